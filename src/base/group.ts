@@ -1,0 +1,29 @@
+/**
+ * Work that cannot outlive its starter: whoever opens a Group waits for all of its members.
+ *
+ *   G1. The first error of a member stops the group and is thrown again by `settle`.
+ *   G2. After `settle` no member is running.
+ */
+
+export class Group {
+  readonly signal: AbortSignal;
+  readonly #stop = new AbortController();
+  readonly #members = new Set<Promise<void>>();
+
+  constructor(parent: AbortSignal) {
+    this.signal = AbortSignal.any([parent, this.#stop.signal]);
+  }
+
+  start(work: (signal: AbortSignal) => Promise<void>): void {
+    const member: Promise<void> = work(this.signal)
+      .catch((error: unknown) => this.#stop.abort(error))
+      .finally(() => this.#members.delete(member));
+    this.#members.add(member);
+  }
+
+  /** Waits for every member; throws the first error again. */
+  async settle(): Promise<void> {
+    while (this.#members.size > 0) await Promise.all(this.#members);
+    this.#stop.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,25 @@
+/** A queue that many fill and one empties: the only way facts reach the engine's loop. */
+
+export class Inbox<T> {
+  #items: T[] = [];
+  #wake: (() => void) | undefined;
+
+  send(item: T): void {
+    this.#items.push(item);
+    this.#wake?.();
+  }
+
+  /** Everything that is there, waiting for the first item or for `until`, whichever comes first. */
+  async takeAll(until: Promise<unknown>): Promise<readonly T[]> {
+    if (this.#items.length === 0) {
+      const arrived = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await Promise.race([arrived, until]);
+      this.#wake = undefined;
+    }
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What an agent's output means, the same for every agent: one line of a transcript.
+ *
+ *   A1. A parser never throws and never invents: an unknown line is `activity`.
+ *   A2. `result` may come more than once; the last one before the exit counts.
+ */
+
+import type { Failure } from './failure.ts';
+
+export type AgentEvent =
+  | {
+      readonly type: 'session';
+      readonly id: string;
+      readonly model?: string;
+      readonly cwd?: string;
+    }
+  | { readonly type: 'text'; readonly text: string; readonly delta?: boolean }
+  | { readonly type: 'thinking' }
+  | {
+      readonly type: 'tool.start';
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+    }
+  | {
+      readonly type: 'tool.end';
+      readonly id: string;
+      readonly ok: boolean;
+      readonly output: string;
+    }
+  /** The CLI waits before asking the service again. */
+  | {
+      readonly type: 'retry';
+      readonly attempt: number;
+      readonly max: number;
+      readonly delayMs: number;
+      readonly failure: Failure;
+    }
+  | {
+      readonly type: 'limit';
+      readonly status: 'allowed' | 'warning' | 'rejected';
+      readonly resetsAt?: number;
+    }
+  | { readonly type: 'denied'; readonly tool: string }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'warning'; readonly text: string }
+  /** A sign of life without meaning of its own. `background`: how many tasks go on behind the turn. */
+  | { readonly type: 'activity'; readonly what: string; readonly background?: number }
+  | {
+      readonly type: 'result';
+      readonly ok: boolean;
+      readonly text: string;
+      readonly failure?: Failure;
+      readonly usage?: Usage;
+      readonly turns?: number;
+    };
+
+/** What one attempt has used; never cumulative over a session. */
+export interface Usage {
+  readonly costUsd: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}

@@ -1,0 +1,72 @@
+/**
+ * What the engine asks the world to do, always after recording that it will.
+ *
+ *   X1. An effect is idempotent by its key: done twice, or found done, it reports the same facts.
+ *   X2. It answers with events only. What it cannot answer for (a bug) it throws.
+ */
+
+import type { AgentEvent } from './agent-event.ts';
+import type { AttemptStart, Event } from './event.ts';
+import type { Failure } from './failure.ts';
+import type { Sha, TaskId } from './plan.ts';
+
+export type Effect = AttemptEffect | MergeEffect | ReleaseEffect | PublishEffect;
+
+/** Prepare the workspace, run the agent, judge, commit. */
+export interface AttemptEffect {
+  readonly kind: 'attempt';
+  readonly task: TaskId;
+  readonly attempt: number;
+  readonly base: Sha | null;
+  readonly start: AttemptStart;
+  /** Why the attempt before, or its landing, failed: the agent is told. */
+  readonly before: Failure | null;
+  /** What this attempt may spend, where the run has a budget. */
+  readonly budgetUsd: number | null;
+}
+
+/** Build the candidate, verify its exact tree, land it by compare-and-swap. */
+export interface MergeEffect {
+  readonly kind: 'merge';
+  readonly task: TaskId;
+  readonly commit: Sha;
+  readonly onto: Sha;
+  /** Tasks that landed after this work's base: named when the combination is red. */
+  readonly landedSince: readonly TaskId[];
+}
+
+/** Remove the workspace if all of its work is safe, else keep it and say why. */
+export interface ReleaseEffect {
+  readonly kind: 'release';
+  readonly task: TaskId;
+  readonly succeeded: boolean;
+}
+
+/** Bring what landed to the target branch. */
+export interface PublishEffect {
+  readonly kind: 'publish';
+  readonly head: Sha;
+  readonly target: string;
+}
+
+/** One effect of a key runs at a time. */
+export function keyOf(effect: Effect): string {
+  return effect.kind === 'publish' ? 'publish' : `${effect.kind}:${effect.task}`;
+}
+
+/** What an effect says while it runs: facts for the journal, chatter for the transcript. */
+export type Message =
+  | { readonly kind: 'fact'; readonly event: Event }
+  | {
+      readonly kind: 'chatter';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly line: Chatter;
+    };
+
+/** One thing an attempt said: a raw line of its process, or what that line meant. */
+export type Chatter =
+  | { readonly from: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly from: 'agent'; readonly event: AgentEvent };
+
+export type Emit = (message: Message) => void;

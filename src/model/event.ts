@@ -1,0 +1,176 @@
+/**
+ * Every fact that can be true of a run, and the only thing the journal stores.
+ *
+ * All other state is a fold over these (state.ts): the scheduler, the terminal, the browser and
+ * a resumed run each replay the same entries and so cannot disagree.
+ *
+ *   E1. An event is past tense and already true. A wish is a Command (command.ts).
+ *   E2. An event holds ids and plain JSON values: no paths of this machine, handles, functions.
+ *   E3. Readers accept unknown fields. A changed meaning is a new type, never a reused one.
+ *
+ * What an agent says is not here. Chatter goes to the attempt's transcript, which may be lost
+ * without losing the run.
+ */
+
+import type { Failure } from './failure.ts';
+import type { Plan, Sha, TaskId } from './plan.ts';
+
+export type Event = RunEvent | AttemptEvent | LandingEvent | TaskEvent;
+
+export type RunEvent =
+  | {
+      readonly type: 'run.started';
+      readonly plan: Plan;
+      /** SHA-256 of the plan's text: a changed plan is not resumed. */
+      readonly planHash: string;
+      /** Where the run's branch began; null where there is no repository (read tasks only). */
+      readonly base: Sha | null;
+      /** The branch to publish to, without `refs/heads/`. */
+      readonly target: string | null;
+    }
+  /** A new engine took over. Tasks that had failed get a new chance. */
+  | { readonly type: 'run.resumed'; readonly retry: readonly TaskId[] }
+  /** `drain`: no new attempts; `end`: running ones are ended too, their work is kept. */
+  | { readonly type: 'run.stopping'; readonly mode: 'drain' | 'end'; readonly why: string }
+  | { readonly type: 'run.finished'; readonly outcome: RunOutcome };
+
+export type RunOutcome =
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  /** Ended before its time by a signal; `run --resume` goes on. */
+  | 'interrupted';
+
+export type AttemptEvent =
+  | {
+      readonly type: 'attempt.started';
+      readonly task: TaskId;
+      readonly attempt: number;
+      /** The commit the workspace starts from; null where there is no repository. */
+      readonly base: Sha | null;
+      readonly start: AttemptStart;
+    }
+  | {
+      readonly type: 'attempt.session';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly session: string;
+      readonly model?: string;
+    }
+  /** What the attempt has used so far: each one replaces the one before. */
+  | {
+      readonly type: 'attempt.usage';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly costUsd: number;
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+    }
+  /** A tool that would have asked a person was refused. */
+  | {
+      readonly type: 'attempt.denied';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly tool: string;
+    }
+  | {
+      readonly type: 'attempt.finished';
+      readonly task: TaskId;
+      readonly attempt: number;
+      /** The work; null for a read task and where nothing changed. */
+      readonly commit: Sha | null;
+      readonly files: readonly string[];
+      /** Changed files outside the declared scope, where that is only reported; a read task's changes. */
+      readonly outside: readonly string[];
+      readonly exitCode: number | null;
+      /** The agent's last words. */
+      readonly text: string;
+      readonly status?: StatusLine;
+    }
+  | {
+      readonly type: 'attempt.failed';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly failure: Failure;
+      readonly exitCode: number | null;
+      readonly status?: StatusLine;
+    };
+
+/**
+ * How an attempt begins.
+ *   fresh     a new workspace at the base, or the old one reset to it (what was there is kept by a ref)
+ *   continue  the workspace as the attempt before left it, the same session where the agent can
+ *   rework    the finished work merged with the head it did not land on, conflicts laid out
+ */
+export type AttemptStart =
+  | { readonly kind: 'fresh' }
+  | { readonly kind: 'continue'; readonly session: string | null }
+  | { readonly kind: 'rework'; readonly session: string | null; readonly commit: Sha };
+
+/** What an agent said of itself in its last line, where the task asks for that. */
+export interface StatusLine {
+  readonly status: string;
+  readonly cycles?: number;
+  readonly reason?: string;
+  readonly report?: string;
+}
+
+export type LandingEvent =
+  | {
+      readonly type: 'merge.started';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly commit: Sha;
+      readonly onto: Sha;
+    }
+  /** A gate ran on a candidate's exact tree. `task` is null when the candidate is a publication. */
+  | {
+      readonly type: 'gate.finished';
+      readonly task: TaskId | null;
+      readonly gate: string;
+      readonly tree: Sha;
+      readonly ok: boolean;
+      readonly ms: number;
+      /** The end of its output, kept only when it is red. */
+      readonly output: string;
+    }
+  | {
+      readonly type: 'merge.landed';
+      readonly task: TaskId;
+      readonly onto: Sha;
+      /** The run's new head. */
+      readonly commit: Sha;
+    }
+  | {
+      readonly type: 'merge.rejected';
+      readonly task: TaskId;
+      readonly onto: Sha;
+      readonly failure: Failure;
+    }
+  | { readonly type: 'publish.started'; readonly head: Sha }
+  | {
+      readonly type: 'publish.finished';
+      readonly target: string;
+      readonly commit: Sha;
+      /** Whether a checkout of the target followed, or there was none. */
+      readonly checkout: 'followed' | 'none';
+    }
+  | { readonly type: 'publish.blocked'; readonly why: string; readonly remedy: string };
+
+export type TaskEvent =
+  /** Final: no attempt is left, or a task it needs has failed. */
+  | { readonly type: 'task.failed'; readonly task: TaskId; readonly failure: Failure }
+  /** Somebody asked for it. A running attempt is ended; its work is kept. */
+  | { readonly type: 'task.cancelled'; readonly task: TaskId }
+  /** Nothing uses the workspace any more; it may go if all of its work is safe. */
+  | { readonly type: 'workspace.released'; readonly task: TaskId }
+  | { readonly type: 'workspace.removed'; readonly task: TaskId }
+  | { readonly type: 'workspace.kept'; readonly task: TaskId; readonly why: string };
+
+/** An event with its place in the run. Only the journal makes entries. */
+export interface Entry {
+  readonly seq: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly event: Event;
+}

@@ -1,0 +1,63 @@
+/**
+ * Why an attempt or a task did not succeed. What follows from a kind is policy: schedule/retry.ts.
+ *
+ *   F1. `message` is one or more sentences for a person; it never has to be parsed.
+ *   F2. A program decides on `kind` and the fields beside it.
+ */
+
+import type { TaskId } from './plan.ts';
+
+export type Failure =
+  | { readonly kind: SimpleFailureKind; readonly message: string }
+  | {
+      readonly kind: 'rate-limited';
+      readonly message: string;
+      /** When the limit resets, where the agent said so (ms since 1970). */
+      readonly retryAt?: number;
+      /** True where only the wording of an error tells: the wait is then short. */
+      readonly guessed?: boolean;
+    }
+  | { readonly kind: 'idle-timeout'; readonly message: string; readonly afterMs: number }
+  | { readonly kind: 'total-timeout'; readonly message: string; readonly afterMs: number }
+  | { readonly kind: 'out-of-scope'; readonly message: string; readonly files: readonly string[] }
+  | {
+      readonly kind: 'checks-failed';
+      readonly message: string;
+      readonly check: string;
+      readonly output: string;
+    }
+  | {
+      readonly kind: 'gate-failed';
+      readonly message: string;
+      readonly gate: string;
+      readonly output: string;
+      /** What had landed since this work began: the other half of a red combination. */
+      readonly landedSince: readonly TaskId[];
+    }
+  | {
+      readonly kind: 'conflict';
+      readonly message: string;
+      readonly files: readonly string[];
+      readonly landedSince: readonly TaskId[];
+    }
+  | { readonly kind: 'dependency-failed'; readonly message: string; readonly dependency: TaskId };
+
+export type SimpleFailureKind =
+  /** The service or the network; trying again may help. */
+  | 'transient'
+  | 'auth'
+  | 'billing'
+  | 'budget'
+  | 'turns'
+  | 'schema'
+  | 'permanent'
+  | 'cancelled'
+  /** The engine or the agent was ended from outside; the work is kept. */
+  | 'interrupted'
+  | 'no-change'
+  /** A hook, a missing identity or a signature stopped the commit; the work is kept. */
+  | 'commit-failed'
+  /** The workspace could not be made or set up. */
+  | 'workspace-failed';
+
+export type FailureKind = Failure['kind'];
