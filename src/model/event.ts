@@ -30,9 +30,14 @@ export type RunEvent =
     }
   /** A new engine took over. Tasks that had failed get a new chance. */
   | { readonly type: 'run.resumed'; readonly retry: readonly TaskId[] }
-  /** `drain`: no new attempts; `end`: running ones are ended too, their work is kept. */
-  | { readonly type: 'run.stopping'; readonly mode: 'drain' | 'end'; readonly why: string }
+  /**
+   * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.
+   * `cancel`: as `end`, and for good. Work is kept in every case.
+   */
+  | { readonly type: 'run.stopping'; readonly mode: StopMode; readonly why: string }
   | { readonly type: 'run.finished'; readonly outcome: RunOutcome };
+
+export type StopMode = 'drain' | 'end' | 'cancel';
 
 export type RunOutcome =
   | 'succeeded'

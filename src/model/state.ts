@@ -16,7 +16,7 @@
  */
 
 import { assert, unreachable } from '../base/assert.ts';
-import type { AttemptStart, Entry, Event, RunOutcome, StatusLine } from './event.ts';
+import type { AttemptStart, Entry, Event, RunOutcome, StatusLine, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from './plan.ts';
 
@@ -31,7 +31,7 @@ export interface RunState {
   readonly tasks: ReadonlyMap<TaskId, TaskState>;
   /** In the order of landing. */
   readonly landed: readonly Landing[];
-  readonly stopping: { readonly mode: 'drain' | 'end'; readonly why: string } | null;
+  readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
   readonly publish: Publish;
   readonly outcome: RunOutcome | null;
   readonly startedAt: number;
@@ -109,6 +109,8 @@ export type Publish =
   | { readonly kind: 'running'; readonly head: Sha }
   | {
       readonly kind: 'finished';
+      /** What of the run is published: more may land after a resume. */
+      readonly head: Sha | null;
       readonly target: string;
       readonly commit: Sha;
       readonly checkout: 'followed' | 'none';
@@ -211,7 +213,11 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
       state.publish = { kind: 'running', head: event.head };
       return;
     case 'publish.finished':
-      state.publish = { kind: 'finished', ...pick(event, 'target', 'commit', 'checkout') };
+      state.publish = {
+        kind: 'finished',
+        head: state.publish.kind === 'running' ? state.publish.head : state.head,
+        ...pick(event, 'target', 'commit', 'checkout'),
+      };
       return;
     case 'publish.blocked':
       state.publish = { kind: 'blocked', why: event.why, remedy: event.remedy };

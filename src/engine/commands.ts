@@ -1,0 +1,33 @@
+/** From wishes to facts, and from facts to the effects that must stop because of them. Pure. */
+
+import type { Command } from '../model/command.ts';
+import type { Event } from '../model/event.ts';
+import { isOver, type RunState } from '../model/state.ts';
+import type { StopReason } from './world.ts';
+
+/** What a command makes true; nothing where it comes too late. */
+export function eventsFor(command: Command, state: RunState): readonly Event[] {
+  if (command.kind === 'cancel-task') {
+    const task = state.tasks.get(command.task);
+    if (task === undefined || task.cancelled || isOver(task)) return [];
+    return [{ type: 'task.cancelled', task: command.task }];
+  }
+  const { mode, why } = command;
+  if (state.outcome !== null || state.stopping?.mode === mode) return [];
+  if (state.stopping?.mode === 'cancel') return [];
+  return [{ type: 'run.stopping', mode, why }];
+}
+
+/** Which running effects an event ends, and why. */
+export function stopsFor(
+  event: Event,
+  running: readonly string[],
+): readonly { readonly key: string; readonly reason: StopReason }[] {
+  if (event.type === 'task.cancelled') {
+    const keys = [`attempt:${event.task}`, `merge:${event.task}`];
+    return keys.map((key) => ({ key, reason: 'cancelled' }));
+  }
+  if (event.type !== 'run.stopping' || event.mode === 'drain') return [];
+  const reason = event.mode === 'cancel' ? 'cancelled' : 'interrupted';
+  return running.filter((key) => !key.startsWith('release:')).map((key) => ({ key, reason }));
+}

@@ -1,0 +1,90 @@
+/**
+ * The loop: fold, decide, record, perform. The only place where facts become entries.
+ *
+ *   L1. Record, then perform: an effect starts only after the fact that announces it is durable.
+ *   L2. One wait per turn; everything between two waits is synchronous, so nobody sees half a turn.
+ *   L3. When the loop returns or throws, nothing it started is running.
+ */
+
+import { Group } from '../base/group.ts';
+import { Inbox } from '../base/inbox.ts';
+import { type Effect, keyOf } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import { apply, type RunState } from '../model/state.ts';
+import { decide } from '../schedule/decide.ts';
+import { eventsFor, stopsFor } from './commands.ts';
+import { recover } from './recover.ts';
+import type { Log, World } from './world.ts';
+
+/** How long a command may wait to be seen. */
+const TICK_MS = 100;
+
+/** Drives a run until it is finished, from its first decision or from wherever it was left. */
+export async function loop(
+  begun: RunState,
+  log: Log,
+  world: World,
+  signal: AbortSignal,
+): Promise<RunState> {
+  let state = begun;
+  const inbox = new Inbox<Event>();
+  const group = new Group(signal);
+  const running = new Map<string, AbortController>();
+
+  const record = (events: readonly Event[]): void => {
+    if (events.length === 0) return;
+    const entries = log.append(events, world.now());
+    for (const entry of entries) state = apply(state, entry);
+    world.recorded(entries);
+    for (const event of events) {
+      for (const { key, reason } of stopsFor(event, [...running.keys()])) {
+        running.get(key)?.abort(reason);
+      }
+    }
+  };
+  const perform = (effect: Effect): void => {
+    const stop = new AbortController();
+    running.set(keyOf(effect), stop);
+    group.start(async (ended) => {
+      await world.perform(
+        effect,
+        (fact) => inbox.send(fact),
+        AbortSignal.any([ended, stop.signal]),
+      );
+      if (running.get(keyOf(effect)) === stop) running.delete(keyOf(effect));
+    });
+  };
+
+  try {
+    const unfinished = recover(state);
+    record(unfinished.facts);
+    for (const effect of unfinished.effects) perform(effect);
+    while (state.outcome === null && !group.signal.aborted) {
+      const { decisions, wakeAt } = decide(state, world.now(), world.agents);
+      record(decisions.map((decision) => decision.record));
+      for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);
+      if (decisions.length > 0) continue; // A failed task may have failed the tasks that need it.
+      const facts = await nextFacts(inbox, world, wakeAt, group.signal);
+      record([...facts, ...world.commands().flatMap((command) => eventsFor(command, state))]);
+    }
+  } finally {
+    for (const stop of running.values()) stop.abort('interrupted');
+    await group.settle();
+  }
+  return state;
+}
+
+async function nextFacts(
+  inbox: Inbox<Event>,
+  world: World,
+  wakeAt: number | null,
+  signal: AbortSignal,
+): Promise<readonly Event[]> {
+  const patience = new AbortController();
+  const ms = Math.min(TICK_MS, Math.max(0, (wakeAt ?? Number.POSITIVE_INFINITY) - world.now()));
+  try {
+    return await inbox.takeAll(world.sleep(ms, AbortSignal.any([signal, patience.signal])));
+  } finally {
+    patience.abort();
+  }
+}

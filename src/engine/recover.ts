@@ -1,0 +1,52 @@
+/**
+ * recover: what an engine finds when it opens a run that another one left. Pure.
+ *
+ * An attempt cannot be taken up in the middle: it failed as `interrupted`, and the ordinary rule
+ * resumes it by its session. A merge, a release and a publication are idempotent: they are simply
+ * performed again, and where they had been done they find that and report it.
+ */
+
+import { assert } from '../base/assert.ts';
+import type { Effect } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import { isGood, type RunState } from '../model/state.ts';
+import { mergeEffect } from '../schedule/decide.ts';
+
+export interface Unfinished {
+  readonly facts: readonly Event[];
+  readonly effects: readonly Effect[];
+}
+
+/** Closes or continues everything that was under way. A new run has nothing of the kind. */
+export function recover(state: RunState): Unfinished {
+  const facts: Event[] = [];
+  const effects: Effect[] = [];
+  for (const task of state.tasks.values()) {
+    const id = task.spec.id;
+    if (task.status.kind === 'running') {
+      const message = 'The engine was ended while this attempt ran.';
+      const failure = { kind: 'interrupted', message } as const;
+      const attempt = task.attempts.length;
+      facts.push({ type: 'attempt.failed', task: id, attempt, failure, exitCode: null });
+    }
+    if (task.status.kind === 'merging') {
+      const effect = mergeEffect(state, task);
+      assert(effect !== null, `task ${id} is merging without work`);
+      effects.push(effect);
+    }
+    if (task.workspace === 'released') {
+      effects.push({ kind: 'release', task: id, succeeded: isGood(task) });
+    }
+  }
+  if (state.publish.kind === 'running' && state.target !== null) {
+    effects.push({ kind: 'publish', head: state.publish.head, target: state.target });
+  }
+  return { facts, effects };
+}
+
+/** The facts that reopen a run: one that had ended gives its failed tasks a new chance. */
+export function reopen(state: RunState): readonly Event[] {
+  const failed = [...state.tasks.values()].filter(({ status }) => status.kind === 'failed');
+  const retry = state.outcome === null ? [] : failed.map(({ spec }) => spec.id);
+  return [{ type: 'run.resumed', retry }];
+}

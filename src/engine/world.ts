@@ -1,0 +1,33 @@
+/**
+ * The engine's two doors: the journal it writes and the world it acts on. The simulator has its own
+ * of each; fold, decide and loop are the same code in both.
+ */
+
+import type { Command } from '../model/command.ts';
+import type { Effect } from '../model/effect.ts';
+import type { Entry, Event } from '../model/event.ts';
+import type { AgentsKnown } from '../schedule/decide.ts';
+
+/** Where facts become entries. Throws when this engine may not write any more. */
+export interface Log {
+  append(events: readonly Event[], at: number): readonly Entry[];
+}
+
+export interface World {
+  readonly agents: AgentsKnown;
+  now(): number;
+  /** Ends after `ms` or when the signal is aborted, whichever comes first; never throws. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Wishes that came in since the last call. */
+  commands(): readonly Command[];
+  /**
+   * Does one effect and reports facts as they become true. When the signal is aborted, with the
+   * reason as failure kind, it ends what it started and reports that.
+   */
+  perform(effect: Effect, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
+  /** Told of every entry, after it is durable. */
+  recorded(entries: readonly Entry[]): void;
+}
+
+/** Why an effect is asked to stop; it becomes the kind of the failure. */
+export type StopReason = 'cancelled' | 'interrupted';

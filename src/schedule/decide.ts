@@ -1,0 +1,250 @@
+/**
+ * decide: from what is known to what to do next. All policy of a run meets here, and it is pure.
+ *
+ *   D1. It returns facts to record and, with each, at most one effect to perform after recording.
+ *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes.
+ *   D3. Nothing starts before everything it needs has landed (or is done).
+ *   D4. One candidate at a time: the head a candidate is built on is the head it lands on.
+ *   D5. Called again with the facts recorded it decides something new or nothing: no decision repeats.
+ */
+
+import type { Effect, MergeEffect } from '../model/effect.ts';
+import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
+import { costOf, isGood, isOver, type RunState, type TaskState } from '../model/state.ts';
+import { byPriority, scopesMeet } from './priority.ts';
+import { type Capabilities, type Next, nextAfter } from './retry.ts';
+
+export interface Decision {
+  readonly record: Event;
+  readonly perform?: Effect;
+}
+
+export interface Decided {
+  readonly decisions: readonly Decision[];
+  /** When time alone will make a difference (ms since 1970). */
+  readonly wakeAt: number | null;
+}
+
+/** What the policy knows of the agents. */
+export type AgentsKnown = (agent: string) => Capabilities;
+
+/** The next facts and effects of a run. */
+export function decide(state: RunState, now: number, agents: AgentsKnown): Decided {
+  if (state.outcome !== null) return { decisions: [], wakeAt: null };
+  const settled = [...settle(state, agents), ...release(state), ...merge(state, agents)];
+  const { decisions: starts, wakeAt } = start(state, now, agents);
+  const decisions = [...settled, ...starts];
+  if (decisions.length === 0) decisions.push(...finish(state, agents));
+  return { decisions, wakeAt };
+}
+
+/** Tasks that are over although nothing runs any more: given up, cancelled, or without hope. */
+function settle(state: RunState, agents: AgentsKnown): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const task of state.tasks.values()) {
+    const failure = finalFailure(state, task, agents);
+    if (failure !== null) {
+      decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
+    }
+  }
+  return decisions;
+}
+
+function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Failure | null {
+  const { status, spec } = task;
+  if (isOver(task) || status.kind === 'running' || status.kind === 'merging') return null;
+  if (task.cancelled || state.stopping?.mode === 'cancel') {
+    return { kind: 'cancelled', message: 'Cancelled; its work so far is kept.' };
+  }
+  const failed = spec.needs.find((need) => state.tasks.get(need)?.status.kind === 'failed');
+  if (failed !== undefined && status.kind === 'waiting') {
+    const message = `Not started: it needs ${failed}, which failed.`;
+    return { kind: 'dependency-failed', message, dependency: failed };
+  }
+  if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
+    return status.failure;
+  }
+  if (status.kind !== 'committed' && state.stopping === null && budgetLeft(state) <= 0) {
+    const message = `The run's budget of $${state.plan.limits.budgetUsd} is spent.`;
+    return { kind: 'budget', message };
+  }
+  return null;
+}
+
+/** Workspaces that nothing uses any more. */
+function release(state: RunState): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const task of state.tasks.values()) {
+    if (task.workspace !== 'live' || !isOver(task)) continue;
+    const id = task.spec.id;
+    decisions.push({
+      record: { type: 'workspace.released', task: id },
+      perform: { kind: 'release', task: id, succeeded: isGood(task) },
+    });
+  }
+  return decisions;
+}
+
+/** The next candidate, when none is being verified. */
+function merge(state: RunState, agents: AgentsKnown): readonly Decision[] {
+  if (state.stopping !== null && state.stopping.mode !== 'drain') return [];
+  const tasks = [...state.tasks.values()];
+  if (state.head === null || tasks.some(({ status }) => status.kind === 'merging')) return [];
+  const first = tasks
+    .filter((task) => isQueued(state, task, agents))
+    .sort(byPriority(state.plan))[0];
+  if (first === undefined) return [];
+  const effect = mergeEffect(state, first);
+  if (effect === null) return [];
+  const attempt = first.attempts.length;
+  const { task, commit, onto } = effect;
+  return [{ record: { type: 'merge.started', task, attempt, commit, onto }, perform: effect }];
+}
+
+function isQueued(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
+  if (task.cancelled) return false;
+  return task.status.kind === 'committed' || nextOf(state, task, agents)?.kind === 'queue';
+}
+
+/** The effect that lands a task's finished work; also used to go on with it after a crash. */
+export function mergeEffect(state: RunState, task: TaskState): MergeEffect | null {
+  const commit = workOf(task);
+  if (commit === null || state.head === null) return null;
+  const onto = task.status.kind === 'merging' ? task.status.onto : state.head;
+  const base = task.attempts.at(-1)?.base ?? null;
+  return { kind: 'merge', task: task.spec.id, commit, onto, landedSince: landedSince(state, base) };
+}
+
+function workOf({ status }: TaskState): Sha | null {
+  if (status.kind === 'committed' || status.kind === 'merging') return status.commit;
+  return status.kind === 'stopped' ? status.work : null;
+}
+
+function landedSince(state: RunState, base: Sha | null): readonly TaskId[] {
+  const seen = state.landed.findIndex(({ commit }) => commit === base);
+  return state.landed.slice(seen + 1).map(({ task }) => task);
+}
+
+/** New attempts, as many as the limits allow; and when the next waiting one is due. */
+function start(
+  state: RunState,
+  now: number,
+  agents: AgentsKnown,
+): { readonly decisions: readonly Decision[]; readonly wakeAt: number | null } {
+  if (state.stopping !== null || budgetLeft(state) <= 0) return { decisions: [], wakeAt: null };
+  const tasks = [...state.tasks.values()];
+  const active = tasks.filter(({ status }) => status.kind === 'running');
+  const holding = tasks.filter(({ status }) => HOLDS_SCOPE.has(status.kind));
+  const decisions: Decision[] = [];
+  let wakeAt: number | null = null;
+  for (const task of tasks.filter((each) => mayStart(state, each)).sort(byPriority(state.plan))) {
+    const next = nextOf(state, task, agents);
+    if (next?.kind !== 'attempt') continue;
+    if (next.at > now) {
+      wakeAt = Math.min(next.at, wakeAt ?? next.at);
+      continue;
+    }
+    if (!hasRoom(state, task, active, holding)) continue;
+    active.push(task);
+    holding.push(task);
+    decisions.push(attemptDecision(state, task, next.start, active.length));
+  }
+  return { decisions, wakeAt };
+}
+
+/** Work that has not landed keeps others out of its scope: they would start without it. */
+const HOLDS_SCOPE: ReadonlySet<string> = new Set(['running', 'committed', 'merging']);
+
+function mayStart(state: RunState, { spec, status, cancelled }: TaskState): boolean {
+  if (cancelled || (status.kind !== 'waiting' && status.kind !== 'stopped')) return false;
+  return spec.needs.every((need) => {
+    const needed = state.tasks.get(need);
+    return needed !== undefined && isGood(needed);
+  });
+}
+
+function hasRoom(
+  state: RunState,
+  task: TaskState,
+  active: readonly TaskState[],
+  holding: readonly TaskState[],
+): boolean {
+  const { limits } = state.plan;
+  const { group } = task.spec;
+  if (active.length >= limits.workers) return false;
+  if (group !== undefined) {
+    const inGroup = active.filter((other) => other.spec.group === group).length;
+    if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;
+  }
+  return !holding.some((other) => other !== task && scopesMeet(state.plan, task, other));
+}
+
+function attemptDecision(
+  state: RunState,
+  task: TaskState,
+  start: AttemptStart,
+  active: number,
+): Decision {
+  const id = task.spec.id;
+  const attempt = task.attempts.length + 1;
+  const goesOn = start.kind === 'continue';
+  const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
+  const left = budgetLeft(state);
+  return {
+    record: { type: 'attempt.started', task: id, attempt, base, start },
+    perform: {
+      kind: 'attempt',
+      task: id,
+      attempt,
+      base,
+      start,
+      before: task.status.kind === 'stopped' ? task.status.failure : null,
+      budgetUsd: Number.isFinite(left) ? left / active : null,
+    },
+  };
+}
+
+/** What comes next for a task that is not running: its first attempt, or what its stop allows. */
+function nextOf(state: RunState, task: TaskState, agents: AgentsKnown): Next | null {
+  if (task.status.kind === 'waiting') return { kind: 'attempt', at: 0, start: { kind: 'fresh' } };
+  if (task.status.kind !== 'stopped') return null;
+  return nextAfter(task, task.status, state.plan.landing, agents(task.spec.agent));
+}
+
+function budgetLeft(state: RunState): number {
+  const { budgetUsd } = state.plan.limits;
+  return budgetUsd === undefined ? Number.POSITIVE_INFINITY : budgetUsd - costOf(state);
+}
+
+/** The end: everything is over and tidied up, then published, then said to be finished. */
+function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
+  const tasks = [...state.tasks.values()];
+  const busy = tasks.some(
+    ({ status, workspace }) =>
+      status.kind === 'running' || status.kind === 'merging' || workspace === 'released',
+  );
+  if (busy || state.publish.kind === 'running') return [];
+  if (state.stopping !== null) {
+    const queued = tasks.some((task) => isQueued(state, task, agents));
+    if (state.stopping.mode === 'drain' && queued) return [];
+    return finished(state.stopping.mode === 'cancel' ? 'cancelled' : 'interrupted');
+  }
+  if (!tasks.every(isOver)) return [];
+  if (isUnpublished(state) && state.head !== null && state.target !== null) {
+    const { head, target } = state;
+    const effect: Effect = { kind: 'publish', head, target };
+    return [{ record: { type: 'publish.started', head }, perform: effect }];
+  }
+  return finished(tasks.every(isGood) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');
+}
+
+function isUnpublished({ plan, head, base, publish }: RunState): boolean {
+  if (plan.landing.publish === 'off' || head === base || publish.kind === 'blocked') return false;
+  return publish.kind !== 'finished' || publish.head !== head;
+}
+
+function finished(outcome: RunOutcome): readonly Decision[] {
+  return [{ record: { type: 'run.finished', outcome } }];
+}

@@ -1,0 +1,142 @@
+/**
+ * What follows a failed attempt or a rejected landing: another attempt, when, and from where.
+ *
+ *   R1. Only failures that the task is to blame for, or that may go away, use up `retries`. Being
+ *       interrupted and waiting for a limit to reset never do.
+ *   R2. A session is resumed where the agent can: it keeps what the agent has learned. An agent that
+ *       cannot starts afresh; what it left behind is kept by a ref first.
+ *   R3. A waiting retry holds no slot: it is a time, not a running thing.
+ */
+
+import { unreachable } from '../base/assert.ts';
+import type { AttemptStart } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { LandingSpec } from '../model/plan.ts';
+import type { Status, TaskState } from '../model/state.ts';
+
+/** What an agent can do, as far as policy needs to know. */
+export interface Capabilities {
+  readonly resume: boolean;
+  /** It reads prose, so it can be told what went wrong; a script can only be run again. */
+  readonly prose: boolean;
+}
+
+export type Next =
+  | { readonly kind: 'attempt'; readonly at: number; readonly start: AttemptStart }
+  /** The finished work was never judged: it queues again. */
+  | { readonly kind: 'queue' }
+  | { readonly kind: 'give-up' };
+
+export type Stopped = Status & { kind: 'stopped' };
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const LONGEST_PAUSE = 5 * MINUTE;
+/** Without a known reset a limit is asked again after these, the last one repeated. */
+const LIMIT_PAUSES = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
+const MOST_LIMIT_WAITS = 20;
+
+/** Decides what comes after a stop. */
+export function nextAfter(
+  task: TaskState,
+  stopped: Stopped,
+  landing: LandingSpec,
+  agent: Capabilities,
+): Next {
+  const { failure, at, work } = stopped;
+  if (work !== null) return afterRejection(task, stopped, landing, agent);
+  const again = (pauseMs: number): Next => ({
+    kind: 'attempt',
+    at: at + pauseMs,
+    start: startAgain(task, agent),
+  });
+  switch (rule(failure, agent)) {
+    case 'never':
+      return { kind: 'give-up' };
+    case 'always':
+      return again(0);
+    case 'limit':
+      return afterLimit(task, failure, again);
+    case 'counted': {
+      const used = countedFailures(task, agent);
+      return used > task.spec.retries ? { kind: 'give-up' } : again(pauseBefore(used));
+    }
+  }
+}
+
+type Rule = 'never' | 'always' | 'counted' | 'limit';
+
+/** The table of DESIGN section 7: what each kind means for trying again. */
+function rule(failure: Failure, agent: Capabilities): Rule {
+  switch (failure.kind) {
+    case 'interrupted':
+      return 'always';
+    case 'rate-limited':
+      return failure.guessed === true ? 'counted' : 'limit';
+    case 'transient':
+    case 'idle-timeout':
+    case 'workspace-failed':
+    case 'checks-failed':
+      return 'counted';
+    case 'no-change':
+    case 'out-of-scope':
+      return agent.prose ? 'counted' : 'never'; // A script would do the same thing again.
+    case 'auth':
+    case 'billing':
+    case 'budget':
+    case 'turns':
+    case 'schema':
+    case 'permanent':
+    case 'cancelled':
+    case 'total-timeout':
+    case 'commit-failed':
+    case 'gate-failed':
+    case 'conflict':
+    case 'dependency-failed':
+      return 'never';
+    default:
+      return unreachable(failure);
+  }
+}
+
+/** How many attempts since the last resume have used up a retry. */
+function countedFailures(task: TaskState, agent: Capabilities): number {
+  const since = task.attempts.slice(task.forgiven);
+  return since.filter(({ failure }) => failure && rule(failure, agent) === 'counted').length;
+}
+
+/** 1, 2, 4 … seconds, at most LONGEST_PAUSE. */
+function pauseBefore(retry: number): number {
+  return Math.min(SECOND * 2 ** (retry - 1), LONGEST_PAUSE);
+}
+
+function afterLimit(task: TaskState, failure: Failure, again: (ms: number) => Next): Next {
+  const since = task.attempts.slice(task.forgiven);
+  const waits = since.filter((attempt) => attempt.failure?.kind === 'rate-limited').length;
+  if (waits > MOST_LIMIT_WAITS) return { kind: 'give-up' };
+  const retryAt = failure.kind === 'rate-limited' ? failure.retryAt : undefined;
+  const pause = LIMIT_PAUSES[Math.min(waits, LIMIT_PAUSES.length) - 1] ?? MINUTE;
+  const next = again(pause);
+  return next.kind === 'attempt' && retryAt !== undefined ? { ...next, at: retryAt } : next;
+}
+
+/** Work that did not land: back to its agent, or for a script once more on the new head. */
+function afterRejection(
+  task: TaskState,
+  { failure, at, work }: Stopped,
+  landing: LandingSpec,
+  agent: Capabilities,
+): Next {
+  if (failure.kind === 'interrupted') return { kind: 'queue' };
+  const allowed =
+    (failure.kind === 'conflict' && landing.onConflict === 'agent') ||
+    (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
+  if (!allowed || task.reworks >= landing.reworks || work === null) return { kind: 'give-up' };
+  const session = agent.resume ? task.session : null;
+  return { kind: 'attempt', at, start: { kind: 'rework', session, commit: work } };
+}
+
+function startAgain(task: TaskState, agent: Capabilities): AttemptStart {
+  if (agent.resume && task.session !== null) return { kind: 'continue', session: task.session };
+  return { kind: 'fresh' };
+}
