@@ -213,6 +213,12 @@ function nextOf(state: RunState, task: TaskState, agents: AgentsKnown): Next | n
   return nextAfter(task, task.status, state.plan.landing, agents(task.spec.agent));
 }
 
+/** When a stopped task is tried again; null where that does not depend on time. For screens. */
+export function dueAt(state: RunState, task: TaskState, agents: AgentsKnown): number | null {
+  const next = task.status.kind === 'stopped' ? nextOf(state, task, agents) : null;
+  return next?.kind === 'attempt' ? next.at : null;
+}
+
 function budgetLeft(state: RunState): number {
   const { budgetUsd } = state.plan.limits;
   return budgetUsd === undefined ? Number.POSITIVE_INFINITY : budgetUsd - costOf(state);

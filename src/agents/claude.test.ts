@@ -1,0 +1,146 @@
+/** The command line of Claude Code, and what the end of its process means. */
+
+import { expect, test } from 'vitest';
+import type { Exit } from '../base/exit.ts';
+import type { AgentEnd, Job } from './agent.ts';
+import { claude } from './claude.ts';
+
+const JOB: Job = {
+  prompt: '# Task\n\nDo it.',
+  executable: null,
+  newSession: '11111111-1111-4111-8111-111111111111',
+  resume: null,
+  role: null,
+  model: null,
+  permissions: 'acceptEdits',
+  readOnly: false,
+  budgetUsd: null,
+};
+
+const ALWAYS = [
+  '-p',
+  ...['--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+];
+
+function args(part: Partial<Job>): readonly string[] {
+  return claude.command({ ...JOB, ...part }).args.slice(ALWAYS.length);
+}
+
+test('a new attempt names its session, and the prompt is no argument', () => {
+  const { inherit, ...command } = claude.command(JOB);
+  expect(command).toEqual({
+    file: 'claude',
+    args: [...ALWAYS, '--session-id', JOB.newSession, '--permission-mode', 'acceptEdits'],
+    stdin: JOB.prompt,
+    env: {
+      CLAUDE_CODE_MAX_RETRIES: '3',
+      CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+      CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
+      DISABLE_AUTOUPDATER: '1',
+    },
+  });
+  expect(inherit).toContain('ANTHROPIC_API_KEY');
+});
+
+test('nothing of a session around us is inherited', () => {
+  const nested = ['CLAUDECODE', 'CLAUDE_CODE_SESSION_ID', 'CLAUDE_CODE_ENTRYPOINT'];
+  const passes = (name: string) =>
+    claude
+      .command(JOB)
+      .inherit.some((pattern) =>
+        pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+      );
+  expect(nested.filter(passes)).toEqual([]);
+});
+
+test('the user’s program, the role, the model and the budget are passed on', () => {
+  const part = { executable: '/opt/claude', role: 'developer', model: 'opus', budgetUsd: 1.5 };
+  expect(claude.command({ ...JOB, ...part }).file).toBe('/opt/claude');
+  expect(args(part).slice(4)).toEqual([
+    ...['--agent', 'developer', '--model', 'opus', '--max-budget-usd', '1.5'],
+  ]);
+});
+
+test('a session is resumed under its own id', () => {
+  expect(args({ resume: 's1' }).slice(0, 2)).toEqual(['--resume', 's1']);
+  expect(args({ resume: 's1' })).not.toContain('--session-id');
+});
+
+test('skipping permissions has a flag of its own', () => {
+  expect(args({ permissions: 'bypassPermissions' }).slice(2)).toEqual([
+    '--dangerously-skip-permissions',
+  ]);
+});
+
+test.each([
+  ['bypassPermissions', 'dontAsk'],
+  ['acceptEdits', 'dontAsk'],
+  ['plan', 'plan'],
+] as const)('a read task with %s gets %s and no tool that writes', (permissions, mode) => {
+  expect(args({ readOnly: true, permissions }).slice(2)).toEqual([
+    '--permission-mode',
+    mode,
+    '--disallowedTools=Edit,Write,NotebookEdit',
+  ]);
+});
+
+function end(part: Partial<AgentEnd>): AgentEnd {
+  const exit: Exit = { kind: 'exited', code: 1 };
+  return { exit, result: null, spoke: false, stdoutTail: '', stderrTail: '', ...part };
+}
+
+test('the agent’s result decides, whatever the exit', () => {
+  const result = { type: 'result', ok: true, text: 'Done.' } as const;
+  const exit: Exit = { kind: 'signalled', signal: 'SIGKILL' };
+  expect(claude.outcome(end({ result, spoke: true, exit }))).toEqual({ ok: true, text: 'Done.' });
+  const failure = { kind: 'budget', message: 'Too dear.' } as const;
+  const bad = end({ result: { ...result, ok: false, failure }, exit: { kind: 'exited', code: 0 } });
+  expect(claude.outcome(bad)).toEqual({ ok: false, failure });
+});
+
+test.each([
+  [
+    'No conversation found with session ID: s1',
+    'permanent',
+    'The session to resume is not known to the agent any more.',
+  ],
+  [
+    "error: unknown option '--max-budget-usd'\n(Did you mean --model?)",
+    'permanent',
+    'This version of the agent does not know how it was called.',
+  ],
+  [
+    "--agent 'x' not found. Available agents: Plan",
+    'permanent',
+    "The task's role is not known to the agent.",
+  ],
+  ['Not logged in · Please run /login', 'auth', 'The agent has no account to work with.'],
+])('a refusal to start is told as what it is: %s', (stderrTail, kind, sentence) => {
+  const line = stderrTail.split('\n')[0];
+  const failure = { kind, message: `${sentence} ${line}` };
+  expect(claude.outcome(end({ stderrTail }))).toEqual({ ok: false, failure });
+});
+
+test('a stand-in that never spoke the stream’s language is judged as a plain command', () => {
+  const fine = end({ exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
+  expect(claude.outcome(fine)).toEqual({ ok: true, text: 'all fine' });
+  expect(claude.outcome(end({ stderrTail: 'Rate limit reached' }))).toEqual({
+    ok: false,
+    failure: {
+      kind: 'rate-limited',
+      message: 'It exited with code 1: Rate limit reached',
+      guessed: true,
+    },
+  });
+});
+
+test('an agent that began to work and fell silent is no success, though it exits with 0', () => {
+  const given = end({ spoke: true, exit: { kind: 'exited', code: 0 }, stdoutTail: 'noise' });
+  expect(claude.outcome(given)).toEqual({
+    ok: false,
+    failure: {
+      kind: 'transient',
+      message: 'The agent ended without a result. It exited with code 0.',
+    },
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * Claude Code, driven headless: one process per attempt, the prompt on standard input, a stream of
+ * JSON lines on standard output (claude/stream.ts).
+ *
+ *   C1. The prompt never is an argument: no length limit, and no flag can swallow it.
+ *   C2. The session id is ours from the start, so an attempt that dies at once can be resumed.
+ *   C3. Long waits belong to the engine: the CLI retries a few times only and leaves nothing
+ *       running behind its last answer.
+ *   C4. The last `result` decides. Without one: what the CLI says when it refuses to start, then
+ *       the way it ended. A program that never spoke the stream's language (a wrapper, a stand-in)
+ *       is judged as a plain command.
+ */
+
+import type { Failure } from '../model/failure.ts';
+import type { Permissions } from '../model/plan.ts';
+import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { startFailure } from './claude/failure.ts';
+import { StreamParser } from './claude/stream.ts';
+import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+
+export const claude: Agent = {
+  name: 'claude',
+  can: { resume: true, prose: true },
+  command,
+  parser: () => new StreamParser(),
+  outcome,
+};
+
+function command(job: Job): CommandLine {
+  const args = ['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'];
+  if (job.resume === null) args.push('--session-id', job.newSession);
+  else args.push('--resume', job.resume);
+  args.push(...permissionArgs(job));
+  if (job.role !== null) args.push('--agent', job.role);
+  if (job.model !== null) args.push('--model', job.model);
+  if (job.budgetUsd !== null) args.push('--max-budget-usd', String(job.budgetUsd));
+  return {
+    file: job.executable ?? 'claude',
+    args,
+    stdin: job.prompt,
+    env: {
+      CLAUDE_CODE_MAX_RETRIES: '3',
+      CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+      CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
+      DISABLE_AUTOUPDATER: '1',
+    },
+    inherit: INHERIT,
+  };
+}
+
+function permissionArgs(job: Job): readonly string[] {
+  if (job.readOnly) {
+    return ['--permission-mode', readMode(job.permissions), `--disallowedTools=${WRITING_TOOLS}`];
+  }
+  if (job.permissions === 'bypassPermissions') return ['--dangerously-skip-permissions'];
+  return ['--permission-mode', job.permissions];
+}
+
+/** A read task asks nobody and gets no leave to write; planning is stricter still. */
+function readMode(permissions: Permissions): Permissions {
+  return permissions === 'plan' ? 'plan' : 'dontAsk';
+}
+
+const WRITING_TOOLS = 'Edit,Write,NotebookEdit';
+
+/**
+ * What the CLI needs to find its account, model and network. What a session around us has set for
+ * itself (CLAUDECODE, CLAUDE_CODE_SESSION_ID, CLAUDE_CODE_ENTRYPOINT …) stays out: the CLI would
+ * take itself for a part of that session.
+ */
+const INHERIT: readonly string[] = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'ANTHROPIC_BASE_URL',
+  'ANTHROPIC_CUSTOM_HEADERS',
+  'ANTHROPIC_MODEL',
+  'ANTHROPIC_SMALL_FAST_MODEL',
+  'ANTHROPIC_DEFAULT_*',
+  'ANTHROPIC_BEDROCK_*',
+  'ANTHROPIC_VERTEX_*',
+  'ANTHROPIC_FOUNDRY_*',
+  'AWS_*',
+  'GOOGLE_*',
+  'CLOUD_ML_REGION',
+  'VERTEX_REGION_*',
+  'CLAUDE_CONFIG_DIR',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'CLAUDE_CODE_SKIP_*',
+  'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
+  'CLAUDE_CODE_SUBAGENT_MODEL',
+  'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC',
+  'MAX_THINKING_TOKENS',
+  'API_TIMEOUT_MS',
+  'BASH_DEFAULT_TIMEOUT_MS',
+  'BASH_MAX_TIMEOUT_MS',
+  'DISABLE_TELEMETRY',
+  'DISABLE_ERROR_REPORTING',
+  'IS_SANDBOX',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+];
+
+function outcome(end: AgentEnd): AgentOutcome {
+  const { result } = end;
+  if (result?.ok) return { ok: true, text: result.text };
+  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
+  const refusal = succeeded(end.exit) ? null : startFailure(end.stderrTail);
+  if (refusal !== null) return { ok: false, failure: refusal };
+  if (!end.spoke) return plainOutcome(end);
+  return { ok: false, failure: silentFailure(end) };
+}
+
+/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
+function silentFailure(end: AgentEnd): Failure {
+  const message = `The agent ended without a result. ${describeEnd(end)}`;
+  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
+}

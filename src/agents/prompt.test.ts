@@ -1,0 +1,228 @@
+/** What an agent is told, whole: the prompts of first, retried and reworked attempts. */
+
+import { expect, test } from 'vitest';
+import type { AttemptStart } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { TaskSpec } from '../model/plan.ts';
+import { attemptPrompt } from './prompt.ts';
+
+const TASK: TaskSpec = {
+  id: 'login',
+  prompt: 'Add the login form.\n',
+  agent: 'claude',
+  mode: 'write',
+  needs: [],
+  writes: ['src/auth/**'],
+  outside: 'fail',
+  forbids: ['src/billing/**'],
+  checks: ['npm test -- auth'],
+  retries: 2,
+  timeoutMs: 3_600_000,
+  idleMs: 420_000,
+  permissions: 'acceptEdits',
+  allowEmpty: false,
+  env: {},
+  statusLine: false,
+};
+
+const FRESH: AttemptStart = { kind: 'fresh' };
+
+function prompt(task: TaskSpec, start: AttemptStart, before: Failure | null): string {
+  return attemptPrompt(task, {
+    prose: true,
+    attempt: before === null ? 1 : 2,
+    start,
+    before,
+  });
+}
+
+test('the first attempt gets the task and the rules of its workspace', () => {
+  expect(prompt(TASK, FRESH, null)).toMatchInlineSnapshot(`
+    "# Task login
+
+    Add the login form.
+
+    # Rules
+
+    - You work alone in your own git worktree of the repository.
+    - Nobody can answer questions: decide, and say what you decided.
+    - Change only \`src/auth/**\`. A change anywhere else fails the task.
+    - Do not touch \`src/billing/**\`.
+    - Before you finish, make sure that these pass: \`npm test -- auth\`.
+    - You may commit. What you leave uncommitted is committed for you.
+    - Do not push, do not switch branches and do not touch other worktrees.
+    "
+  `);
+});
+
+test('a task without scope or checks is told no more than it must know', () => {
+  const task = { ...TASK, writes: [], forbids: [], checks: [], statusLine: true };
+  expect(prompt(task, FRESH, null)).toMatchInlineSnapshot(`
+    "# Task login
+
+    Add the login form.
+
+    # Rules
+
+    - You work alone in your own git worktree of the repository.
+    - Nobody can answer questions: decide, and say what you decided.
+    - You may commit. What you leave uncommitted is committed for you.
+    - Do not push, do not switch branches and do not touch other worktrees.
+    - If you cannot do the task, end with \`{"status": "FAILED", "reason": "why"}\`.
+    "
+  `);
+});
+
+test('a read task is told that its answer is the result', () => {
+  const task: TaskSpec = { ...TASK, mode: 'read', prompt: 'Review the login.', checks: [] };
+  expect(prompt(task, FRESH, null)).toMatchInlineSnapshot(`
+    "# Task login
+
+    Review the login.
+
+    # Rules
+
+    - You work alone in your own git worktree of the repository.
+    - Nobody can answer questions: decide, and say what you decided.
+    - Change no files: whatever you change is thrown away. Your last message is the result.
+    - Do not push, do not switch branches and do not touch other worktrees.
+    "
+  `);
+});
+
+test.each(['/agent-developer', '-v', '--help'])(
+  'a prompt like %s stands on a line of its own below a heading',
+  (text) => {
+    const lines = prompt({ ...TASK, prompt: text }, FRESH, null).split('\n');
+    expect(lines.slice(0, 3)).toEqual(['# Task login', '', text]);
+  },
+);
+
+test('an agent that takes its prompt literally gets nothing else', () => {
+  const before: Failure = { kind: 'transient', message: 'It exited with code 1.' };
+  const context = { prose: false, attempt: 2, start: FRESH, before };
+  const script = '  npx prettier --write src\n';
+  expect(attemptPrompt({ ...TASK, prompt: script }, context)).toBe(script);
+});
+
+test('a new session after failed checks gets everything, and the output', () => {
+  const before: Failure = {
+    kind: 'checks-failed',
+    message: 'A check failed.',
+    check: 'npm test -- auth',
+    output: 'FAIL auth.test.ts\n  expected 1, got ```2```\n',
+  };
+  const text = prompt(TASK, { kind: 'continue', session: null }, before);
+  expect(text.slice(text.indexOf('# Before'))).toMatchInlineSnapshot(`
+    "# Before this attempt (2)
+
+    The check \`npm test -- auth\` failed:
+    \`\`\`\`
+    FAIL auth.test.ts
+      expected 1, got \`\`\`2\`\`\`
+    \`\`\`\`
+
+    The workspace is as that attempt left it: look at \`git status\` and \`git log\` first.
+    "
+  `);
+  expect(text).toContain('Add the login form.');
+  expect(text).toContain('# Rules');
+});
+
+test('a resumed session that was cut short is only told to go on', () => {
+  const before: Failure = { kind: 'rate-limited', message: 'You have hit your 5-hour limit.' };
+  const start: AttemptStart = { kind: 'continue', session: 's1' };
+  expect(prompt(TASK, start, before)).toMatchInlineSnapshot(`
+    "# Task login, attempt 2
+
+    The attempt before was cut short. You have hit your 5-hour limit.
+
+    The workspace is as that attempt left it: look at \`git status\` and \`git log\` first.
+
+    Go on until the task is done.
+    "
+  `);
+});
+
+test('a conflict names the files with markers and what landed meanwhile', () => {
+  const before: Failure = {
+    kind: 'conflict',
+    message: 'Conflict.',
+    files: ['src/app.ts', 'src/menu.ts'],
+    landedSince: ['users', 'menu'],
+  };
+  const start: AttemptStart = { kind: 'rework', session: 's1', commit: 'c1' };
+  expect(prompt(TASK, start, before)).toMatchInlineSnapshot(`
+    "# Task login, attempt 2
+
+    Your work is finished but conflicts with what landed meanwhile (\`users\`, \`menu\`).
+    These files hold conflict markers: \`src/app.ts\`, \`src/menu.ts\`.
+    Resolve each so that both intentions survive, and leave no marker.
+
+    The workspace now holds your work merged with all that has landed. Keep that merge.
+
+    Go on until the task is done.
+    "
+  `);
+});
+
+test('a red gate gives its output and what landed meanwhile', () => {
+  const before: Failure = {
+    kind: 'gate-failed',
+    message: 'The gate is red.',
+    gate: 'tests',
+    output: 'menu.test.ts: no login entry',
+    landedSince: ['menu'],
+  };
+  const start: AttemptStart = { kind: 'rework', session: 's1', commit: 'c1' };
+  expect(prompt(TASK, start, before)).toMatchInlineSnapshot(`
+    "# Task login, attempt 2
+
+    Your work is finished, but combined with what landed meanwhile (\`menu\`)
+    the gate \`tests\` fails. Make the combination pass:
+    \`\`\`
+    menu.test.ts: no login entry
+    \`\`\`
+
+    The workspace now holds your work merged with all that has landed. Keep that merge.
+
+    Go on until the task is done.
+    "
+  `);
+});
+
+test.each<[Failure, string]>([
+  [
+    { kind: 'out-of-scope', message: 'Outside.', files: ['README.md'] },
+    "These files were changed though they are not this task's: `README.md`.\n" +
+      'Undo those changes and do the task without them.',
+  ],
+  [
+    { kind: 'no-change', message: 'Nothing changed.' },
+    'The attempt before ended without changing a single file. Make the change.',
+  ],
+  [
+    { kind: 'commit-failed', message: 'pre-commit: lint failed' },
+    'The work could not be committed:\n```\npre-commit: lint failed\n```',
+  ],
+  [{ kind: 'turns', message: 'Too many.' }, 'The attempt before failed. Too many.'],
+])('what happened before is told: %o', (before, expected) => {
+  const start: AttemptStart = { kind: 'continue', session: 's1' };
+  expect(prompt(TASK, start, before).split('\n\n')[1]).toBe(expected);
+});
+
+test('of a long output only the end is told, where the reason stands', () => {
+  const output = `${'noise\n'.repeat(100_000)}the reason`;
+  const before: Failure = { kind: 'checks-failed', message: 'Red.', check: 'make', output };
+  const text = prompt(TASK, FRESH, before);
+  expect(text.length).toBeLessThan(8_000);
+  expect(text).toContain('the reason\n```');
+});
+
+test('of a hundred files the first fifty are named and the rest counted', () => {
+  const files = Array.from({ length: 100 }, (_, index) => `f${index}.ts`);
+  const before: Failure = { kind: 'conflict', message: 'Conflict.', files, landedSince: [] };
+  const text = prompt(TASK, { kind: 'rework', session: 's1', commit: 'c1' }, before);
+  expect(text).toContain('`f49.ts` and 50 more.');
+  expect(text).toContain('what landed meanwhile.');
+});

@@ -1,0 +1,143 @@
+/**
+ * The text an agent gets for one attempt: the task, the rules of its workspace, and what went
+ * wrong before.
+ *
+ *   T1. It begins with a heading, never with `/` or `-`, which a CLI would read as its own. What
+ *       the user wrote follows unchanged.
+ *   T2. A resumed session knows the task and the rules: it is told only what is new.
+ *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
+ */
+
+import type { AttemptEffect } from '../model/effect.ts';
+import type { AttemptStart } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { TaskId, TaskSpec } from '../model/plan.ts';
+
+/** What is known when an attempt begins. */
+export interface PromptContext extends Pick<AttemptEffect, 'attempt' | 'start' | 'before'> {
+  /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
+  readonly prose: boolean;
+}
+
+/** The prompt of one attempt at a task. */
+export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
+  if (!context.prose) return task.prompt;
+  const { attempt, start, before } = context;
+  const past = before === null ? [] : [story(before)];
+  if (start.kind !== 'fresh' || before !== null) past.push(leftovers(start));
+  const resumed = start.kind !== 'fresh' && start.session !== null;
+  const sections = resumed
+    ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']
+    : [`# Task ${task.id}`, task.prompt.trim(), rules(task)];
+  if (!resumed && past.length > 0) sections.push(`# Before this attempt (${attempt})`, ...past);
+  return `${sections.join('\n\n')}\n`;
+}
+
+function rules(task: TaskSpec): string {
+  const lines = [
+    'You work alone in your own git worktree of the repository.',
+    'Nobody can answer questions: decide, and say what you decided.',
+    ...(task.mode === 'read' ? READ_RULES : writeRules(task)),
+    'Do not push, do not switch branches and do not touch other worktrees.',
+  ];
+  if (task.statusLine) {
+    lines.push('If you cannot do the task, end with `{"status": "FAILED", "reason": "why"}`.');
+  }
+  return ['# Rules', '', ...lines.map((line) => `- ${line}`)].join('\n');
+}
+
+const READ_RULES = [
+  'Change no files: whatever you change is thrown away. Your last message is the result.',
+];
+
+function writeRules(task: TaskSpec): readonly string[] {
+  const lines: string[] = [];
+  if (task.writes.length > 0) {
+    const otherwise = task.outside === 'fail' ? 'fails the task' : 'is reported';
+    lines.push(`Change only ${codeList(task.writes)}. A change anywhere else ${otherwise}.`);
+  }
+  if (task.forbids.length > 0) lines.push(`Do not touch ${codeList(task.forbids)}.`);
+  if (task.checks.length > 0) {
+    lines.push(`Before you finish, make sure that these pass: ${codeList(task.checks)}.`);
+  }
+  lines.push('You may commit. What you leave uncommitted is committed for you.');
+  return lines;
+}
+
+/** What the workspace holds when the agent begins. */
+function leftovers(start: AttemptStart): string {
+  switch (start.kind) {
+    case 'fresh':
+      return 'Nothing is left of that attempt: the workspace is as new.';
+    case 'continue':
+      return 'The workspace is as that attempt left it: look at `git status` and `git log` first.';
+    case 'rework':
+      return 'The workspace now holds your work merged with all that has landed. Keep that merge.';
+  }
+}
+
+function story(before: Failure): string {
+  switch (before.kind) {
+    case 'conflict':
+      return [
+        `Your work is finished but conflicts with what landed meanwhile${landed(before)}.`,
+        `These files hold conflict markers: ${codeList(before.files)}.`,
+        'Resolve each so that both intentions survive, and leave no marker.',
+      ].join('\n');
+    case 'gate-failed':
+      return [
+        `Your work is finished, but combined with what landed meanwhile${landed(before)}`,
+        `the gate ${code(before.gate)} fails. Make the combination pass:`,
+        fenced(before.output),
+      ].join('\n');
+    case 'checks-failed':
+      return `The check ${code(before.check)} failed:\n${fenced(before.output)}`;
+    case 'out-of-scope':
+      return [
+        `These files were changed though they are not this task's: ${codeList(before.files)}.`,
+        'Undo those changes and do the task without them.',
+      ].join('\n');
+    case 'no-change':
+      return 'The attempt before ended without changing a single file. Make the change.';
+    case 'commit-failed':
+      return `The work could not be committed:\n${fenced(before.message)}`;
+    case 'transient':
+    case 'rate-limited':
+    case 'idle-timeout':
+    case 'total-timeout':
+    case 'interrupted':
+      return `The attempt before was cut short. ${ending(before.message)}`;
+    default:
+      return `The attempt before failed. ${ending(before.message)}`;
+  }
+}
+
+function landed({ landedSince }: { readonly landedSince: readonly TaskId[] }): string {
+  return landedSince.length === 0 ? '' : ` (${landedSince.map(code).join(', ')})`;
+}
+
+/** The end of an output, where the reason stands, in a fence it cannot close. */
+function fenced(output: string): string {
+  const text = output.trim() || '(no output)';
+  const tail = text.length > MAX_OUTPUT ? `…${text.slice(-MAX_OUTPUT)}` : text;
+  const longest = Math.max(2, ...Array.from(tail.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${tail}\n${fence}`;
+}
+
+function ending(message: string): string {
+  const text = message.trim();
+  return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}…` : text;
+}
+
+function codeList(items: readonly string[]): string {
+  const shown = items.slice(0, MAX_ITEMS).map(code).join(', ');
+  return items.length > MAX_ITEMS ? `${shown} and ${items.length - MAX_ITEMS} more` : shown;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+const MAX_OUTPUT = 6000;
+const MAX_ITEMS = 50;

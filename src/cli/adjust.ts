@@ -1,0 +1,49 @@
+/** Flags change the plan before it runs; what they say wins over what the file says. Pure. */
+
+import { UserError } from '../base/errors.ts';
+import type { Plan, TaskSpec } from '../model/plan.ts';
+import { isGitBranchName } from './names.ts';
+
+export interface PlanFlags {
+  readonly tasks?: readonly string[];
+  readonly agent?: string;
+  readonly maxWorkers?: number;
+  readonly sequential?: boolean;
+  readonly budget?: number;
+  readonly target?: string;
+}
+
+/** The plan as the flags want it. `isCoding` tells coding agents from plain commands. */
+export function adjust(plan: Plan, flags: PlanFlags, isCoding: (agent: string) => boolean): Plan {
+  const { agent, maxWorkers, sequential, budget, target } = flags;
+  if (target !== undefined && !isGitBranchName(target)) {
+    throw new UserError(`${target} is not a branch name.`);
+  }
+  const chosen = flags.tasks === undefined ? plan.tasks : select(plan.tasks, flags.tasks);
+  const tasks = chosen.map((task) =>
+    agent !== undefined && isCoding(task.agent) ? { ...task, agent } : task,
+  );
+  const workers = sequential === true ? 1 : (maxWorkers ?? plan.limits.workers);
+  const limits = {
+    ...plan.limits,
+    workers,
+    ...(budget === undefined ? {} : { budgetUsd: budget }),
+  };
+  return { ...plan, tasks, limits, ...(target === undefined ? {} : { target }) };
+}
+
+/** Only the tasks named. What they need beyond that is taken to be there already. */
+function select(tasks: readonly TaskSpec[], ids: readonly string[]): readonly TaskSpec[] {
+  const known = new Set(tasks.map(({ id }) => id));
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length > 0 || ids.length === 0) {
+    throw new UserError(
+      `--tasks names no task of this plan: ${unknown.join(', ') || '(nothing)'}.`,
+      `Its tasks are ${[...known].join(', ')}.`,
+    );
+  }
+  const wanted = new Set(ids);
+  return tasks
+    .filter(({ id }) => wanted.has(id))
+    .map((task) => ({ ...task, needs: task.needs.filter((need) => wanted.has(need)) }));
+}

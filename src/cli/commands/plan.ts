@@ -1,0 +1,33 @@
+/** `landfast plan`: check a plan and show what would run. */
+
+import { jsonText } from '../../report/json.ts';
+import { planJson, planText } from '../../report/plan-text.ts';
+import { adjust } from '../adjust.ts';
+import { agentNamed, isCoding } from '../agents.ts';
+import { loadPlan } from '../load-plan.ts';
+import { EXIT } from '../main.ts';
+import { findPlace } from '../place.ts';
+
+export interface PlanCommandFlags {
+  readonly projectDir: string;
+  readonly format?: string;
+  readonly maxWorkers?: number;
+  readonly json?: boolean;
+}
+
+/** Prints the plan; nothing is started and nothing is written. */
+export async function plan(path: string, flags: PlanCommandFlags): Promise<number> {
+  const place = await findPlace(flags.projectDir, new AbortController().signal);
+  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
+  if (loaded === null) return EXIT.usage;
+  const { maxWorkers } = flags;
+  const shown = adjust(loaded.plan, maxWorkers === undefined ? {} : { maxWorkers }, isCoding);
+  for (const { agent } of shown.tasks) agentNamed(agent);
+  const { workers } = shown.limits;
+  process.stdout.write(
+    flags.json === true
+      ? jsonText({ format: loaded.format, ...planJson(shown) })
+      : planText(shown, { format: loaded.format, maxWorkers: workers }),
+  );
+  return EXIT.ok;
+}

@@ -1,0 +1,128 @@
+/** `landfast run`: a plan file becomes a run. */
+
+import { OperationalError, UserError } from '../../base/errors.ts';
+import { identityProblem } from '../../git/identity.ts';
+import { resolveCommit } from '../../git/refs.ts';
+import { headBranch, type Repository } from '../../git/repository.ts';
+import { openDatabase } from '../../journal/database.ts';
+import { listRuns, readEntries } from '../../journal/log.ts';
+import type { Event } from '../../model/event.ts';
+import type { Plan, Sha } from '../../model/plan.ts';
+import { fold, type RunState } from '../../model/state.ts';
+import { planText } from '../../report/plan-text.ts';
+import { adjust, type PlanFlags } from '../adjust.ts';
+import { isCoding } from '../agents.ts';
+import { checkHow, execute, type HowToRun } from '../execute.ts';
+import { type LoadedPlan, loadPlan } from '../load-plan.ts';
+import { EXIT } from '../main.ts';
+import { newRunId } from '../names.ts';
+import { findPlace, type Place } from '../place.ts';
+import { resume as resumeNewest } from './resume.ts';
+
+export interface RunFlags extends PlanFlags, HowToRun {
+  readonly resume?: boolean;
+  readonly dryRun?: boolean;
+  readonly format?: string;
+}
+
+/** Runs a plan, or goes on with its last run. */
+export async function run(path: string | undefined, flags: RunFlags): Promise<number> {
+  if (path === undefined) {
+    if (flags.resume === true) return resumeNewest(undefined, flags);
+    throw new UserError('Which plan?', 'landfast run PLAN, or landfast resume for the last run.');
+  }
+  const signal = new AbortController().signal;
+  const place = await findPlace(flags.projectDir, signal);
+  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
+  if (loaded === null) return EXIT.usage;
+  const plan = adjust(loaded.plan, flags, isCoding);
+  if (flags.dryRun === true) {
+    const { workers } = plan.limits;
+    process.stdout.write(planText(plan, { format: loaded.format, maxWorkers: workers }));
+    return EXIT.ok;
+  }
+  checkHow(plan, flags);
+  if (flags.resume === true) {
+    const last = lastRunOf(place, loaded);
+    if (last !== null) return resumeNewest(last, flags);
+    console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
+  }
+  return startRun({ ...loaded, plan }, place, flags, signal);
+}
+
+/** Starts a new run of a plan. */
+export async function startRun(
+  { plan, hash }: Pick<LoadedPlan, 'plan' | 'hash'>,
+  place: Place,
+  how: HowToRun,
+  signal: AbortSignal,
+): Promise<number> {
+  const from = await startingPoint(plan, place, signal);
+  using db = openDatabase(place.stateDir);
+  const id = newRunId(new Date());
+  const started: Event & { type: 'run.started' } = {
+    type: 'run.started',
+    plan,
+    planHash: hash,
+    ...from,
+  };
+  return execute({ place, db, run: id, plan, started, before: null, how });
+}
+
+/** The commit a run starts from and the branch it will publish to. */
+async function startingPoint(
+  plan: Plan,
+  { repository, dir }: Place,
+  signal: AbortSignal,
+): Promise<{ readonly base: Sha | null; readonly target: string | null }> {
+  if (repository === null) {
+    if (plan.tasks.every(({ mode }) => mode === 'read')) return { base: null, target: null };
+    throw new OperationalError(`${dir} is not in a git repository.`, {
+      remedy: 'Tasks that write need one: git init, and a first commit; or use -C DIR.',
+    });
+  }
+  const problem = await identityProblem(repository.dir, signal);
+  if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
+  return plan.target === undefined
+    ? currentBranch(repository, signal)
+    : namedBranch(repository, plan.target, signal);
+}
+
+async function currentBranch(
+  { dir }: Repository,
+  signal: AbortSignal,
+): Promise<{ readonly base: Sha; readonly target: string }> {
+  const head = await headBranch(dir, signal);
+  switch (head.kind) {
+    case 'branch':
+      return { base: head.commit, target: head.name };
+    case 'detached':
+      throw new OperationalError('HEAD is detached: there is no current branch to publish to.', {
+        remedy: 'Check out a branch (git switch main), or name one with --target.',
+      });
+    case 'unborn':
+      throw new OperationalError('The repository has no commits yet.', {
+        remedy: 'Make a first one: git add -A && git commit -m "First commit".',
+      });
+  }
+}
+
+async function namedBranch(
+  { dir }: Repository,
+  target: string,
+  signal: AbortSignal,
+): Promise<{ readonly base: Sha; readonly target: string }> {
+  const base = await resolveCommit(dir, `refs/heads/${target}`, signal);
+  if (base !== null) return { base, target };
+  throw new UserError(`There is no branch ${target}.`, `Make it first: git branch ${target}.`);
+}
+
+/** The newest run of the same plan text, with something left to do or not. */
+function lastRunOf(place: Place, { hash }: LoadedPlan): string | null {
+  using db = openDatabase(place.stateDir);
+  for (const { run: id } of listRuns(db)) {
+    const state: RunState = fold(readEntries(db, id, 0));
+    if (state.planHash === hash) return id;
+  }
+  return null;
+}

@@ -1,0 +1,145 @@
+/**
+ * execute: one run in this process, from its first fact to its summary. `run`, `resume` and `demo`
+ * all come here; what differs is only how they got a plan.
+ */
+
+import { resolve } from 'node:path';
+import { drive } from '../engine/drive.ts';
+import type { Database } from '../journal/database.ts';
+import { attemptsDir, Transcripts } from '../journal/transcript.ts';
+import { closeRunBranch } from '../merge/run-branch.ts';
+import type { Event } from '../model/event.ts';
+import type { Plan } from '../model/plan.ts';
+import type { RunState } from '../model/state.ts';
+import { summaryLines } from '../report/lines.ts';
+import type { ReportInfo } from '../report/remedy.ts';
+import { exitCodeOf, summaryText } from '../report/summary.ts';
+import { inkOf, wantsColor } from '../ui/color.ts';
+import type { Site } from '../worker/attempt.ts';
+import { allowedEnv, secretsOf } from '../worker/environment.ts';
+import type { Ground } from '../workspace/ground.ts';
+import { agentNamed, executable, requireAgents } from './agents.ts';
+import type { Place } from './place.ts';
+import { checkReport, writeReport } from './report-file.ts';
+import { openScreen, type Screen } from './screen.ts';
+import { Signals } from './signals.ts';
+
+/** How a run is executed and shown: the flags that `run` and `resume` share. */
+export interface HowToRun {
+  readonly projectDir: string;
+  readonly claudeExe?: string;
+  readonly keepWorktrees?: boolean;
+  readonly report?: string;
+  readonly dashboard?: boolean;
+  readonly events?: boolean;
+  readonly quiet?: boolean;
+  readonly logDir?: string;
+  /** False for `--no-log`. */
+  readonly log: boolean;
+}
+
+export interface Execution {
+  readonly place: Place;
+  readonly db: Database;
+  readonly run: string;
+  readonly plan: Plan;
+  readonly started: (Event & { type: 'run.started' }) | null;
+  readonly before: RunState | null;
+  readonly how: HowToRun;
+}
+
+const TIDY_LIMIT_MS = 60_000;
+
+/** Everything that can be refused before a run begins. */
+export function checkHow(plan: Plan, how: HowToRun): void {
+  checkReport(how.report);
+  requireAgents(plan, (name) => executableOf(name, how));
+}
+
+/** Executes the run and answers with the exit code. */
+export async function execute(execution: Execution): Promise<number> {
+  const { run, how, before } = execution;
+  const { events = false, quiet = false } = how;
+  const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
+  const screen = openScreen({ run, before, dashboard, events, quiet });
+  using signals = new Signals((text) => screen.say(text));
+  const site = siteOf(execution);
+  let state: RunState;
+  try {
+    state = await driveRun(execution, { site, screen, signals });
+    await tidy(site.ground, state);
+  } finally {
+    screen.close();
+  }
+  tell(execution, state);
+  return signals.exitCode !== null && state.outcome === 'interrupted'
+    ? signals.exitCode
+    : exitCodeOf(state);
+}
+
+async function driveRun(
+  { place, db, run, started, how }: Execution,
+  {
+    site,
+    screen,
+    signals,
+  }: { readonly site: Site; readonly screen: Screen; readonly signals: Signals },
+): Promise<RunState> {
+  const transcripts = new Transcripts({
+    dir: attemptsDir(place.stateDir, run),
+    secrets: [process.env, ...site.tasks.map(({ env }) => env)].flatMap(secretsOf),
+    rawLogs: how.log ? 'kept' : 'none',
+    logDir: how.logDir === undefined ? null : resolve(how.logDir),
+    onWarning: (text) => screen.say(text),
+  });
+  const world = {
+    site,
+    transcripts,
+    keepWorkspaces: how.keepWorktrees === true,
+    recorded: screen.recorded,
+    heard: screen.heard,
+  };
+  return drive({ db, run, started, world, signals: () => signals.take() }, signals.force);
+}
+
+function siteOf({ place, run, plan, how }: Execution): Site {
+  const { repository, dir } = place;
+  const env = allowedEnv(process.env, []);
+  const ground: Ground | null = repository === null ? null : { repository, run, plan, env };
+  return {
+    ground,
+    run,
+    tasks: plan.tasks,
+    dir,
+    userEnv: process.env,
+    agentNamed,
+    executableOf: (name) => executableOf(name, how),
+  };
+}
+
+function executableOf(agent: string, { claudeExe }: HowToRun): string | null {
+  return agent === 'claude' ? executable(claudeExe) : null;
+}
+
+/** Gate workspaces go, and the run's branch once the target holds all of it. */
+async function tidy(ground: Ground | null, { outcome, target }: RunState): Promise<void> {
+  if (ground === null) return;
+  const resumable = outcome !== 'succeeded';
+  await closeRunBranch(ground, { target, resumable }, AbortSignal.timeout(TIDY_LIMIT_MS));
+}
+
+/** The end of a run as its plan's users know it; with `--events` on standard error. */
+function tell({ run, how }: Execution, state: RunState): void {
+  const info: ReportInfo = { run };
+  if (how.report !== undefined) writeReport(how.report, state, info);
+  const { quiet = false, report } = how;
+  const out = how.events === true ? process.stderr : process.stdout;
+  if (state.plan.conventions.summary === 'lines') {
+    for (const line of summaryLines(state, { quiet })) out.write(`${line}\n`);
+    if (exitCodeOf(state) === 0) return;
+  }
+  if (quiet && exitCodeOf(state) === 0) return;
+  const ink = inkOf(wantsColor(process.env, out.isTTY === true));
+  const text = summaryText(state, { ...info, ink, ...(report === undefined ? {} : { report }) });
+  (state.plan.conventions.summary === 'lines' ? process.stderr : out).write(text);
+}

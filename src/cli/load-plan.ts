@@ -1,0 +1,62 @@
+/** From a plan file to a Plan: reading, parsing, and all of its problems at once on standard error. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { UserError } from '../base/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import type { ParsedPlan } from '../plan/formats/format.ts';
+import { parsePlan } from '../plan/parse.ts';
+import { formatProblem } from '../plan/problem.ts';
+
+export interface LoadedPlan {
+  readonly plan: Plan;
+  readonly format: string;
+  /** SHA-256 of the file's bytes. */
+  readonly hash: string;
+}
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Loads a plan; null when it has errors, which have then been shown. */
+export function loadPlan(
+  path: string,
+  from: { readonly root: string; readonly format: string | null },
+): LoadedPlan | null {
+  const bytes = readBytes(path);
+  const folder = dirname(resolve(path));
+  const parsed: ParsedPlan = parsePlan(
+    {
+      file: { path, text: bytes.toString('utf8') },
+      directory: relative(from.root, folder).split(sep).join('/'),
+      read: (name) => readText(resolve(folder, name)),
+    },
+    from.format,
+  );
+  for (const problem of parsed.problems) console.error(formatProblem(problem));
+  if (parsed.plan === null || parsed.format === null) return null;
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  return { plan: parsed.plan, format: parsed.format, hash };
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw new UserError(`${path} is a folder, not a plan file.`);
+    if (stat.size > MOST_BYTES) throw new UserError(`${path} is too large to be a plan.`);
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    const why = code === 'ENOENT' ? 'it does not exist' : `it cannot be read (${code})`;
+    throw new UserError(`No plan at ${path}: ${why}.`, 'Check the path, or see docs/formats.md.');
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * The command line: what can be said, and which file answers. The composition root begins here.
+ *
+ *   C1. Commands are loaded when they are called: `--help` and `--version` load none of them.
+ *   C2. An error the user or the world is to blame for is one line and a way out, never a stack trace.
+ */
+
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { OperationalError, UserError } from '../base/errors.ts';
+
+/** Exit codes (docs: `landfast --help`). */
+export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
+
+/** Runs the program as a process. */
+export async function start(): Promise<void> {
+  process.exitCode = await main(process.argv.slice(2));
+}
+
+/** Runs one command line and answers with its exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  let code: number = EXIT.ok;
+  const program = describe((command) => async (...given: unknown[]) => {
+    code = await command(...given);
+  });
+  try {
+    if (args.length === 0) {
+      program.outputHelp({ error: true });
+      return EXIT.usage;
+    }
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: commander gives what the command line held.
+type Action = (...given: any[]) => Promise<number>;
+type Wrap = (command: Action) => (...given: unknown[]) => Promise<void>;
+
+function describe(wrap: Wrap): Command {
+  const program = new Command('landfast')
+    .description('Runs many coding agents in parallel on one git repository and lands their work.')
+    .version(process.env.LANDFAST_VERSION ?? 'development', '--version')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .option('-C, --project-dir <dir>', 'work on the repository of this folder', '.')
+    .addHelpText('after', EXIT_CODES);
+  describeRun(program, wrap);
+  describePlan(program, wrap);
+  describeLooking(program, wrap);
+  describeSteering(program, wrap);
+  program
+    .command('demo')
+    .description('the main job on a throw-away repository, with no account and no network')
+    .option('--keep', 'keep the folder afterwards')
+    .option('--agent <name>', 'use a real agent instead of the scripted ones')
+    .action(wrap(async (options) => (await import('./commands/demo.ts')).demo(options)));
+  return program;
+}
+
+const EXIT_CODES = `
+Exit codes:
+  0    every task succeeded and what should be published is published
+  1    a task failed, did not land, or publishing needs a person
+  2    the input is wrong: plan, configuration, arguments
+  3    the surroundings are wrong: no git repository, agent program missing, run locked
+  130  ended by Ctrl-C, 143 by SIGTERM; \`landfast resume\` goes on`;
+
+function describeRun(program: Command, wrap: Wrap): void {
+  const run = program
+    .command('run')
+    .argument('[plan]', 'the plan file, of any known format')
+    .description('execute a plan: agents, gates, landing, publishing')
+    .option('--resume', 'go on with the last run of this plan instead of starting a new one');
+  howToRun(run)
+    .option('-n, --dry-run', 'check the plan, show what would run, and stop')
+    .option('--tasks <ids>', 'only these tasks, separated by commas', list)
+    .option('--agent <name>', 'this agent for every task that has a coding agent')
+    .option('--max-workers <n>', 'at most so many agents at a time', count)
+    .option('--sequential', 'one agent at a time')
+    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
+    .option('--target <branch>', 'publish to this branch instead of the current one')
+    .option('--format <name>', 'read the plan as this format instead of detecting it')
+    .action(
+      wrap(async (plan, options, command: Command) =>
+        (await import('./commands/run.ts')).run(plan, { ...options, ...command.optsWithGlobals() }),
+      ),
+    );
+}
+
+/** Options that say how a run is executed and shown, not what it does. */
+function howToRun(command: Command): Command {
+  return command
+    .option('--claude-exe <path>', 'the program to use for the claude agent')
+    .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
+    .option('--report <path>', 'write a report when the run ends (.json or .md)')
+    .addOption(new Option('--dashboard', 'show the live view (default: on a terminal)'))
+    .option('--no-dashboard', 'print plain lines instead of the live view')
+    .option('--events', 'print journal entries as NDJSON on standard output')
+    .option('--quiet', 'print only what went wrong')
+    .option('--log-dir <dir>', "write each task's output to files in this folder as well")
+    .option('--no-log', 'keep no raw output of agents');
+}
+
+function describePlan(program: Command, wrap: Wrap): void {
+  program
+    .command('plan')
+    .alias('validate')
+    .argument('<plan>', 'the plan file')
+    .description('check a plan and show it: stages, critical path, overlaps, gates, limits')
+    .option('--format <name>', 'read it as this format instead of detecting it')
+    .option('--max-workers <n>', 'show it for so many workers', count)
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (plan, _, command: Command) =>
+        (await import('./commands/plan.ts')).plan(plan, command.optsWithGlobals()),
+      ),
+    );
+}
+
+function describeLooking(program: Command, wrap: Wrap): void {
+  program
+    .command('status')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('a run as it stands')
+    .option('-w, --watch', 'go on showing it until it ends')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (run, _, command: Command) =>
+        (await import('./commands/status.ts')).status(run, command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('runs')
+    .description('all runs of this repository')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/runs.ts')).runs(command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('logs')
+    .argument('<task>', 'the task')
+    .description("what a task's agent said and did")
+    .option('-f, --follow', 'go on until the attempt ends')
+    .option('--run <run>', 'a run id or its beginning (default: the newest)')
+    .option('--attempt <n>', 'which attempt (default: the newest)', count)
+    .option('--raw', 'the output of the process as it came')
+    .option('--json', 'print the transcript as NDJSON')
+    .action(
+      wrap(async (task, _, command: Command) =>
+        (await import('./commands/logs.ts')).logs(task, command.optsWithGlobals()),
+      ),
+    );
+}
+
+function describeSteering(program: Command, wrap: Wrap): void {
+  program
+    .command('cancel')
+    .argument('[task]', 'the task; without it the whole run')
+    .description('end a task or a run; its work is kept')
+    .option('--run <run>', 'a run id or its beginning (default: the newest)')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (task, _, command: Command) =>
+        (await import('./commands/cancel.ts')).cancel(task, command.optsWithGlobals()),
+      ),
+    );
+  const resume = program
+    .command('resume')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('go on with a run that was interrupted or has failed tasks');
+  howToRun(resume).action(
+    wrap(async (run, options, command: Command) =>
+      (await import('./commands/resume.ts')).resume(run, {
+        ...options,
+        ...command.optsWithGlobals(),
+      }),
+    ),
+  );
+}
+
+function list(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function count(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of at least 1.');
+}
+
+function money(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be an amount in US dollars, such as 5 or 2.50.');
+}
+
+/** Says what went wrong, and answers with the exit code that goes with it. */
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof UserError || error instanceof OperationalError) {
+    console.error(`landfast: ${error.message}`);
+    if (error.remedy !== undefined) console.error(`  ${error.remedy}`);
+    return error instanceof UserError ? EXIT.usage : EXIT.world;
+  }
+  console.error('landfast: this is a bug of landfast; please report it with the lines below.');
+  console.error(error instanceof Error ? error.stack : String(error));
+  return EXIT.bug;
+}

@@ -1,0 +1,122 @@
+/**
+ * How a run is shown while it goes on: a live view on a terminal, plain lines elsewhere, or NDJSON.
+ *
+ *   S1. A screen is a fold of the entries it is told of, and nothing else.
+ *   S2. Progress goes to standard error; standard output belongs to data.
+ */
+
+import type { Chatter } from '../model/effect.ts';
+import type { Entry } from '../model/event.ts';
+import type { TaskId } from '../model/plan.ts';
+import { apply, type RunState, type TaskState } from '../model/state.ts';
+import { actionOf } from '../report/action.ts';
+import { dueAt } from '../schedule/decide.ts';
+import { wantsColor } from '../ui/color.ts';
+import { frame } from '../ui/live.ts';
+import { Painter } from '../ui/paint.ts';
+import { plainLine } from '../ui/plain.ts';
+import { agentsKnown } from './agents.ts';
+
+export interface Screen {
+  recorded(entries: readonly Entry[]): void;
+  heard(task: TaskId, line: Chatter): void;
+  /** A sentence for the user, wherever it does not disturb. */
+  say(text: string): void;
+  close(): void;
+}
+
+export interface ScreenOptions {
+  readonly run: string;
+  /** What happened before, for a run that goes on. */
+  readonly before: RunState | null;
+  readonly dashboard: boolean;
+  readonly events: boolean;
+  readonly quiet: boolean;
+  /** Where plain lines go; progress of a run in this process does not mix with its data. */
+  readonly lines?: 'stdout' | 'stderr';
+}
+
+const FRAME_MS = 100;
+
+/** The screen that the flags and the terminal ask for. */
+export function openScreen(options: ScreenOptions): Screen {
+  if (options.events) return eventScreen();
+  if (options.dashboard) return liveScreen(options);
+  return plainScreen(options);
+}
+
+function eventScreen(): Screen {
+  return {
+    recorded: (entries) => {
+      for (const entry of entries) process.stdout.write(`${JSON.stringify(entry)}\n`);
+    },
+    heard: () => undefined,
+    say: (text) => console.error(text),
+    close: () => undefined,
+  };
+}
+
+function plainScreen({ before, quiet, lines = 'stderr' }: ScreenOptions): Screen {
+  let state = before;
+  const out = process[lines];
+  return {
+    recorded: (entries) => {
+      for (const entry of entries) {
+        state = apply(state, entry);
+        const known = state;
+        const retryAt = (task: TaskState) => dueAt(known, task, agentsKnown);
+        const line = plainLine(entry, known, { clock, retryAt });
+        if (line !== null && !quiet) out.write(`${line}\n`);
+      }
+    },
+    heard: () => undefined,
+    say: (text) => console.error(text),
+    close: () => undefined,
+  };
+}
+
+function liveScreen({ run, before }: ScreenOptions): Screen {
+  let state = before;
+  const actions = new Map<TaskId, string>();
+  const painter = new Painter(process.stderr);
+  const color = wantsColor(process.env, true);
+  const lastFrame = (): readonly string[] => {
+    if (state === null) return [];
+    const known = state;
+    const { columns: width = 80, rows: height = 24 } = process.stderr;
+    const retryAt = (task: TaskState) => dueAt(known, task, agentsKnown);
+    const now = state.finishedAt ?? Date.now();
+    return frame({ run, state, now, width, height: height - 1, actions, color, retryAt });
+  };
+  const timer = setInterval(() => painter.draw(lastFrame()), FRAME_MS);
+  return {
+    recorded: (entries) => {
+      for (const entry of entries) state = apply(state, entry);
+    },
+    heard: (task, line) => {
+      const action = actionIn(line, state?.tasks.get(task)?.spec.agent);
+      if (action !== null) actions.set(task, action);
+    },
+    say: (text) => painter.print([text]),
+    close: () => {
+      clearInterval(timer);
+      painter.close();
+      painter.print([...lastFrame(), '']);
+    },
+  };
+}
+
+/** What a line says is being done. A coding agent's raw lines are its protocol; a script's are text. */
+function actionIn(line: Chatter, agent: string | undefined): string | null {
+  if (line.from === 'agent') return actionOf(line.event);
+  const isText = agent !== undefined && !agentsKnown(agent).prose;
+  return isText ? actionOf({ type: 'text', text: line.text }) : null;
+}
+
+/** A moment on the user's clock. */
+function clock(at: number): string {
+  const date = new Date(at);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}

@@ -1,0 +1,61 @@
+/**
+ * What signals ask for. The first Ctrl-C drains, the second ends the agents, a third ends the engine;
+ * SIGTERM and SIGHUP end the agents at once. Work is kept in every case.
+ */
+
+import type { Command } from '../model/command.ts';
+
+export class Signals implements Disposable {
+  #waiting: Command[] = [];
+  #interrupts = 0;
+  #caught: NodeJS.Signals | null = null;
+  readonly #force = new AbortController();
+  readonly #say: (text: string) => void;
+  readonly #listener = (name: NodeJS.Signals): void => this.#catch(name);
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+    for (const name of CAUGHT) process.on(name, this.#listener);
+  }
+
+  /** Aborted when nothing but the end will do. */
+  get force(): AbortSignal {
+    return this.#force.signal;
+  }
+
+  /** The exit code that tells the caller of the signal; null when there was none. */
+  get exitCode(): number | null {
+    if (this.#caught === null) return null;
+    return this.#caught === 'SIGINT' ? 130 : this.#caught === 'SIGHUP' ? 129 : 143;
+  }
+
+  take(): readonly Command[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of CAUGHT) process.off(name, this.#listener);
+  }
+
+  #catch(name: NodeJS.Signals): void {
+    this.#caught ??= name;
+    if (name !== 'SIGINT') return this.#stop('end', `${name}: ending agents, keeping their work.`);
+    this.#interrupts += 1;
+    if (this.#interrupts === 1) {
+      this.#stop('drain', 'Stopping: running agents may finish. Press Ctrl-C again to end them.');
+    } else if (this.#interrupts === 2) {
+      this.#stop('end', 'Ending agents, keeping their work. Press Ctrl-C again to leave at once.');
+    } else {
+      this.#force.abort('interrupted');
+    }
+  }
+
+  #stop(mode: 'drain' | 'end', why: string): void {
+    this.#say(why);
+    this.#waiting.push({ kind: 'stop', mode, why });
+  }
+}
+
+const CAUGHT = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

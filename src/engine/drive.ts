@@ -1,0 +1,100 @@
+/**
+ * drive: one engine takes one run from wherever it is to its end.
+ *
+ *   D1. It holds the run's lease all the while; without it nothing is written.
+ *   D2. A resumed run first ends what the dead engine left running.
+ */
+
+import { assert } from '../base/assert.ts';
+import { OperationalError } from '../base/errors.ts';
+import { answerCommand, takeCommands } from '../journal/commands.ts';
+import type { Database } from '../journal/database.ts';
+import {
+  acquireLease,
+  isAlive,
+  type Lease,
+  releaseLease,
+  renewLease,
+  thisProcess,
+} from '../journal/lease.ts';
+import { Journal } from '../journal/log.ts';
+import { openRunBranch } from '../merge/run-branch.ts';
+import type { Command } from '../model/command.ts';
+import type { Event } from '../model/event.ts';
+import { apply, fold, type RunState } from '../model/state.ts';
+import { endLeftovers } from '../worker/leftovers.ts';
+import { loop } from './loop.ts';
+import { type RealWorld, realWorld } from './perform.ts';
+import { reopen } from './recover.ts';
+
+export interface Drive {
+  readonly db: Database;
+  readonly run: string;
+  /** The first fact of a new run; null to go on with one that exists. */
+  readonly started: (Event & { type: 'run.started' }) | null;
+  /** Everything of the world but the commands of other processes, which need the lease. */
+  readonly world: Omit<RealWorld, 'commands' | 'agents'>;
+  /** Wishes from this process: signals. */
+  readonly signals: () => readonly Command[];
+}
+
+const RENEW_MS = 10_000;
+
+/** Runs the loop under the run's lease. */
+export async function drive(order: Drive, signal: AbortSignal): Promise<RunState> {
+  const { db, run } = order;
+  const owner = thisProcess();
+  const answer = acquireLease(db, run, owner, { now: Date.now(), isAlive });
+  if (answer.kind === 'busy') {
+    throw new OperationalError(`Run ${run} is driven by process ${answer.owner.pid} already.`, {
+      remedy: 'Watch it with `landfast status`, or end it with `landfast cancel`.',
+    });
+  }
+  const lost = new AbortController();
+  const renewal = setInterval(() => {
+    try {
+      renewLease(db, answer, Date.now());
+    } catch (error) {
+      lost.abort(error);
+    }
+  }, RENEW_MS);
+  try {
+    return await underLease(order, answer, AbortSignal.any([signal, lost.signal]));
+  } finally {
+    clearInterval(renewal);
+    releaseLease(db, answer);
+  }
+}
+
+async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
+  const { db, run, started, world } = order;
+  const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
+  if (started === null) await endLeftovers(run, signal);
+  const before = started === null ? fold(journal.read(0)) : null;
+  const first = journal.append(before === null ? opening(started) : reopen(before), Date.now());
+  const state = first.reduce<RunState | null>(apply, before);
+  assert(state !== null, 'a run begins with a fact');
+  world.recorded(first);
+  if (world.site.ground !== null && state.head !== null) {
+    await openRunBranch(world.site.ground, state.head, signal);
+  }
+  const real = realWorld({
+    ...world,
+    agents: (name) => world.site.agentNamed(name).can,
+    commands: () => [...order.signals(), ...sentCommands(db, lease)],
+  });
+  return loop(state, journal, real, signal);
+}
+
+function opening(started: Drive['started']): readonly Event[] {
+  assert(started !== null, 'a new run has a first fact');
+  return [started];
+}
+
+/** Wishes of other processes. Whoever sent one is told at once that it was taken. */
+function sentCommands(db: Database, lease: Lease): readonly Command[] {
+  return takeCommands(db, lease, Date.now()).map(({ id, command }) => {
+    answerCommand(db, id, { kind: 'accepted' });
+    return command;
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * perform: the world as it really is. Each effect goes to the folder that knows how; facts go back
+ * to the loop, chatter to the transcript.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assert, unreachable } from '../base/assert.ts';
+import type { Transcripts } from '../journal/transcript.ts';
+import { landWork } from '../merge/land.ts';
+import { publish } from '../merge/publish.ts';
+import type { Chatter, Effect, Message } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import type { TaskId } from '../model/plan.ts';
+import { attempt, type Site } from '../worker/attempt.ts';
+import { release } from '../worker/release.ts';
+import type { World } from './world.ts';
+
+export interface RealWorld {
+  readonly site: Site;
+  readonly transcripts: Transcripts;
+  readonly keepWorkspaces: boolean;
+  readonly agents: World['agents'];
+  readonly commands: World['commands'];
+  readonly recorded: World['recorded'];
+  /** Told of what agents say, as they say it. */
+  readonly heard: (task: TaskId, line: Chatter) => void;
+}
+
+/** Builds the world of a real run. */
+export function realWorld(parts: RealWorld): World {
+  return {
+    agents: parts.agents,
+    commands: parts.commands,
+    recorded: parts.recorded,
+    now: () => Date.now(),
+    sleep: async (ms, signal) => {
+      await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.
+    },
+    perform: (effect, report, signal) => perform(parts, effect, report, signal),
+  };
+}
+
+/** Aborting an effect must not abort its cleaning up; that has a limit of its own. */
+const RELEASE_LIMIT_MS = 120_000;
+
+async function perform(
+  parts: RealWorld,
+  effect: Effect,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { site } = parts;
+  switch (effect.kind) {
+    case 'attempt': {
+      const last: Event[] = [];
+      await attempt(site, effect, (message) => file(parts, message, last, report), signal);
+      const { task, attempt: number } = effect;
+      await parts.transcripts.close(task, number, AbortSignal.timeout(RELEASE_LIMIT_MS));
+      for (const fact of last) report(fact);
+      return;
+    }
+    case 'merge':
+      assert(site.ground !== null, 'landing needs a repository');
+      return landWork(site.ground, effect, report, signal);
+    case 'release': {
+      const limit = AbortSignal.timeout(RELEASE_LIMIT_MS);
+      return release(site.ground, { ...effect, keep: parts.keepWorkspaces }, report, limit);
+    }
+    case 'publish':
+      assert(site.ground !== null, 'publishing needs a repository');
+      return publish(site.ground, effect, report, signal);
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** Files a message. The facts that end an attempt wait until its transcript is complete. */
+function file(
+  { transcripts, heard }: RealWorld,
+  message: Message,
+  last: Event[],
+  report: (fact: Event) => void,
+): void {
+  if (message.kind === 'chatter') {
+    transcripts.write(message.task, message.attempt, message.line, Date.now());
+    return heard(message.task, message.line);
+  }
+  const { event } = message;
+  const isEnd = event.type === 'attempt.finished' || event.type === 'attempt.failed';
+  if (isEnd) last.push(event);
+  else report(event);
+}

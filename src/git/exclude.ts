@@ -1,0 +1,114 @@
+/**
+ * Patterns that git ignores without a tracked file saying so: `info/exclude`, which all worktrees
+ * of a repository share.
+ *
+ *   X1. Our patterns are in a block of their own; what the user wrote around it stays as it is.
+ *   X2. Adding is idempotent, and two processes adding at once lose nothing: a lock file is held
+ *       while the new content is written into it, and it then replaces the old one.
+ *
+ *     # landfast: begin (added automatically)
+ *     /.env.local
+ *     # landfast: end
+ */
+
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperationalError } from '../base/errors.ts';
+
+const BEGIN = '# landfast: begin (added automatically)';
+const END = '# landfast: end';
+
+const POLL_MS = 25;
+const LOCK_WAIT_MS = 10_000;
+/** Nobody holds the lock that long; its owner has died. */
+const STALE_LOCK_MS = 30_000;
+
+/** Makes git ignore files, given by their paths, in every worktree of a repository. */
+export async function excludePaths(
+  commonDir: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  await addExcludes(commonDir, paths.map(literalPattern), signal);
+}
+
+/** Makes git ignore the patterns in every worktree of a repository. */
+export async function addExcludes(
+  commonDir: string,
+  patterns: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const named = join(commonDir, 'info', 'exclude');
+  const file = await realpath(named).catch(() => named);
+  if (withPatterns(await textOf(file), patterns) === null) return;
+  await mkdir(dirname(file), { recursive: true });
+  const lock = `${file}.lock`;
+  const handle = await takeLock(lock, signal);
+  try {
+    const text = withPatterns(await textOf(file), patterns);
+    if (text !== null) await handle.writeFile(text);
+    await handle.close();
+    await (text === null ? rm(lock) : rename(lock, file));
+  } catch (error) {
+    await handle.close();
+    await rm(lock, { force: true });
+    throw error;
+  }
+}
+
+/** The pattern that matches exactly one path, given relative to the top of a worktree. */
+export function literalPattern(path: string): string {
+  const escaped = path
+    .replace(/[\\*?[\]]/g, '\\$&')
+    .replace(/ +$/, (spaces) => '\\ '.repeat(spaces.length))
+    .replace(/[\n\r]/g, '?'); // A pattern is a line; `?` is any one character.
+  return `/${escaped}`;
+}
+
+/** The new content, or null if all patterns are there. */
+export function withPatterns(text: string, patterns: readonly string[]): string | null {
+  const lines = text.split('\n');
+  const begin = lines.indexOf(BEGIN);
+  const end = lines.indexOf(END, begin);
+  const hasBlock = begin !== -1 && end !== -1;
+  const present = new Set(hasBlock ? lines.slice(begin + 1, end) : []);
+  const missing = [...new Set(patterns)].filter((pattern) => !present.has(pattern));
+  if (missing.length === 0) return null;
+  if (hasBlock) return [...lines.slice(0, end), ...missing, ...lines.slice(end)].join('\n');
+  const before = text === '' || text.endsWith('\n') ? text : `${text}\n`;
+  return `${before}${[BEGIN, ...missing, END].join('\n')}\n`;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw new OperationalError(`cannot read ${file}`, { cause: error });
+  }
+}
+
+async function takeLock(lock: string, signal: AbortSignal) {
+  const deadline = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await open(lock, 'wx');
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST' || performance.now() > deadline) {
+        throw new OperationalError(`cannot lock ${lock}`, { cause: error });
+      }
+    }
+    const age = await stat(lock).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > STALE_LOCK_MS) await rm(lock, { force: true });
+    else await sleep(POLL_MS);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

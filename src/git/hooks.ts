@@ -1,0 +1,46 @@
+/**
+ * The post-checkout hook of a new worktree, as `git worktree add` would have run it.
+ *
+ * We add worktrees without a checkout (worktree.ts, W1) and thereby without this hook, but people
+ * use it to prepare new worktrees. As with git, its failure changes nothing.
+ */
+
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
+
+/** Runs the hook if there is one. */
+export async function runPostCheckout(
+  commonDir: string,
+  worktree: { readonly path: string; readonly commit: Sha },
+  signal: AbortSignal,
+): Promise<void> {
+  const { path, commit } = worktree;
+  const hook = join(await hooksDirOf(commonDir, path, signal), 'post-checkout');
+  const exists = await access(hook).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) return;
+  const none = '0'.repeat(commit.length); // Tells a hook that the worktree is new.
+  const args = ['hook', 'run', '--ignore-missing', 'post-checkout', '--', none, commit, '1'];
+  try {
+    await git(path, args, signal, { limitMs: LONG_LIMIT_MS });
+  } catch (error) {
+    if (!(error instanceof GitError || error instanceof GitTimeoutError)) throw error;
+  }
+}
+
+const configured = new Map<string, string | null>();
+
+/** core.hooksPath is asked for once per repository; a relative one counts from the worktree. */
+async function hooksDirOf(commonDir: string, path: string, signal: AbortSignal): Promise<string> {
+  let setting = configured.get(commonDir);
+  if (setting === undefined) {
+    const args = ['config', '--type=path', '--get', 'core.hooksPath'];
+    const { stdout } = await git(path, args, signal, { okCodes: [0, 1] });
+    setting = stdout.replace(/\n$/, '') || null;
+    configured.set(commonDir, setting);
+  }
+  return setting === null ? join(commonDir, 'hooks') : resolve(path, setting);
+}

@@ -1,0 +1,119 @@
+/**
+ * Refs and the commits they name.
+ *
+ *   N1. A ref that others may move is moved by compare-and-swap: whoever moves it says what it was.
+ *       Losing that race is an answer, with what the ref is now.
+ *   N2. Reading is by full name (`refs/heads/x`), so that a tag or file of that name cannot lie.
+ */
+
+import { GitError, git, type Sha } from './git.ts';
+
+/** The result of a compare-and-swap. */
+export type RefChange =
+  | { readonly kind: 'moved' }
+  /** Nothing was changed; null means that there is no such ref. */
+  | { readonly kind: 'lost'; readonly actual: Sha | null };
+
+/** The commit (or other object) of a ref, given by its full name, or null. */
+export async function readRef(dir: string, ref: string, signal: AbortSignal): Promise<Sha | null> {
+  const args = ['rev-parse', '--quiet', '--verify', ref];
+  const { stdout } = await git(dir, args, signal, { okCodes: [0, 1] });
+  return stdout.trim() || null;
+}
+
+/** Moves a ref if it is at `from` (null: if there is none), and says so otherwise. */
+export async function updateRef(
+  dir: string,
+  ref: string,
+  to: Sha,
+  from: Sha | null,
+  signal: AbortSignal,
+): Promise<RefChange> {
+  return swap(dir, ref, { args: [ref, to, from ?? '0'.repeat(to.length)], from }, signal);
+}
+
+/** Points a ref of our own at a commit, wherever it was. */
+export async function setRef(
+  dir: string,
+  ref: string,
+  to: Sha,
+  signal: AbortSignal,
+): Promise<void> {
+  await git(dir, ['update-ref', ref, to], signal);
+}
+
+/** Moves a ref wherever it was: only for refs that nobody else moves, such as backups. */
+export async function setRef(
+  dir: string,
+  ref: string,
+  to: Sha,
+  signal: AbortSignal,
+): Promise<void> {
+  await git(dir, ['update-ref', ref, to], signal);
+}
+
+/** Deletes a ref if it is at `from`, and says so otherwise. */
+export async function deleteRef(
+  dir: string,
+  ref: string,
+  from: Sha,
+  signal: AbortSignal,
+): Promise<RefChange> {
+  return swap(dir, ref, { args: ['-d', ref, from], from }, signal);
+}
+
+/** Whether `ancestor` is reachable from `commit`; a commit is an ancestor of itself. */
+export async function isAncestor(
+  dir: string,
+  ancestor: Sha,
+  commit: Sha,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', ancestor, commit];
+  return (await git(dir, args, signal, { okCodes: [0, 1] })).code === 0;
+}
+
+/** The tree of a commit. */
+export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
+  return (await git(dir, ['rev-parse', '--verify', `${commit}^{tree}`], signal)).stdout.trim();
+}
+
+/** The commit that a person's name for it means (branch, tag, id, `HEAD~2`), or null. */
+export async function resolveCommit(
+  dir: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<Sha | null> {
+  const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
+  const { code, stdout } = await git(dir, args, signal, { okCodes: [0, 1, 128] });
+  return code === 0 ? stdout.trim() : null;
+}
+
+/** The commits of `tip` that `base` has not, parents before children. */
+export async function commitsBetween(
+  dir: string,
+  base: Sha,
+  tip: Sha,
+  signal: AbortSignal,
+): Promise<readonly Sha[]> {
+  const args = ['rev-list', '--reverse', '--topo-order', `${base}..${tip}`];
+  const { stdout } = await git(dir, args, signal);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+async function swap(
+  dir: string,
+  ref: string,
+  { args, from }: { readonly args: readonly string[]; readonly from: Sha | null },
+  signal: AbortSignal,
+): Promise<RefChange> {
+  try {
+    await git(dir, ['update-ref', ...args], signal);
+    return { kind: 'moved' };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    const actual = await readRef(dir, ref, signal);
+    if (actual === from) throw error; // The ref is as expected, so something else is wrong.
+    return { kind: 'lost', actual };
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Which repository a directory belongs to, and where its shared things are.
+ *
+ *   Y1. Everything is derived from the common directory, so that all worktrees of a repository
+ *       agree about it, wherever we are started.
+ */
+
+import { basename, dirname, join, sep } from 'node:path';
+import { type GitResult, git, type Sha, textOf } from './git.ts';
+
+/** A repository as seen from one of its checkouts. All paths are absolute. */
+export interface Repository {
+  /** The top level of the checkout we are in. */
+  readonly dir: string;
+  /** What all worktrees share: usually `.git` of the main checkout. */
+  readonly commonDir: string;
+  /** Where our state lives. */
+  readonly stateDir: string;
+  /** Where new worktrees go: beside the repository, neither in it nor in its `.git`. */
+  readonly worktreesDir: string;
+}
+
+/** What was found at a directory. */
+export type OpenedRepository =
+  | { readonly kind: 'repository'; readonly repository: Repository }
+  | { readonly kind: 'none' }
+  /** A repository, but no checkout: bare, or inside of a `.git` directory. */
+  | { readonly kind: 'bare' }
+  /** git refuses to work here, mostly because the directory belongs to somebody else. */
+  | { readonly kind: 'unsafe'; readonly message: string };
+
+/** What HEAD stands for. */
+export type Head =
+  | { readonly kind: 'branch'; readonly name: string; readonly commit: Sha }
+  | { readonly kind: 'detached'; readonly commit: Sha }
+  /** A branch without a commit. */
+  | { readonly kind: 'unborn'; readonly name: string };
+
+/** Finds the repository of a directory. */
+export async function openRepository(dir: string, signal: AbortSignal): Promise<OpenedRepository> {
+  const ask = (...names: string[]) =>
+    git(dir, ['rev-parse', '--path-format=absolute', ...names], signal, { okCodes: [0, 128] });
+  // One path per answer: paths may hold newlines.
+  const [place, top] = await Promise.all([
+    ask('--is-inside-work-tree', '--git-common-dir'),
+    ask('--show-toplevel'),
+  ]);
+  if (place.code !== 0) return refusal(place);
+  const answer = withoutNewline(place.stdout);
+  if (!answer.startsWith('true\n')) return { kind: 'bare' };
+  if (top.code !== 0) return refusal(top);
+  const commonDir = answer.slice('true\n'.length);
+  return {
+    kind: 'repository',
+    repository: {
+      dir: withoutNewline(top.stdout),
+      commonDir,
+      stateDir: join(commonDir, 'landfast'),
+      worktreesDir: worktreesDirOf(commonDir),
+    },
+  };
+}
+
+/** Where the worktrees that we add to a repository go. */
+export function worktreesDirOf(commonDir: string): string {
+  return `${placeOf(commonDir)}.worktrees`;
+}
+
+/** What a worktree has of its own in the repository: index, HEAD, merges in progress. */
+export async function gitDirOf(dir: string, signal: AbortSignal): Promise<string> {
+  return withoutNewline((await git(dir, ['rev-parse', '--absolute-git-dir'], signal)).stdout);
+}
+
+/** The full name of the branch that is checked out, or null if HEAD is detached. */
+export async function headRefOf(dir: string, signal: AbortSignal): Promise<string | null> {
+  const args = ['symbolic-ref', '--quiet', 'HEAD'];
+  return withoutNewline((await git(dir, args, signal, { okCodes: [0, 1] })).stdout) || null;
+}
+
+/** Tells what is checked out. */
+export async function headBranch(dir: string, signal: AbortSignal): Promise<Head> {
+  const [ref, head] = await Promise.all([
+    headRefOf(dir, signal),
+    git(dir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], signal, { okCodes: [0, 1] }),
+  ]);
+  const commit = head.stdout.trim();
+  if (ref === null) return { kind: 'detached', commit };
+  const name = ref.replace(/^refs\/heads\//, '');
+  return commit === '' ? { kind: 'unborn', name } : { kind: 'branch', name, commit };
+}
+
+/** Whether history was cut when the repository was cloned. */
+export async function isShallow(dir: string, signal: AbortSignal): Promise<boolean> {
+  const { stdout } = await git(dir, ['rev-parse', '--is-shallow-repository'], signal);
+  return stdout.trim() === 'true';
+}
+
+/**
+ * The path after which worktrees are named: the main checkout, or a bare repository itself. A
+ * submodule's lives in `<top>/.git/modules/<name>`, where no worktree should be.
+ */
+function placeOf(commonDir: string): string {
+  if (basename(commonDir) === '.git') return dirname(commonDir);
+  const [outer = '', inner] = commonDir.split(`${sep}.git${sep}modules${sep}`);
+  return inner === undefined ? commonDir : `${outer}.${inner.replaceAll(sep, '-')}`;
+}
+
+function refusal(result: GitResult): OpenedRepository {
+  if (/not a git repository/.test(result.stderr)) return { kind: 'none' };
+  return { kind: 'unsafe', message: textOf(result) };
+}
+
+function withoutNewline(text: string): string {
+  return text.replace(/\n$/, '');
+}

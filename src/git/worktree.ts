@@ -1,0 +1,222 @@
+/**
+ * Worktrees: adding, removing, listing.
+ *
+ *   W1. Registering and unregistering are done one at a time per repository, because git reads
+ *       half-made entries of others and fails. Filling the files, which is what takes long, is
+ *       done in parallel.
+ *   W2. An addWorktree that fails or is aborted leaves no worktree behind.
+ *   W3. Only a linked worktree of this repository is ever removed. Its folder is first moved
+ *       aside, so that it is gone at once and entirely, and deleted afterwards.
+ *   W4. Entries of worktrees elsewhere are never pruned: a folder that is missing may be on a disk
+ *       that is not there today.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { OperationalError } from '../base/errors.ts';
+import { Mutex } from '../base/mutex.ts';
+import { capture } from '../process/capture.ts';
+import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { runPostCheckout } from './hooks.ts';
+import { readRef } from './refs.ts';
+import { worktreesDirOf } from './repository.ts';
+
+/** A worktree to add. */
+export interface NewWorktree {
+  /** Absolute; must not exist. */
+  readonly path: string;
+  /** A new branch, or one that is at the commit already; null for a detached HEAD. */
+  readonly branch: string | null;
+  readonly commit: Sha;
+}
+
+/** A worktree as git lists it. */
+export interface Worktree {
+  readonly path: string;
+  /** Null in the entry of a bare repository, and where nothing is committed yet. */
+  readonly head: Sha | null;
+  /** Without `refs/heads/`; null if detached. */
+  readonly branch: string | null;
+  readonly locked: boolean;
+  /** Its folder is gone. */
+  readonly prunable: boolean;
+}
+
+/** Folders on their way out, beside the worktrees. */
+const REMOVED = '.removed';
+
+/** Writing files waits for the disk more than for a processor. */
+const CHECKOUT_WORKERS = Math.min(8, 2 * availableParallelism());
+
+const CLEAN_UP_MS = 60_000;
+
+/** Adds a worktree and fills it with a commit's files. */
+export async function addWorktree(
+  commonDir: string,
+  worktree: NewWorktree,
+  signal: AbortSignal,
+): Promise<void> {
+  await alone(commonDir, () => register(commonDir, worktree, signal));
+  try {
+    await git(worktree.path, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], signal, {
+      config: { 'checkout.workers': String(CHECKOUT_WORKERS) },
+      limitMs: LONG_LIMIT_MS,
+    });
+    await runPostCheckout(commonDir, worktree, signal);
+  } catch (error) {
+    // The first error is the one to tell.
+    const cleanUp = AbortSignal.timeout(CLEAN_UP_MS);
+    await removeWorktree(commonDir, worktree.path, cleanUp).catch(() => {});
+    throw error;
+  }
+}
+
+/** Removes a worktree with all that is in it, or what git still knows of one that is gone. */
+export async function removeWorktree(
+  commonDir: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const aside = await moveAside(commonDir, path);
+  await alone(commonDir, () => unregister(commonDir, path, signal));
+  if (aside === null) return;
+  await deleteFolder(aside, signal);
+  await rmdir(dirname(aside)).catch(() => {}); // Fails while others are on their way out.
+}
+
+/** Deletes what a removal that was cut short has left in a folder of worktrees. */
+export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): Promise<void> {
+  await deleteFolder(join(worktreesDir, REMOVED), signal);
+}
+
+/** Forgets those of our worktrees whose folders are gone. */
+export async function pruneWorktrees(commonDir: string, signal: AbortSignal): Promise<void> {
+  const ours = worktreesDirOf(commonDir) + sep;
+  const worktrees = await listWorktrees(commonDir, signal);
+  const gone = worktrees.filter((one) => one.prunable && one.path.startsWith(ours));
+  for (const { path } of gone) await removeWorktree(commonDir, path, signal);
+}
+
+/** All worktrees of a repository, the main one first. */
+export async function listWorktrees(
+  dir: string,
+  signal: AbortSignal,
+): Promise<readonly Worktree[]> {
+  const { stdout } = await git(dir, ['worktree', 'list', '--porcelain', '-z'], signal);
+  return parseWorktrees(stdout);
+}
+
+/** The path of the worktree in which a branch is checked out, or null. */
+export async function checkoutOf(
+  dir: string,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const worktrees = await listWorktrees(dir, signal);
+  return worktrees.find((one) => one.branch === branch && !one.prunable)?.path ?? null;
+}
+
+/** Entries are ended by an empty field; a field is a name and perhaps a value. */
+export function parseWorktrees(text: string): readonly Worktree[] {
+  const entries: Map<string, string>[] = [];
+  for (const field of splitNul(text)) {
+    const [name = '', ...value] = field.split(' ');
+    if (name === 'worktree') entries.push(new Map());
+    entries.at(-1)?.set(name, value.join(' '));
+  }
+  return entries.map((entry) => ({
+    path: entry.get('worktree') ?? '',
+    head: entry.get('HEAD')?.replace(/^0+$/, '') || null,
+    branch: entry.get('branch')?.replace(/^refs\/heads\//, '') ?? null,
+    locked: entry.has('locked'),
+    prunable: entry.has('prunable'),
+  }));
+}
+
+const mutexes = new Map<string, Mutex>();
+
+function alone<T>(commonDir: string, work: () => Promise<T>): Promise<T> {
+  const mutex = mutexes.get(commonDir) ?? new Mutex();
+  mutexes.set(commonDir, mutex);
+  return mutex.run(work);
+}
+
+async function register(
+  commonDir: string,
+  { path, branch, commit }: NewWorktree,
+  signal: AbortSignal,
+): Promise<void> {
+  const add = (...args: string[]) =>
+    git(commonDir, ['worktree', 'add', '--quiet', '--no-checkout', ...args], signal);
+  const addNew = () =>
+    branch === null ? add('--detach', path, commit) : add('-b', branch, path, commit);
+  try {
+    await addNew();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (/missing but already registered/.test(error.message)) {
+      await unregister(commonDir, path, signal);
+      await addNew();
+    } else if (branch !== null && /a branch named .* already exists/.test(error.message)) {
+      await requireBranchAt(commonDir, branch, commit, signal);
+      await add(path, branch);
+    } else {
+      throw error;
+    }
+  }
+}
+
+async function requireBranchAt(
+  commonDir: string,
+  branch: string,
+  commit: Sha,
+  signal: AbortSignal,
+): Promise<void> {
+  const actual = await readRef(commonDir, `refs/heads/${branch}`, signal);
+  if (actual === commit) return;
+  throw new OperationalError(`the branch ${branch} exists already, at ${actual}`);
+}
+
+/** Twice `--force`: also if it is dirty and if it is locked. 128: git does not know it. */
+async function unregister(commonDir: string, path: string, signal: AbortSignal): Promise<void> {
+  const args = ['worktree', 'remove', '--force', '--force', path];
+  const { code, stderr } = await git(commonDir, args, signal, { okCodes: [0, 128] });
+  if (code !== 0 && !/is not a working tree/.test(stderr)) {
+    throw new OperationalError(`cannot remove the worktree ${path}: ${stderr.trim()}`);
+  }
+}
+
+/** Where the folder was moved, or null if there was none. */
+async function moveAside(commonDir: string, path: string): Promise<string | null> {
+  const names = await readdir(path).catch(() => null);
+  if (names === null) return null;
+  if (names.length > 0) await requireLinked(commonDir, path);
+  const aside = join(dirname(path), REMOVED, `${basename(path)}-${randomUUID()}`);
+  await mkdir(dirname(aside), { recursive: true });
+  await rename(path, aside);
+  return aside;
+}
+
+/** A linked worktree has a file `.git` that names its entry in the common directory. */
+async function requireLinked(commonDir: string, path: string): Promise<void> {
+  const link = await readFile(join(path, '.git'), 'utf8').catch(() => '');
+  const entry = resolve(path, link.replace(/^gitdir: /, '').replace(/\n$/, ''));
+  const [owner, expected] = await Promise.all([
+    realpath(dirname(entry)).catch(() => null),
+    realpath(join(commonDir, 'worktrees')).catch(() => join(commonDir, 'worktrees')),
+  ]);
+  if (link.startsWith('gitdir: ') && owner === expected) return;
+  throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
+}
+
+/** By `rm`, which needs a third of the processor time and does not hold up our event loop. */
+async function deleteFolder(path: string, signal: AbortSignal): Promise<void> {
+  const args = ['-rf', '--', path];
+  const command = { file: 'rm', args, cwd: '/', env: process.env, stdin: '' };
+  const { exit, stderr } = await capture(command, signal);
+  if (exit.kind === 'aborted') throw exit.reason;
+  if (exit.kind === 'exited' && exit.code === 0) return;
+  throw new OperationalError(`cannot delete ${path}: ${stderr.trim()}`);
+}

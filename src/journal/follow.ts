@@ -1,0 +1,69 @@
+/**
+ * Following a run from another process: its entries, soon after they were committed.
+ *
+ *   F1. Every entry after `after` comes exactly once and in order.
+ *   F2. A batch comes within about POLL_MS of its commit. While nothing is committed, one pragma is
+ *       all that is read.
+ *   F3. It ends when the run has an outcome and no engine, or when the signal says so; never in
+ *       between: outcome, engine and entries are looked at in one snapshot.
+ *   F4. It may begin before the run, or even the database, exists.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Entry } from '../model/event.ts';
+import { type Database, openForReading } from './database.ts';
+import { isAlive, leaseHolder, thisHost } from './lease.ts';
+import { outcomeOf, readEntries } from './log.ts';
+
+const POLL_MS = 50;
+
+/** The entries after `after` in batches, as they come, until the run is over or `signal` aborts. */
+export async function* follow(
+  stateDir: string,
+  run: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  let db: Database | null = null;
+  let version = -1;
+  let view: View = { entries: [], finished: false, over: false };
+  let seen = after;
+  try {
+    while (!signal.aborted) {
+      db ??= openForReading(stateDir);
+      const current = db?.dataVersion() ?? -1;
+      // An engine may die between `run.finished` and its release; no commit tells us of that.
+      if (db !== null && (current !== version || view.finished)) {
+        version = current;
+        view = look(db, run, seen);
+        seen = view.entries.at(-1)?.seq ?? seen;
+        if (view.entries.length > 0) yield view.entries;
+        if (view.over) return;
+      }
+      await pause(signal);
+    }
+  } finally {
+    db?.close();
+  }
+}
+
+interface View {
+  readonly entries: readonly Entry[];
+  /** The run has an outcome. */
+  readonly finished: boolean;
+  /** It has one, and no engine is left that could add anything. */
+  readonly over: boolean;
+}
+
+function look(db: Database, run: string, after: number): View {
+  return db.snapshot(() => {
+    const finished = outcomeOf(db, run) !== null;
+    const view = { host: thisHost(), now: Date.now(), isAlive };
+    const over = finished && leaseHolder(db, run, view) === null;
+    return { entries: readEntries(db, run, after), finished, over };
+  });
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  await sleep(POLL_MS, undefined, { signal }).catch(() => {}); // Aborted: the loop sees it.
+}

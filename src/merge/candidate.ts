@@ -1,0 +1,47 @@
+/**
+ * candidate: a merge of finished work onto a head, built in memory. No checkout is touched.
+ *
+ *   C1. The candidate's tree is exactly what would be on the branch if it landed.
+ *   C2. A candidate is a commit that nothing points to yet: dropping it costs nothing.
+ */
+
+import { commitTree } from '../git/commit.ts';
+import { mergeTree } from '../git/merge-tree.ts';
+import { treeOf } from '../git/refs.ts';
+import type { LandingSpec, Sha } from '../model/plan.ts';
+
+export type Candidate =
+  | { readonly kind: 'built'; readonly commit: Sha; readonly tree: Sha }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  /** The commit itself could not be made: no identity, or no signature. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Says in a squashed commit which work it holds, since no parent does. */
+export function workTrailer(commit: Sha): string {
+  return `Landfast-Work: ${commit}`;
+}
+
+/** Builds the candidate of `work` on `onto`. */
+export async function buildCandidate(
+  dir: string,
+  merge: {
+    readonly work: Sha;
+    readonly onto: Sha;
+    readonly message: string;
+    readonly strategy: LandingSpec['strategy'];
+  },
+  signal: AbortSignal,
+): Promise<Candidate> {
+  const { work, onto, strategy } = merge;
+  const merged = await mergeTree(dir, onto, work, signal);
+  if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
+  const { tree } = merged;
+  if (tree === (await treeOf(dir, onto, signal)) && strategy === 'squash') {
+    return { kind: 'built', commit: onto, tree }; // Everything is there already.
+  }
+  const parents = strategy === 'squash' ? [onto] : [onto, work];
+  const message =
+    strategy === 'squash' ? `${merge.message}\n\n${workTrailer(work)}\n` : `${merge.message}\n`;
+  const made = await commitTree(dir, { tree, parents, message }, signal);
+  return made.kind === 'refused' ? made : { kind: 'built', commit: made.commit, tree };
+}

@@ -1,0 +1,102 @@
+/**
+ * land: finished work reaches the run's branch, verified in exactly the combination that lands.
+ *
+ *   L1. The branch moves by compare-and-swap from the head the candidate was built and verified on.
+ *   L2. Afterwards every commit of the work is reachable from the branch: checked, not assumed.
+ *   L3. Idempotent: work that is on the branch already is reported as landed and not merged again.
+ */
+
+import { assert } from '../base/assert.ts';
+import { readCommit } from '../git/commit.ts';
+import { isAncestor, readRef, updateRef } from '../git/refs.ts';
+import type { MergeEffect } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import { mergeMessage } from '../model/names.ts';
+import type { Sha } from '../model/plan.ts';
+import { type Ground, runRef } from '../workspace/ground.ts';
+import { buildCandidate, workTrailer } from './candidate.ts';
+import { verify } from './verify.ts';
+
+/** Performs a merge effect: the last fact it reports is `merge.landed` or `merge.rejected`. */
+export async function landWork(
+  ground: Ground,
+  effect: MergeEffect,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { commonDir } = ground.repository;
+  const { task, commit: work, onto } = effect;
+  const reject = (failure: Failure): void =>
+    report({ type: 'merge.rejected', task, onto, failure });
+  const head = await readRef(commonDir, runRef(ground), signal);
+  assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
+  if (await holdsWork(ground, head, work, signal)) {
+    return report({ type: 'merge.landed', task, onto, commit: head });
+  }
+  const spec = ground.plan.tasks.find(({ id }) => id === task);
+  assert(spec !== undefined, `no task ${task} in the plan`);
+  const message = mergeMessage(ground.plan.conventions, ground.run, spec);
+  const { strategy } = ground.plan.landing;
+  const candidate = await buildCandidate(
+    commonDir,
+    { work, onto: head, message, strategy },
+    signal,
+  );
+  if (candidate.kind === 'conflict') return reject(conflict(effect, candidate.files));
+  if (candidate.kind === 'refused') {
+    return reject({ kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` });
+  }
+  const verdict = await verify(ground, { task, ...candidate }, report, signal);
+  if (verdict.kind === 'stopped') return reject(stoppedBy(signal));
+  if (verdict.kind === 'red') return reject(redGate(effect, verdict));
+  const swap = await updateRef(
+    commonDir,
+    runRef(ground),
+    { to: candidate.commit, from: head },
+    signal,
+  );
+  if (swap.kind === 'lost') {
+    const message = `Somebody else moved ${runRef(ground)} to ${swap.actual ?? 'nothing'}.`;
+    return reject({ kind: 'interrupted', message });
+  }
+  const holds = await holdsWork(ground, candidate.commit, work, signal);
+  assert(holds, `${work} is not reachable from ${candidate.commit} after landing`);
+  report({ type: 'merge.landed', task, onto: head, commit: candidate.commit });
+}
+
+async function holdsWork(
+  ground: Ground,
+  head: Sha,
+  work: Sha,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { commonDir } = ground.repository;
+  if (await isAncestor(commonDir, work, head, signal)) return true;
+  if (ground.plan.landing.strategy !== 'squash') return false;
+  return (await readCommit(commonDir, head, signal)).message.includes(workTrailer(work));
+}
+
+function conflict(effect: MergeEffect, files: readonly string[]): Failure {
+  const { landedSince } = effect;
+  const against =
+    landedSince.length > 0 ? `what landed meanwhile (${landedSince.join(', ')})` : 'the head';
+  const message = `Conflicts with ${against} in ${files.join(', ')}.`;
+  return { kind: 'conflict', message, files, landedSince };
+}
+
+function redGate(
+  { landedSince }: MergeEffect,
+  { gate, output }: { readonly gate: string; readonly output: string },
+): Failure {
+  const message =
+    landedSince.length > 0
+      ? `Gate ${gate} is red on this work combined with what landed meanwhile (${landedSince.join(', ')}).`
+      : `Gate ${gate} is red on this work.`;
+  return { kind: 'gate-failed', message, gate, output, landedSince };
+}
+
+function stoppedBy(signal: AbortSignal): Failure {
+  const kind = signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
+  return { kind, message: 'Stopped while it was being verified; the work is committed.' };
+}

@@ -1,0 +1,106 @@
+/**
+ * publish: bring what landed to the user's target branch.
+ *
+ *   P1. The target only ever moves forward, by compare-and-swap, to a verified commit.
+ *   P2. A checkout of the target follows only where git can do that without touching the user's
+ *       changes; otherwise nothing moves at all, and the message says the one command to run.
+ *   P3. If the target moved meanwhile, the combination is a new candidate and is verified again.
+ */
+
+import { fastForward } from '../git/follow.ts';
+import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import { checkoutOf } from '../git/worktree.ts';
+import type { PublishEffect } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import { keptRef, runBranch } from '../model/names.ts';
+import type { Sha } from '../model/plan.ts';
+import type { Ground } from '../workspace/ground.ts';
+import { buildCandidate } from './candidate.ts';
+import { verify } from './verify.ts';
+
+/** A target that keeps moving while its combination is verified. */
+const MOST_ROUNDS = 5;
+
+type Answer = Event & { type: 'publish.finished' | 'publish.blocked' };
+
+/** Performs a publish effect: the last fact it reports is `publish.finished` or `publish.blocked`. */
+export async function publish(
+  ground: Ground,
+  effect: PublishEffect,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const answer = await tryPublish(ground, effect, report, signal);
+    if (answer !== null) return report(answer);
+  }
+  report(blocked(`${effect.target} keeps moving.`, `Run again with --resume to publish.`));
+}
+
+/** One round; null when the target moved in the middle of it. */
+async function tryPublish(
+  ground: Ground,
+  { head, target }: PublishEffect,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<Answer | null> {
+  const { commonDir } = ground.repository;
+  const ref = `refs/heads/${target}`;
+  const tip = await readRef(commonDir, ref, signal);
+  if (tip === null) {
+    return blocked(`The branch ${target} does not exist any more.`, `git branch ${target} ${head}`);
+  }
+  if (await isAncestor(commonDir, head, tip, signal)) return finished(target, tip, 'none');
+  const to = await combine(ground, { head, target, tip }, report, signal);
+  if (typeof to !== 'string') return to;
+  const checkout = await checkoutOf(commonDir, target, signal);
+  if (checkout === null) {
+    const swap = await updateRef(commonDir, ref, { to, from: tip }, signal);
+    return swap.kind === 'moved' ? finished(target, to, 'none') : null;
+  }
+  const followed = await fastForward(checkout, to, signal);
+  if (followed.kind === 'followed') return finished(target, to, 'followed');
+  if (followed.kind === 'diverged') return null;
+  const name = to === head ? runBranch(ground.run) : to.slice(0, 12);
+  if (to !== head) await setRef(commonDir, keptRef(ground.run, 'publish'), to, signal);
+  return blocked(
+    `Changes in the checkout of ${target} are in the way; nothing of it was touched. ${followed.message}`,
+    `Commit or stash them, then: git merge --ff-only ${name}`,
+  );
+}
+
+/** What the target would move to: the head itself, or its verified combination with a moved target. */
+async function combine(
+  ground: Ground,
+  { head, target, tip }: PublishFrom,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<Sha | Answer> {
+  const { commonDir } = ground.repository;
+  if (await isAncestor(commonDir, tip, head, signal)) return head;
+  const branch = runBranch(ground.run);
+  const message = `Merge ${branch} into ${target}`;
+  const merge = { work: head, onto: tip, message, strategy: 'merge' } as const;
+  const candidate = await buildCandidate(commonDir, merge, signal);
+  if (candidate.kind === 'conflict') {
+    const files = candidate.files.join(', ');
+    const why = `${target} moved meanwhile and conflicts with what landed in ${files}.`;
+    return blocked(why, `git merge ${branch}`);
+  }
+  if (candidate.kind === 'refused') return blocked(candidate.why, `git merge ${branch}`);
+  const verdict = await verify(ground, { task: null, ...candidate }, report, signal);
+  if (verdict.kind === 'green') return candidate.commit;
+  if (verdict.kind === 'stopped') return blocked('Interrupted.', 'Run again with --resume.');
+  const why = `${target} moved meanwhile and gate ${verdict.gate} is red on the combination.`;
+  return blocked(`${why}\n${verdict.output}`, `git merge ${branch}`);
+}
+
+type PublishFrom = Pick<PublishEffect, 'head' | 'target'> & { readonly tip: Sha };
+
+function finished(target: string, commit: Sha, checkout: 'followed' | 'none'): Answer {
+  return { type: 'publish.finished', target, commit, checkout };
+}
+
+function blocked(why: string, remedy: string): Answer {
+  return { type: 'publish.blocked', why, remedy };
+}

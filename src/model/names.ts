@@ -1,0 +1,47 @@
+/**
+ * The names of a run's refs. One place, so that a report and the code that makes them agree.
+ *
+ *   N1. A run's branch is `landfast/<run>`. A ref cannot be both a file and a folder, so the branches
+ *       of its tasks are siblings (`landfast/<run>.<task>`), never children.
+ *   N2. What is kept of removed or abandoned work is below `refs/landfast/kept/`.
+ */
+
+import { type Conventions, type TaskId, type TaskSpec, titleOf } from './plan.ts';
+
+/** The branch that verified work lands on. */
+export function runBranch(run: string): string {
+  return `landfast/${run}`;
+}
+
+/** The branch of a task's workspace. */
+export function taskBranch(conventions: Conventions, run: string, task: TaskId): string {
+  return fill(conventions.branch, { run, task, hash: hash8(`${run}/${task}`) });
+}
+
+/** Where work goes that would otherwise be lost when a workspace is reset or removed. */
+export function keptRef(run: string, what: string): string {
+  return `refs/landfast/kept/${run}/${what}`;
+}
+
+/** The message of the commit that holds what the agent left uncommitted. */
+export function commitMessage(conventions: Conventions, run: string, task: TaskSpec): string {
+  return fill(conventions.commitMessage, { run, task: task.id, title: titleOf(task) });
+}
+
+/** The message of the commit that lands a task. */
+export function mergeMessage(conventions: Conventions, run: string, task: TaskSpec): string {
+  return fill(conventions.mergeMessage, { run, task: task.id, title: titleOf(task) });
+}
+
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+/** Eight hexadecimal digits that are the same each time (FNV-1a); a name, not a safeguard. */
+function hash8(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

@@ -1,0 +1,135 @@
+/**
+ * capture: a short command's whole output. The lean sibling of `run`, for the many git commands.
+ *
+ *   C1. Stopping is an outcome: SIGTERM to the process group, so that the command can remove its
+ *       lock files, then SIGKILL. There is no search for daemons; use `run` for strangers.
+ *   C2. Nothing waits for ever: a time limit is part of the command.
+ *   C3. The exit decides, not end-of-file (a daemon of the command may keep the pipe).
+ *   C4. Output is bounded; more of it than allowed is an error, never silently cut.
+ */
+
+import type { Readable } from 'node:stream';
+import { OperationalError } from '../base/errors.ts';
+import type { Exit } from '../base/exit.ts';
+import { exitOf, type Program, type StartedChild, sendSignal, start } from './spawn.ts';
+
+const DRAIN_MS = 200;
+const GRACE_MS = 2_000;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** A command whose output is wanted as text. */
+export interface Capture extends Program {
+  readonly stdin: string;
+  /** Default: no limit but the signal. */
+  readonly limitMs?: number;
+  /** For each of stdout and stderr. */
+  readonly maxBytes?: number;
+}
+
+/** What a command answered; bytes that are not UTF-8 are U+FFFD. */
+export interface Captured {
+  readonly exit: Exit;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The reason of an exit of kind `aborted` when the command's own time limit did it. */
+export class TimeLimitError extends OperationalError {
+  override readonly name = 'TimeLimitError';
+
+  constructor(file: string, limitMs: number) {
+    super(`${file} took longer than ${limitMs / 1000} s and was stopped`);
+  }
+}
+
+/** Runs a command and collects its output. */
+export async function capture(command: Capture, signal: AbortSignal): Promise<Captured> {
+  if (signal.aborted) {
+    return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
+  }
+  const child = await start(command, command.stdin === '' ? 'ignore' : 'pipe');
+  const stop = new Stop(child);
+  const onAbort = () => stop.because(signal.reason);
+  const { limitMs, maxBytes = MAX_BYTES } = command;
+  const timer =
+    limitMs === undefined
+      ? undefined
+      : setTimeout(() => stop.because(new TimeLimitError(command.file, limitMs)), limitMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+
+  const tooMuch = () => stop.because(new OperationalError(`${command.file} printed too much`));
+  const stdout = collect(child.stdout, maxBytes, tooMuch);
+  const stderr = collect(child.stderr, maxBytes, tooMuch);
+  child.stdin?.on('error', () => {}); // It may exit without reading its input.
+  child.stdin?.end(command.stdin);
+
+  try {
+    const ended = await endOf(child);
+    const exit: Exit = stop.reason === undefined ? ended : { kind: 'aborted', ...stop.reason };
+    return { exit, stdout: textOf(stdout.chunks), stderr: textOf(stderr.chunks) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    stop.over();
+  }
+}
+
+/** Ends a child once, for the first reason given. */
+class Stop {
+  readonly #child: StartedChild;
+  #force: NodeJS.Timeout | undefined;
+  reason: { readonly reason: unknown } | undefined;
+
+  constructor(child: StartedChild) {
+    this.#child = child;
+  }
+
+  because(reason: unknown): void {
+    if (this.reason !== undefined || this.#child.exitCode !== null) return;
+    this.reason = { reason };
+    sendSignal(-this.#child.pid, 'SIGTERM');
+    this.#force = setTimeout(() => sendSignal(-this.#child.pid, 'SIGKILL'), GRACE_MS);
+  }
+
+  over(): void {
+    clearTimeout(this.#force);
+    if (this.reason !== undefined) sendSignal(-this.#child.pid, 'SIGKILL');
+  }
+}
+
+function collect(stream: Readable | null, maxBytes: number, tooMuch: () => void) {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream?.on('error', () => {});
+  stream?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return tooMuch();
+    chunks.push(chunk);
+  });
+  return { chunks };
+}
+
+/** The exit, once both pipes are closed or DRAIN_MS after it. */
+function endOf(child: StartedChild): Promise<Exit> {
+  return new Promise((resolve) => {
+    let drain: NodeJS.Timeout | undefined;
+    child.once('exit', (code, killedBy) => {
+      drain = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        resolve(exitOf(code, killedBy));
+      }, DRAIN_MS);
+    });
+    child.once('close', (code, killedBy) => {
+      clearTimeout(drain);
+      resolve(exitOf(code, killedBy));
+    });
+  });
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const [first] = chunks;
+  if (first === undefined) return '';
+  return chunks.length === 1 ? first.toString('utf8') : Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,77 @@
+/**
+ * Bytes to lines, for streams whose lines may be megabytes long and whose bytes may be anything.
+ *
+ *   L1. A line is decoded as a whole, so that no character is torn by a chunk's edge; what is not
+ *       UTF-8 becomes U+FFFD, and nothing ever throws.
+ *   L2. Memory is bounded: a line longer than the limit is delivered as soon as the limit is
+ *       reached, flagged as cut, and the rest of it is dropped.
+ *   L3. The last line counts without its newline. `\r\n` ends a line like `\n`.
+ */
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** The longest line that is kept whole. */
+export const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** Receives one line; `cut` says that its end was dropped. */
+export type OnLine = (line: string, cut: boolean) => void;
+
+/** Splits what is pushed into lines. */
+export class LineSplitter {
+  readonly #onLine: OnLine;
+  readonly #limitBytes: number;
+  #pieces: Buffer[] = [];
+  #pendingBytes = 0;
+  #dropping = false;
+
+  constructor(onLine: OnLine, limitBytes: number = LINE_LIMIT_BYTES) {
+    this.#onLine = onLine;
+    this.#limitBytes = limitBytes;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    while (start < chunk.length) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline === -1 ? chunk.length : newline;
+      this.#take(chunk.subarray(start, end));
+      if (newline === -1) return;
+      this.#finishLine();
+      start = newline + 1;
+    }
+  }
+
+  /** Delivers the last line if it had no newline. */
+  end(): void {
+    if (this.#pendingBytes > 0) this.#deliver(false);
+    this.#dropping = false;
+  }
+
+  #take(piece: Buffer): void {
+    if (this.#dropping || piece.length === 0) return;
+    const room = this.#limitBytes - this.#pendingBytes;
+    const fits = piece.length <= room;
+    this.#pieces.push(fits ? piece : piece.subarray(0, room));
+    this.#pendingBytes += fits ? piece.length : room;
+    if (fits) return;
+    this.#deliver(true);
+    this.#dropping = true;
+  }
+
+  #finishLine(): void {
+    if (!this.#dropping) this.#deliver(false);
+    this.#dropping = false;
+  }
+
+  #deliver(cut: boolean): void {
+    const [only] = this.#pieces;
+    const bytes =
+      this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#pendingBytes = 0;
+    const length =
+      !cut && bytes[bytes.length - 1] === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
+    this.#onLine(bytes.toString('utf8', 0, length), cut);
+  }
+}

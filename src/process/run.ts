@@ -1,0 +1,133 @@
+/**
+ * run: one child process, its lines, and a promise that it is gone.
+ *
+ *   P1. When `run` settles, nothing it started is alive: not the child, not its process group, not
+ *       a daemon it left in the background (tree.ts says how those are found and what it cannot
+ *       end). This holds after a normal exit as well.
+ *   P2. Stopping is an outcome, not an error. Only a process that never started throws; what
+ *       `onLine` throws is thrown again once the process is gone.
+ *   P3. The child's exit decides, not end-of-file: a process that escaped us may keep the pipe
+ *       open for ever, so the last lines get DRAIN_MS and no more.
+ *   P4. The first cause wins: an abort after the child's own exit does not change the answer.
+ *       After `run` settled `onLine` is not called again.
+ */
+
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assert } from '../base/assert.ts';
+import type { Exit } from '../base/exit.ts';
+import { LineSplitter } from './lines.ts';
+import { exitOf, type Program, type StartedChild, start } from './spawn.ts';
+import { MARK_VARIABLE, markFor } from './table.ts';
+import { Family } from './tree.ts';
+
+const DRAIN_MS = 500;
+
+/** A program to run, and what to do with its lines. */
+export interface Run extends Program {
+  readonly stdin: string;
+  /** How long the child may take to end itself after SIGINT. */
+  readonly graceMs: number;
+  /** Put in the environment as MARK_VARIABLE, by which descendants are found. No spaces, no `;`. */
+  readonly mark: string | null;
+  /** `cut` says that the line was longer than the limit of lines.ts. */
+  onLine(line: string, from: 'stdout' | 'stderr', cut: boolean): void;
+}
+
+/** Runs a program to its end, or ends it when the signal is aborted. */
+export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
+  if (signal.aborted) return { kind: 'aborted', reason: signal.reason };
+  const child = await start({ ...cmd, env: environmentOf(cmd) }, 'pipe');
+  const family = new Family(child.pid, cmd.mark);
+  const output = new Output(child, cmd);
+  child.stdin?.on('error', () => {}); // A child may exit without reading its input.
+  child.stdin?.end(cmd.stdin);
+
+  let exit: Exit | undefined;
+  try {
+    exit = await Promise.race([firstCause(child, signal), output.failure]);
+    return exit;
+  } finally {
+    await (exit === undefined || exit.kind === 'aborted'
+      ? family.end(cmd.graceMs)
+      : family.endLeftovers());
+    await output.drain();
+  }
+}
+
+function environmentOf({ env, mark }: Run): NodeJS.ProcessEnv {
+  if (mark === null) return env;
+  assert(/^[^\s;]+$/.test(mark), `a mark must not hold spaces or semicolons: ${mark}`);
+  return { ...env, [MARK_VARIABLE]: markFor(mark) };
+}
+
+/** How the child ended by itself, or that it has to end now. */
+async function firstCause(child: StartedChild, signal: AbortSignal): Promise<Exit> {
+  const { promise, resolve } = Promise.withResolvers<Exit>();
+  const onAbort = () => resolve({ kind: 'aborted', reason: signal.reason });
+  child.once('exit', (code, killedBy) => resolve(exitOf(code, killedBy)));
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The child's two streams, forwarded as lines until both end or time is up. */
+class Output {
+  /** Rejects with what `onLine` threw; never resolves. */
+  readonly failure: Promise<never>;
+  readonly #fail: (error: unknown) => void;
+  readonly #streams: readonly (readonly [Readable, LineSplitter])[];
+  readonly #ended: Promise<unknown>;
+  #failed = false;
+
+  constructor(child: StartedChild, cmd: Run) {
+    const { promise, reject } = Promise.withResolvers<never>();
+    promise.catch(() => {}); // Observed by `run`, perhaps after it has looked away.
+    this.failure = promise;
+    this.#fail = reject;
+    this.#streams = (['stdout', 'stderr'] as const).flatMap((from) => {
+      const stream = child[from];
+      const splitter = new LineSplitter((line, cut) => cmd.onLine(line, from, cut));
+      return stream === null ? [] : [[stream, splitter] as const];
+    });
+    this.#ended = Promise.all(
+      this.#streams.map(([stream, splitter]) => this.#read(stream, splitter)),
+    );
+  }
+
+  /** Waits for end-of-file, but not for long, and lets go of the streams. */
+  async drain(): Promise<void> {
+    const timer = new AbortController();
+    const tooLong = sleep(DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([this.#ended, tooLong]);
+    timer.abort();
+    await tooLong;
+    for (const [stream, splitter] of this.#streams) {
+      stream.removeAllListeners('data').destroy();
+      this.#guarded(() => splitter.end());
+    }
+    if (this.#failed) await this.failure;
+  }
+
+  #read(stream: Readable, splitter: LineSplitter): Promise<void> {
+    stream.on('data', (chunk: Buffer) => this.#guarded(() => splitter.push(chunk)));
+    return new Promise((resolve) => {
+      stream.once('close', resolve);
+      stream.on('error', () => resolve());
+    });
+  }
+
+  #guarded(deliver: () => void): void {
+    if (this.#failed) return;
+    try {
+      deliver();
+    } catch (error) {
+      this.#failed = true;
+      this.#fail(error);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Starts a child process as the leader of its own session and process group, or says why it could
+ * not be started. The only place that spawns.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { OperationalError } from '../base/errors.ts';
+import type { Exit } from '../base/exit.ts';
+
+/** What to start, and where. */
+export interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Why a process never started. */
+export type SpawnProblem =
+  | 'no-program'
+  | 'no-directory'
+  | 'not-executable'
+  | 'arguments-too-long'
+  | 'no-resources'
+  | 'other';
+
+/** A process that never started. */
+export class SpawnError extends OperationalError {
+  override readonly name = 'SpawnError';
+  readonly problem: SpawnProblem;
+  readonly file: string;
+
+  constructor(program: Program, problem: SpawnProblem, cause: unknown) {
+    super(describe(program, problem, cause), { cause });
+    this.problem = problem;
+    this.file = program.file;
+  }
+}
+
+/** A child that has started, so that its pid is known. */
+export type StartedChild = ChildProcess & { readonly pid: number };
+
+/**
+ * Starts the program, `detached`: a signal to the group reaches its children, and it has no
+ * terminal that it could ask for a password.
+ */
+export async function start(program: Program, stdin: 'pipe' | 'ignore'): Promise<StartedChild> {
+  const child = trySpawn(program, stdin);
+  if (child instanceof Error) throw await spawnError(program, child);
+  if (hasStarted(child)) {
+    child.on('error', () => {}); // Later errors are about signals that came too late.
+    return child;
+  }
+  const cause = await new Promise<unknown>((resolve) => child.once('error', resolve));
+  throw await spawnError(program, cause);
+}
+
+/** Sends a signal to a process, or with a negative id to a group; false if it was not allowed. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    return codeOf(error) !== 'EPERM'; // ESRCH: already gone, which is what we want.
+  }
+}
+
+/** The arguments of a child's exit event as an answer. */
+export function exitOf(code: number | null, killedBy: NodeJS.Signals | null): Exit {
+  return code === null
+    ? { kind: 'signalled', signal: killedBy ?? 'unknown' }
+    : { kind: 'exited', code };
+}
+
+function trySpawn({ file, args, cwd, env }: Program, stdin: 'pipe' | 'ignore') {
+  try {
+    return spawn(file, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
+  } catch (error) {
+    // E2BIG, ENOTDIR and a NUL in an argument are thrown at once, the others are emitted.
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function hasStarted(child: ChildProcess): child is StartedChild {
+  return child.pid !== undefined;
+}
+
+async function spawnError(program: Program, cause: unknown): Promise<SpawnError> {
+  // The system says ENOENT for a missing directory just as for a missing program.
+  const directory = await stat(program.cwd).catch(() => null);
+  if (directory === null || !directory.isDirectory()) {
+    return new SpawnError(program, 'no-directory', cause);
+  }
+  return new SpawnError(program, problemOf(codeOf(cause)), cause);
+}
+
+function problemOf(code: unknown): SpawnProblem {
+  switch (code) {
+    case 'ENOENT':
+      return 'no-program';
+    case 'EACCES':
+    case 'EPERM':
+    case 'ENOEXEC':
+      return 'not-executable';
+    case 'E2BIG':
+      return 'arguments-too-long';
+    case 'EAGAIN':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+      return 'no-resources';
+    default:
+      return 'other';
+  }
+}
+
+function describe({ file, cwd }: Program, problem: SpawnProblem, cause: unknown): string {
+  switch (problem) {
+    case 'no-program':
+      return file.includes('/')
+        ? `cannot start ${file}: no such file, or its interpreter is missing`
+        : `cannot start ${file}: not found in PATH`;
+    case 'no-directory':
+      return `cannot start ${file}: the directory ${cwd} does not exist`;
+    case 'not-executable':
+      return `cannot start ${file}: permission denied, is it executable?`;
+    case 'arguments-too-long':
+      return `cannot start ${file}: its arguments and environment are too long`;
+    case 'no-resources':
+      return `cannot start ${file}: too many processes or open files (${codeOf(cause)})`;
+    case 'other':
+      return `cannot start ${file}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

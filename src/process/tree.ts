@@ -1,0 +1,106 @@
+/**
+ * All that one child has started, and how to end it for sure.
+ *
+ *   F1. A process belongs to the family if it descends from the child, is in its process group or
+ *       session, carries its mark, or was seen to belong before. Agents start tools in sessions
+ *       of their own and tools daemonise, so that no single sign is enough.
+ *   F2. Only processes that started no earlier than the child are looked at (table.ts, T1),
+ *       so a pid that is used again is never mistaken for one of ours.
+ *   F3. Ending is an escalation: SIGINT to the group, so that an agent can end its own tools;
+ *       SIGTERM to everybody; SIGKILL until none is left. What the system refuses to end (another
+ *       user's, one stuck in the kernel) is given up after KILL_MS.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendSignal } from './spawn.ts';
+import { isAlive, type ProcessEntry, processTable, startOf } from './table.ts';
+
+const POLL_MS = 20;
+const TERM_MS = 3_000;
+const KILL_MS = 5_000;
+
+/** The processes of one child. Made right after it started, while its pid is surely its own. */
+export class Family {
+  readonly #root: Pick<ProcessEntry, 'pid' | 'start'>;
+  readonly #mark: string | null;
+  readonly #known = new Map<number, ProcessEntry>();
+  /** Processes that refuse our signals. */
+  readonly #foreign = new Set<number>();
+
+  constructor(pid: number, mark: string | null) {
+    this.#root = { pid, start: startOf(pid) ?? 0 };
+    this.#mark = mark;
+  }
+
+  /** Looks again: every member that is alive now. */
+  members(): readonly ProcessEntry[] {
+    const young = processTable().filter((entry) => entry.start >= this.#root.start);
+    for (const entry of withDescendants(young, (candidate) => this.#isMember(candidate))) {
+      this.#known.set(entry.pid, entry);
+    }
+    return this.living();
+  }
+
+  /** The members seen so far that are still alive; cheap, but blind to new ones. */
+  living(): readonly ProcessEntry[] {
+    for (const entry of this.#known.values()) {
+      if (this.#foreign.has(entry.pid) || !isAlive(entry)) this.#known.delete(entry.pid);
+    }
+    return [...this.#known.values()];
+  }
+
+  /** Ends the child and everything it started: asks first, then insists. */
+  async end(graceMs: number): Promise<void> {
+    this.members(); // Remembered now: orphans lose the parent by which they are found.
+    if (isAlive(this.#root) && graceMs > 0) {
+      sendSignal(-this.#root.pid, 'SIGINT');
+      await until(() => !isAlive(this.#root), graceMs);
+    }
+    await this.endLeftovers();
+  }
+
+  /** Ends whatever is alive, without the polite first step; returns at once if nothing is. */
+  async endLeftovers(): Promise<void> {
+    if (this.members().length === 0) return;
+    this.#signal('SIGTERM');
+    await until(() => this.living().length === 0, TERM_MS);
+    const deadline = performance.now() + KILL_MS;
+    while (this.members().length > 0 && performance.now() < deadline) {
+      this.#signal('SIGKILL');
+      await until(() => this.living().length === 0, 5 * POLL_MS);
+    }
+  }
+
+  #isMember(entry: ProcessEntry): boolean {
+    const { pid, start } = this.#root;
+    if (entry.pid === pid) return entry.start === start;
+    if (entry.group === pid || entry.session === pid) return true;
+    if (this.#known.get(entry.pid)?.start === entry.start) return true;
+    return this.#mark !== null && entry.marks().includes(this.#mark);
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    for (const { pid } of this.#known.values()) {
+      if (!sendSignal(pid, signal)) this.#foreign.add(pid);
+    }
+  }
+}
+
+/** The entries that satisfy `isSeed`, and all that descend from them. */
+export function withDescendants(
+  table: readonly ProcessEntry[],
+  isSeed: (entry: ProcessEntry) => boolean,
+): readonly ProcessEntry[] {
+  const children = Map.groupBy(table, (entry) => entry.parent);
+  const found = new Set(table.filter(isSeed));
+  for (const entry of found) {
+    for (const child of children.get(entry.pid) ?? []) found.add(child); // Visited in its turn.
+  }
+  return [...found];
+}
+
+/** Waits until the condition holds, but not longer than told. */
+export async function until(condition: () => boolean, atMostMs: number): Promise<void> {
+  const deadline = performance.now() + atMostMs;
+  while (!condition() && performance.now() < deadline) await sleep(POLL_MS);
+}

@@ -1,0 +1,104 @@
+/**
+ * What an agent did last, in a few words: `Edit src/a.ts`, `Bash npm test`, `waits 12 s to retry`.
+ *
+ *   T1. At most ACTION_LENGTH characters, one clean line.
+ *   T2. Null means that the event says nothing new; the action before stays.
+ */
+
+import type { AgentEvent } from '../model/agent-event.ts';
+import { brief, clean } from './clean.ts';
+import { durationText } from './format.ts';
+
+export const ACTION_LENGTH = 45;
+
+/** The action an event stands for. */
+export function actionOf(event: AgentEvent): string | null {
+  const words = wordsOf(event);
+  if (words === null) return null;
+  const text = brief(words, ACTION_LENGTH);
+  return text === '' ? null : text;
+}
+
+function wordsOf(event: AgentEvent): string | null {
+  switch (event.type) {
+    case 'session':
+      return event.model === undefined ? 'session started' : `session started (${event.model})`;
+    case 'text':
+      // A fragment of a sentence would only flicker; the whole text follows.
+      return event.delta === true ? null : event.text;
+    case 'thinking':
+      return 'thinking';
+    case 'tool.start':
+      return toolWords(event.name, event.input);
+    case 'retry':
+      return `waits ${durationText(event.delayMs)} to retry (${event.attempt}/${event.max})`;
+    case 'limit':
+      return event.status === 'rejected' ? 'usage limit reached' : null;
+    case 'denied':
+      return `denied: ${event.tool}`;
+    case 'warning':
+      return `warning: ${event.text}`;
+    case 'activity':
+      return (event.background ?? 0) > 0 ? `${event.background} in the background` : null;
+    case 'result':
+      return event.ok ? 'finishing' : `stopped: ${event.failure?.kind ?? 'failed'}`;
+    case 'tool.end':
+    case 'usage':
+      return null;
+  }
+}
+
+function toolWords(name: string, input: unknown): string {
+  const tool = brief(name.replace(/^mcp__/, '').replaceAll('__', ' '), 24);
+  const argument = mainArgument(input);
+  if (argument === null) return tool;
+  const room = ACTION_LENGTH - [...tool].length - 1;
+  return `${tool} ${argument.isPath ? lastOf(argument.text, room) : argument.text}`;
+}
+
+/** The argument that tells most, by the names tools use. */
+function mainArgument(input: unknown): { text: string; isPath: boolean } | null {
+  if (typeof input === 'string') return { text: input, isPath: false };
+  if (typeof input !== 'object' || input === null) return null;
+  const fields = input as Readonly<Record<string, unknown>>;
+  for (const key of PATH_KEYS) {
+    const value = fields[key];
+    if (typeof value === 'string' && value !== '') return { text: value, isPath: true };
+  }
+  for (const key of TEXT_KEYS) {
+    const value = fields[key];
+    if (typeof value === 'string' && value !== '') return { text: value, isPath: false };
+    if (Array.isArray(value) && value.length > 0)
+      return { text: commandWords(value), isPath: false };
+  }
+  return null;
+}
+
+const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path'] as const;
+const TEXT_KEYS = [
+  'command',
+  'cmd',
+  'pattern',
+  'path',
+  'query',
+  'url',
+  'skill',
+  'description',
+  'prompt',
+] as const;
+
+/** `['bash', '-lc', 'npm test']` is `npm test`. */
+function commandWords(words: readonly unknown[]): string {
+  const texts = words.filter((word) => typeof word === 'string');
+  const shell = /^(?:.*\/)?(?:ba|z|da)?sh$/.test(texts[0] ?? '') && /^-\w*c$/.test(texts[1] ?? '');
+  return (shell ? texts.slice(2) : texts).join(' ');
+}
+
+/** A path's end says more than its beginning. */
+function lastOf(path: string, room: number): string {
+  const characters = [...clean(path.slice(-400))];
+  if (characters.length <= room) return characters.join('');
+  const end = characters.slice(1 - room).join('');
+  const slash = end.indexOf('/');
+  return `…${slash > 0 ? end.slice(slash) : end}`;
+}

@@ -1,0 +1,116 @@
+/**
+ * The end of a run as one machine-readable line a task, in parallel-orchestra's format:
+ *
+ *   [ok] users (developer) duration=12.34 returncode=0 status=SUCCESS cycles=2 report=z.md
+ *   [timeout] login (developer) duration=900.00 returncode=None (total timeout) category=timeout
+ *   [skip] docs (writer) skipped: needs login
+ *
+ *   L1. One line is one task: no text from outside can add a line.
+ *   L2. Duration and return code are both those of the last attempt.
+ *   L3. A failure that return code 0 does not show is explained by a `reason`.
+ */
+
+import type { Failure, FailureKind } from '../model/failure.ts';
+import type { Attempt, RunState, TaskState } from '../model/state.ts';
+import { brief } from './clean.ts';
+import { doerOf, failureOf, resultOf, retriesOf } from './outcome.ts';
+
+/** One line a task in the order of the plan; `quiet` leaves out those that are ok. */
+export function summaryLines(state: RunState, options: { readonly quiet: boolean }): string[] {
+  return [...state.tasks.values()]
+    .filter((task) => !(options.quiet && resultOf(task) === 'succeeded'))
+    .map((task) => `[${labelOf(task)}] ${nameOf(task)} ${restOf(state, task)}`);
+}
+
+/** The words parallel-orchestra has for why something failed. */
+export type Category = 'none' | 'timeout' | 'permanent' | 'rate_limited' | 'transient';
+
+/** A kind of failure in those words: `permanent` is what a person must do something about first. */
+export function categoryOf(kind: FailureKind | null): Category {
+  switch (kind) {
+    case null:
+      return 'none';
+    case 'idle-timeout':
+    case 'total-timeout':
+      return 'timeout';
+    case 'rate-limited':
+      return 'rate_limited';
+    case 'transient':
+    case 'interrupted':
+    case 'turns':
+    case 'schema':
+    case 'no-change':
+    case 'checks-failed':
+      return 'transient';
+    default:
+      return 'permanent';
+  }
+}
+
+function labelOf(task: TaskState): 'ok' | 'fail' | 'timeout' | 'skip' {
+  const result = resultOf(task);
+  if (result === 'succeeded') return 'ok';
+  if (result === 'skipped' || task.attempts.length === 0) return 'skip';
+  return categoryOf(failureOf(task)?.kind ?? null) === 'timeout' ? 'timeout' : 'fail';
+}
+
+function nameOf(task: TaskState): string {
+  return `${brief(task.spec.id, 120)} (${brief(doerOf(task), 120)})`;
+}
+
+function restOf(state: RunState, task: TaskState): string {
+  const failure = failureOf(task);
+  const attempt = task.attempts.at(-1);
+  if (failure?.kind === 'dependency-failed') {
+    return `skipped: needs ${brief(failure.dependency, 120)}`;
+  }
+  if (attempt === undefined) {
+    if (resultOf(task) === 'cancelled') return 'cancelled';
+    if (failure === null) return 'not started';
+    return `${failure.kind}: ${brief(failure.message, 200)}`;
+  }
+  const code = returnCodeOf(attempt);
+  const retries = retriesOf(task);
+  const category = categoryOf(failure?.kind ?? null);
+  return [
+    `duration=${durationOf(state, attempt)}`,
+    `returncode=${code ?? 'None'}`,
+    ...timeoutNote(failure),
+    ...(retries > 0 ? [`retries=${retries}`] : []),
+    ...(category === 'none' ? [] : [`category=${category}`]),
+    ...statusOf(attempt),
+    ...reasonOf(attempt, failure, code),
+  ].join(' ');
+}
+
+/** An agent that reports FAILED has failed, whatever its exit code says. */
+function returnCodeOf({ exitCode, status }: Attempt): number | null {
+  return exitCode === 0 && status?.status === 'FAILED' ? 1 : exitCode;
+}
+
+function durationOf(state: RunState, { startedAt, endedAt }: Attempt): string {
+  return (Math.max(0, (endedAt ?? state.at) - startedAt) / 1000).toFixed(2);
+}
+
+function timeoutNote(failure: Failure | null): string[] {
+  if (failure?.kind === 'total-timeout') return ['(total timeout)'];
+  return failure?.kind === 'idle-timeout' ? ['(idle timeout)'] : [];
+}
+
+function statusOf({ status }: Attempt): string[] {
+  if (status === null) return [];
+  return [
+    `status=${brief(status.status, 60)}`,
+    ...(status.cycles === undefined ? [] : [`cycles=${status.cycles}`]),
+    ...(status.report === undefined ? [] : [`report=${brief(baseName(status.report), 120)}`]),
+  ];
+}
+
+function reasonOf({ status }: Attempt, failure: Failure | null, code: number | null): string[] {
+  if (status?.reason !== undefined) return [`reason=${brief(status.reason, 300)}`];
+  return failure !== null && code === 0 ? [`reason=${brief(failure.message, 300)}`] : [];
+}
+
+function baseName(path: string): string {
+  return path.split(/[/\\]/).at(-1) ?? path;
+}

@@ -1,0 +1,142 @@
+/**
+ * What became of a task and of the run, in the words all reports share.
+ *
+ *   O1. Every task has exactly one result, so the counts add up to the number of tasks.
+ *   O2. `unfinished` is what a resumed run would take up again: waiting, under way, interrupted.
+ */
+
+import type { StopMode } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { isGood } from '../model/state.ts';
+import { brief } from './clean.ts';
+import { count, shortSha } from './format.ts';
+
+export type Result = 'succeeded' | 'failed' | 'skipped' | 'cancelled' | 'unfinished';
+
+export const RESULT_ICONS: Readonly<Record<Result, string>> = {
+  succeeded: '✓',
+  failed: '✗',
+  skipped: '⊘',
+  cancelled: '⊘',
+  unfinished: '↩',
+};
+
+/** One word for how a run is being stopped. */
+export const STOPPING_WORDS: Readonly<Record<StopMode, string>> = {
+  drain: 'draining',
+  end: 'ending',
+  cancel: 'cancelling',
+};
+
+/** What became of a task. */
+export function resultOf(task: TaskState): Result {
+  if (isGood(task)) return 'succeeded';
+  if (task.status.kind !== 'failed') return task.cancelled ? 'cancelled' : 'unfinished';
+  const { kind } = task.status.failure;
+  if (kind === 'dependency-failed') return 'skipped';
+  if (kind === 'cancelled') return 'cancelled';
+  return kind === 'interrupted' ? 'unfinished' : 'failed';
+}
+
+/** How many tasks have each result. */
+export function countResults(state: RunState): Readonly<Record<Result, number>> {
+  const counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0, unfinished: 0 };
+  for (const task of state.tasks.values()) counts[resultOf(task)] += 1;
+  return counts;
+}
+
+/** The tasks with one of these results, in the order of the plan. */
+export function tasksWith(state: RunState, ...results: readonly Result[]): readonly TaskState[] {
+  return [...state.tasks.values()].filter((task) => results.includes(resultOf(task)));
+}
+
+/** Why a task is not good: how it ended, or how its last attempt or landing did. */
+export function failureOf(task: TaskState): Failure | null {
+  const { status } = task;
+  return status.kind === 'failed' || status.kind === 'stopped' ? status.failure : null;
+}
+
+/** Who does the task, as people name it: its role, else its agent. */
+export function doerOf(task: TaskState): string {
+  return task.spec.role ?? task.spec.agent;
+}
+
+/** Attempts after the first. */
+export function retriesOf(task: TaskState): number {
+  return Math.max(0, task.attempts.length - 1);
+}
+
+/** The time of all attempts together; an open one counts until `now`. */
+export function workMs(task: TaskState, now: number): number {
+  return task.attempts.reduce(
+    (sum, { startedAt, endedAt }) => sum + Math.max(0, (endedAt ?? now) - startedAt),
+    0,
+  );
+}
+
+/** Tools that were denied to a task, each once, with how often. */
+export function deniedTools(task: TaskState): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const tool of task.attempts.flatMap(({ denied }) => denied)) {
+    times.set(tool, (times.get(tool) ?? 0) + 1);
+  }
+  return times;
+}
+
+/** Whether something landed that should have reached the target branch and has not. */
+export function isUnpublished({ plan, base, head, target, publish }: RunState): boolean {
+  if (plan.landing.publish === 'off' || target === null || head === base) return false;
+  return publish.kind !== 'finished' || publish.head !== head;
+}
+
+/** How the run went, in one sentence. */
+export function outcomeSentence(state: RunState): string {
+  return `${tasksClause(state)}${publishClause(state)}.`;
+}
+
+function tasksClause(state: RunState): string {
+  const counts = countResults(state);
+  const total = state.tasks.size;
+  const done = `${counts.succeeded} of ${count(total, 'task')} succeeded`;
+  switch (state.outcome) {
+    case null:
+      return `The run is not over: ${done}`;
+    case 'cancelled':
+      return `The run was cancelled: ${done}`;
+    case 'interrupted':
+      return `The run was interrupted${stoppedWhy(state)}: ${done}`;
+    default:
+      if (counts.succeeded < total) return notAll(counts, total);
+      return total === 1 ? 'The task succeeded' : `All ${total} tasks succeeded`;
+  }
+}
+
+function stoppedWhy(state: RunState): string {
+  return state.stopping === null ? '' : ` (${brief(state.stopping.why, 80)})`;
+}
+
+function notAll(counts: Readonly<Record<Result, number>>, total: number): string {
+  const parts = (['failed', 'skipped', 'cancelled', 'unfinished', 'succeeded'] as const)
+    .filter((result) => counts[result] > 0)
+    .map((result, index) =>
+      index === 0
+        ? `${counts[result]} of ${count(total, 'task')} ${result}`
+        : `${counts[result]} ${result}`,
+    );
+  return parts.join(', ');
+}
+
+function publishClause(state: RunState): string {
+  const { publish } = state;
+  switch (publish.kind) {
+    case 'finished':
+      return `; ${brief(publish.target, 80)} is at ${shortSha(publish.commit)}`;
+    case 'blocked':
+      return '; publishing needs you';
+    case 'running':
+      return '; publishing has not finished';
+    case 'none':
+      return state.outcome !== null && isUnpublished(state) ? '; nothing is published yet' : '';
+  }
+}

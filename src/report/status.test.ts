@@ -1,0 +1,156 @@
+/** What `status` and `runs` show. */
+
+import { expect, test } from 'vitest';
+import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
+import {
+  allSucceeded,
+  conflicted,
+  hostile,
+  interrupted,
+  publishBlocked,
+} from '../../test/support/runs.ts';
+import { runRow, runsText, statusJson, statusText } from './status.ts';
+
+const NOW = START + 60_000;
+
+/** One task for every reason to wait, and one in every place of its life. */
+function busy(): JournalBuilder {
+  const run = new JournalBuilder(
+    [
+      { id: 'landed' },
+      { id: 'queued' },
+      { id: 'landing' },
+      { id: 'running', group: 'db', writes: ['src/a/**'] },
+      { id: 'limited' },
+      { id: 'retrying' },
+      { id: 'grouped', group: 'db' },
+      { id: 'overlapping', writes: ['src/**'] },
+      { id: 'needing', needs: ['running', 'queued'] },
+      { id: 'next' },
+      { id: 'failed' },
+      { id: 'skipped', needs: ['failed'] },
+    ],
+    { limits: { workers: 2, gates: 1, groups: { db: 1 } } },
+  );
+  run.start('landed').use('landed', 0.5).finish('landed').land('landed');
+  run.start('queued').finish('queued').start('landing').finish('landing').merge('landing');
+  run.start('running').use('running', 0.004);
+  run.start('limited').fail('limited', {
+    kind: 'rate-limited',
+    message: 'Limit reached.',
+    retryAt: NOW + 90_000,
+  });
+  run.start('retrying').fail('retrying', { kind: 'transient', message: 'Overloaded.' });
+  run.start('failed').fail('failed', { kind: 'auth', message: 'Not signed in.' });
+  run.giveUp('failed', { kind: 'auth', message: 'Not signed in.' });
+  return run.skip('skipped', 'failed').keep('failed', 'it holds changes that are in no commit');
+}
+
+test('every task says where it is and what it waits for', () => {
+  const text = statusText(busy().state(), {
+    run: 'r1',
+    now: NOW,
+    live: true,
+    actions: new Map([['running', 'Edit src/a/x.ts']]),
+    retryAt: (task) => (task.spec.id === 'retrying' ? NOW + 2000 : null),
+  });
+  expect(text).toMatchInlineSnapshot(`
+    "accounts  r1  running
+    1 m 00 s  $0.50  landed 1/12  head 0004ccc, for main
+
+    ✓ landed       landed    #1  3.0 s   $0.50  as 0004ccc
+    ○ queued       queued    #1  1.0 s          waits to land
+    ◍ landing      landing   #1  1.0 s          being verified on 0004ccc
+    ● running      running   #1   47 s  <$0.01  Edit src/a/x.ts
+    ↻ limited      retrying  #1  1.0 s          retry in 1 m 30 s: rate-limited: Limit reached.
+    ↻ retrying     retrying  #1  1.0 s          retry in 2.0 s: transient: Overloaded.
+    · grouped      waiting                      group db (1 of 1 busy)
+    · overlapping  waiting                      overlaps with running
+    · needing      waiting                      needs running, queued
+    · next         waiting                      its turn
+    ✗ failed       failed    #1  1.0 s          auth: Not signed in.
+    ⊘ skipped      skipped                      needs failed
+
+    Landing queue: landing, queued
+    Workspace kept: failed (it holds changes that are in no commit)
+    "
+  `);
+});
+
+test('when all workers are busy that is what the next task waits for', () => {
+  const state = busy().start('next').add({ type: 'task.cancelled', task: 'skipped' }).state();
+  const rows = statusJson(state, { run: 'r1', now: NOW, live: true }).tasks;
+  expect(rows.find(({ id }) => id === 'overlapping')?.detail).toBe('a worker slot');
+});
+
+test('text and JSON agree', () => {
+  const json = statusJson(busy().state(), { run: 'r1', now: NOW, live: true });
+  expect(json.queue).toEqual(['landing', 'queued']);
+  expect(json.tasks[3]).toMatchInlineSnapshot(`
+    {
+      "attempt": 1,
+      "cost_usd": 0.004,
+      "detail": "",
+      "elapsed_sec": 47,
+      "id": "running",
+      "kept_why": null,
+      "state": "running",
+      "workspace": "live",
+    }
+  `);
+});
+
+test('a run that nobody works on says how to go on', () => {
+  const run = new JournalBuilder([{ id: 'users' }]).start('users');
+  expect(statusText(run.state(), { run: 'r1', now: NOW, live: false })).toMatchInlineSnapshot(`
+    "accounts  r1  left behind
+    1.0 s  $0.00  landed 0/1  head 0001ccc, for main
+
+    ● users  running  #1  0.0 s
+
+    No engine works on this run. Go on: landfast resume r1
+    "
+  `);
+  expect(
+    statusText(interrupted().state(), { run: 'r1', now: NOW, live: false }),
+  ).toMatchInlineSnapshot(`
+    "accounts  r1  interrupted
+    9.0 s  $0.00  landed 1/3  head 0004ccc, for main
+
+    ✓ users  landed       #1  1.0 s  as 0004ccc
+    ↩ login  stopped      #1  2.0 s  interrupted: The engine was ended.
+    ↩ docs   not started
+
+    No engine works on this run. Go on: landfast resume r1
+    "
+  `);
+});
+
+test('a finished run shows how it was published, or why not', () => {
+  const info = { run: 'r1', now: NOW, live: false };
+  expect(statusText(allSucceeded().state(), info)).toContain('Published to main at 000accc');
+  expect(statusText(publishBlocked().state(), info)).toContain('Publishing is blocked: src/users');
+});
+
+test('hostile text sends no control and adds no line', () => {
+  const text = statusText(hostile().state(), { run: 'r1', now: NOW, live: false });
+  expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]/);
+  expect(text.split('\n')).toHaveLength(9);
+});
+
+test('the list of runs has one line a run', () => {
+  const rows = [
+    runRow(busy().state(), { run: 'r3', live: true }),
+    runRow(conflicted().state(), { run: 'r2', live: false }),
+    runRow(new JournalBuilder([{ id: 'a' }], { name: '口座' }).state(), { run: 'r1', live: false }),
+  ];
+  const time = (ms: number) => new Date(ms).toISOString().slice(0, 16);
+  expect(runsText(rows, { time })).toMatchInlineSnapshot(`
+    "RUN  PLAN      STARTED           OUTCOME     TASKS                COST
+    r3   accounts  2026-07-01T12:00  live        1/12 good, 1 failed  $0.50
+    r2   accounts  2026-07-01T12:00  failed      1/3 good, 1 failed   $0.75
+    r1   口座        2026-07-01T12:00  unfinished  0/1 good             $0.00
+    "
+  `);
+  expect(runsText([], { time })).toBe('No runs yet.\n');
+});

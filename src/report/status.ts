@@ -1,0 +1,244 @@
+/**
+ * What `landfast status` and `landfast runs` show: a run as it stands, and a list of runs.
+ *
+ *   U1. A run without an outcome is either live or left behind; the second says how to go on.
+ *   U2. Text and JSON are made from the same rows (task-view.ts) and so cannot disagree.
+ */
+
+import type { RunOutcome } from '../model/event.ts';
+import type { TaskId } from '../model/plan.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { costOf } from '../model/state.ts';
+import { brief } from './clean.ts';
+import type { Cell, Ink, Style } from './format.ts';
+import {
+  columns,
+  dollars,
+  durationText,
+  isoTime,
+  moneyText,
+  nameList,
+  PLAIN_INK,
+  seconds,
+  shortSha,
+} from './format.ts';
+import { countResults, STOPPING_WORDS } from './outcome.ts';
+import { resumeCommand } from './remedy.ts';
+import type { TaskView } from './task-view.ts';
+import { taskView } from './task-view.ts';
+import { crowdOf } from './wait.ts';
+
+export interface StatusInfo {
+  readonly run: string;
+  readonly now: number;
+  /** Whether an engine is working on the run. */
+  readonly live: boolean;
+  readonly ink?: Ink;
+  readonly actions?: ReadonlyMap<TaskId, string>;
+  readonly retryAt?: (task: TaskState) => number | null;
+}
+
+/** A run as it stands, for people. */
+export function statusText(state: RunState, info: StatusInfo): string {
+  const ink = info.ink ?? PLAIN_INK;
+  const rows = viewsOf(state, info).map((view) => taskRow(view));
+  return `${[
+    ...header(state, info, ink),
+    '',
+    ...columns(rows, ink),
+    ...footer(state, info, ink),
+  ].join('\n')}\n`;
+}
+
+/** A run as it stands, for programs. */
+export function statusJson(state: RunState, info: StatusInfo) {
+  const counts = countResults(state);
+  return {
+    run: info.run,
+    name: state.plan.name,
+    outcome: state.outcome,
+    live: info.live,
+    stopping: state.stopping,
+    started_at: isoTime(state.startedAt),
+    finished_at: isoTime(state.finishedAt),
+    elapsed_sec: seconds(elapsedMs(state, info)),
+    target: state.target,
+    base: state.base,
+    head: state.head,
+    cost_usd: dollars(costOf(state)),
+    total: state.tasks.size,
+    ...counts,
+    landed: state.landed.map(({ task }) => task),
+    queue: queueOf(state),
+    publish: state.publish,
+    tasks: viewsOf(state, info).map((view) => ({
+      workspace: state.tasks.get(view.id)?.workspace ?? 'none',
+      kept_why: state.tasks.get(view.id)?.keptWhy ?? null,
+      id: view.id,
+      state: view.word,
+      attempt: view.attempt,
+      elapsed_sec: seconds(view.elapsedMs),
+      cost_usd: dollars(view.costUsd),
+      detail: view.detail,
+    })),
+  };
+}
+
+/** One run in a list. */
+export interface RunRow {
+  readonly run: string;
+  readonly name: string;
+  readonly startedAt: number;
+  readonly outcome: RunOutcome | 'live' | 'unfinished';
+  readonly good: number;
+  readonly failed: number;
+  readonly total: number;
+  readonly costUsd: number;
+}
+
+/** A run's row in the list of runs. */
+export function runRow(state: RunState, info: { run: string; live: boolean }): RunRow {
+  const counts = countResults(state);
+  return {
+    run: info.run,
+    name: state.plan.name,
+    startedAt: state.startedAt,
+    outcome: state.outcome ?? (info.live ? 'live' : 'unfinished'),
+    good: counts.succeeded,
+    failed: counts.failed,
+    total: state.tasks.size,
+    costUsd: costOf(state),
+  };
+}
+
+/** The list of runs; `time` is how the user's clock would show a moment. */
+export function runsText(
+  rows: readonly RunRow[],
+  info: { readonly time: (ms: number) => string; readonly ink?: Ink },
+): string {
+  if (rows.length === 0) return 'No runs yet.\n';
+  const ink = info.ink ?? PLAIN_INK;
+  const head = ['RUN', 'PLAN', 'STARTED', 'OUTCOME', 'TASKS', 'COST'];
+  const lines = rows.map((row): Cell[] => [
+    { text: brief(row.run, 60), style: 'bold' },
+    { text: brief(row.name, 40) },
+    { text: info.time(row.startedAt) },
+    { text: row.outcome, style: OUTCOME_STYLES[row.outcome] },
+    { text: tasksCell(row) },
+    { text: moneyText(row.costUsd) },
+  ]);
+  const title = head.map((text): Cell => ({ text, style: 'dim' }));
+  return `${columns([title, ...lines], ink).join('\n')}\n`;
+}
+
+const OUTCOME_STYLES: Readonly<Record<RunRow['outcome'], Style>> = {
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: 'warn',
+  interrupted: 'warn',
+  live: 'accent',
+  unfinished: 'warn',
+};
+
+function tasksCell({ good, failed, total }: RunRow): string {
+  return `${good}/${total} good${failed > 0 ? `, ${failed} failed` : ''}`;
+}
+
+function viewsOf(state: RunState, info: StatusInfo): TaskView[] {
+  const context = {
+    now: momentOf(state, info),
+    crowd: crowdOf(state),
+    actions: info.actions ?? new Map<TaskId, string>(),
+    ...(info.retryAt === undefined ? {} : { retryAt: info.retryAt }),
+  };
+  return [...state.tasks.values()].map((task) => taskView(state, task, context));
+}
+
+function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
+  const goal = state.target === null ? '' : `, for ${brief(state.target, 80)}`;
+  const head = state.head === null ? '' : `  head ${shortSha(state.head)}${goal}`;
+  const elapsed = durationText(elapsedMs(state, info));
+  const name = paint('bold', brief(state.plan.name, 60));
+  return [
+    `${name}  ${brief(info.run, 60)}  ${condition(state, info)}`,
+    paint('dim', `${elapsed}  ${moneyText(costOf(state))}  landed ${landedPart(state)}${head}`),
+  ];
+}
+
+function condition(state: RunState, { live }: StatusInfo): string {
+  if (state.outcome !== null) return state.outcome;
+  if (!live) return 'left behind';
+  if (state.stopping === null) return 'running';
+  return `${STOPPING_WORDS[state.stopping.mode]} (${brief(state.stopping.why, 80)})`;
+}
+
+/** Read tasks land nothing, so they are no part of what can land. */
+function landedPart(state: RunState): string {
+  const writers = state.plan.tasks.filter(({ mode }) => mode === 'write').length;
+  return `${state.landed.length}/${writers}`;
+}
+
+function taskRow(view: TaskView): Cell[] {
+  const ran = view.attempt > 0;
+  return [
+    { text: `${view.symbol} ${view.name}`, style: view.style },
+    { text: view.word },
+    { text: ran ? `#${view.attempt}` : '' },
+    { text: ran ? durationText(view.elapsedMs) : '', right: true },
+    { text: view.costUsd > 0 ? moneyText(view.costUsd) : '', right: true },
+    { text: view.detail },
+  ];
+}
+
+function footer(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
+  const lines: string[] = [];
+  const queue = queueOf(state);
+  if (queue.length > 0) lines.push(`Landing queue: ${nameList(queue, 8)}`);
+  lines.push(...publishLines(state, paint), ...keptLines(state));
+  if (state.outcome === 'interrupted' || (state.outcome === null && !info.live)) {
+    lines.push(`No engine works on this run. Go on: ${paint('accent', resumeCommand(info.run))}`);
+  }
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function publishLines({ publish }: RunState, paint: Ink['paint']): string[] {
+  switch (publish.kind) {
+    case 'none':
+      return [];
+    case 'running':
+      return [`Publishing ${shortSha(publish.head)}`];
+    case 'finished':
+      return [`Published to ${brief(publish.target, 80)} at ${shortSha(publish.commit)}`];
+    case 'blocked':
+      return [
+        `${paint('warn', 'Publishing is blocked:')} ${brief(publish.why, 300)}`,
+        `    ${paint('accent', brief(publish.remedy, 300))}`,
+      ];
+  }
+}
+
+function keptLines(state: RunState): string[] {
+  const kept = [...state.tasks.values()].filter(({ workspace }) => workspace === 'kept');
+  return kept.map(
+    ({ spec, keptWhy }) => `Workspace kept: ${brief(spec.id, 60)} (${brief(keptWhy ?? '', 200)})`,
+  );
+}
+
+/** What is landing now, then what waits for it, oldest first. */
+function queueOf(state: RunState): TaskId[] {
+  const tasks = [...state.tasks.values()];
+  const since = ({ status }: TaskState) => (status.kind === 'committed' ? status.at : 0);
+  return tasks
+    .filter(({ status }) => status.kind === 'merging' || status.kind === 'committed')
+    .sort((one, other) => since(one) - since(other))
+    .map((task) => task.spec.id);
+}
+
+function elapsedMs(state: RunState, info: StatusInfo): number {
+  return Math.max(0, (state.finishedAt ?? momentOf(state, info)) - state.startedAt);
+}
+
+/** Time stands still in a run that nobody works on. */
+function momentOf(state: RunState, info: StatusInfo): number {
+  return info.live ? info.now : state.at;
+}

@@ -1,0 +1,153 @@
+/** The end of a run: the text, and the exit code. */
+
+import { expect, test } from 'vitest';
+import { JournalBuilder } from '../../test/support/journal-builder.ts';
+import {
+  allSucceeded,
+  CONFLICT,
+  cancelled,
+  conflicted,
+  deniedAndOutside,
+  hostile,
+  interrupted,
+  publishBlocked,
+  RED,
+  redTogether,
+  retriedOnce,
+} from '../../test/support/runs.ts';
+import { exitCodeOf, summaryText } from './summary.ts';
+
+const INFO = { run: 'r1' };
+
+test('success is two lines and the report', () => {
+  const text = summaryText(allSucceeded().state(), { ...INFO, report: 'out/report.md' });
+  expect(text).toMatchInlineSnapshot(`
+    "accounts: All 3 tasks succeeded; main is at 000accc.
+      54 s  $0.75  landed 3  head 000accc
+
+    The report is out/report.md.
+    "
+  `);
+});
+
+test('a red combination is told with its remedy', () => {
+  expect(summaryText(redTogether().state(), INFO)).toMatchInlineSnapshot(`
+    "accounts: 1 of 3 tasks failed, 1 skipped, 1 succeeded; main is at 0004ccc.
+      21 s  $0.75  landed 1  head 0004ccc
+
+    ✗ login  gate-failed: Gate tests is red on the combination.
+        It is green alone, red together with what landed meanwhile: users.
+        See what the work changes, and mend it on its branch or go on with a new attempt.
+        git diff HEAD...landfast/r1.login
+
+    ⊘ 1 skipped: docs
+
+    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    "
+  `);
+});
+
+test('a conflict is told with the merge to make', () => {
+  expect(summaryText(conflicted().state(), INFO)).toMatchInlineSnapshot(`
+    "accounts: 1 of 3 tasks failed, 1 skipped, 1 succeeded; main is at 0004ccc.
+      20 s  $0.75  landed 1  head 0004ccc
+
+    ✗ login  conflict: The work does not merge.
+        It conflicts with what landed meanwhile: users.
+        Merge the branch yourself and resolve the conflict, or go on with a new attempt.
+        git merge landfast/r1.login
+
+    ⊘ 1 skipped: docs
+
+    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    "
+  `);
+});
+
+test('a cancelled and an interrupted run say what is kept and how to go on', () => {
+  expect(summaryText(cancelled().state(), INFO)).toMatchInlineSnapshot(`
+    "accounts: The run was cancelled: 0 of 3 tasks succeeded.
+      9.0 s  $0.00  landed 0  head 0001ccc
+
+    ⊘ 3 cancelled: users, login, docs
+        Work is kept on landfast/r1.users.
+
+    Look closer or go on: landfast status, landfast resume r1
+    "
+  `);
+  expect(summaryText(interrupted().state(), INFO)).toMatchInlineSnapshot(`
+    "accounts: The run was interrupted (SIGINT): 1 of 3 tasks succeeded; nothing is published yet.
+      9.0 s  $0.00  landed 1  head 0004ccc
+
+    ↩ 2 unfinished: login, docs
+        Work is kept on landfast/r1.login.
+
+    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    "
+  `);
+});
+
+test('a blocked publication is told with its remedy', () => {
+  expect(summaryText(publishBlocked().state(), INFO)).toMatchInlineSnapshot(`
+    "accounts: The task succeeded; publishing needs you.
+      8.0 s  $0.00  landed 1  head 0004ccc
+
+    Publishing to main is blocked: src/users.ts has changes of yours that are not committed.
+        git stash && git merge --ff-only landfast/r1 && git stash pop
+
+    Look closer or go on: landfast status
+    "
+  `);
+});
+
+test('three hundred failures stay short', () => {
+  const ids = Array.from({ length: 300 }, (_, index) => `t${index}`);
+  const run = new JournalBuilder(ids.map((id) => ({ id })));
+  for (const id of ids) run.giveUp(id, { kind: 'auth', message: 'Not signed in.' });
+  const text = summaryText(run.end('failed').state(), INFO);
+  expect(text.split('\n').length).toBeLessThan(60);
+  expect(text).toContain('… and 290 more failed');
+});
+
+test('hostile text stays on its line and sends no control', () => {
+  const text = summaryText(hostile().state(), INFO);
+  expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]/);
+  expect(text.split('\n').filter((line) => line.length > 400)).toEqual([]);
+});
+
+test('the exit code is 0 only where all is good and published', () => {
+  const runs = { allSucceeded, retriedOnce, deniedAndOutside, redTogether, publishBlocked };
+  const codes = Object.entries(runs).map(([name, run]) => [name, exitCodeOf(run().state())]);
+  expect(Object.fromEntries(codes)).toEqual({
+    allSucceeded: 0,
+    retriedOnce: 0,
+    deniedAndOutside: 0,
+    redTogether: 1,
+    publishBlocked: 1,
+  });
+  expect(exitCodeOf(cancelled().state())).toBe(1);
+  expect(exitCodeOf(interrupted().state())).toBe(1);
+});
+
+test('work that landed and is not published is not success', () => {
+  const run = new JournalBuilder([{ id: 'a' }]).start('a').finish('a').land('a');
+  expect(exitCodeOf(run.end('failed').state())).toBe(1);
+});
+
+test('a plan that does not publish succeeds without it', () => {
+  const { landing } = allSucceeded().state().plan;
+  const run = new JournalBuilder([{ id: 'a' }], { landing: { ...landing, publish: 'off' } });
+  expect(exitCodeOf(run.start('a').finish('a').land('a').end('succeeded').state())).toBe(0);
+});
+
+test('only conflicts, and what was skipped for them, have the exit code of conflicts', () => {
+  expect(exitCodeOf(conflicted({ conflictExit: 3 }).state())).toBe(3);
+  expect(exitCodeOf(conflicted({ conflictExit: 1 }).state())).toBe(1);
+});
+
+test('a conflict beside another failure is a failure', () => {
+  const { conventions } = conflicted({ conflictExit: 3 }).state().plan;
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }], { conventions });
+  run.giveUp('a', CONFLICT).giveUp('b', RED).end('failed');
+  expect(exitCodeOf(run.state())).toBe(1);
+});

@@ -1,0 +1,113 @@
+/**
+ * One task as a row: what it is doing, since when, at what cost. Used by status and live view.
+ *
+ *   V1. A row's texts, but the id, are clean single lines.
+ *   V2. What the row says follows from the state, `now` and the last actions alone.
+ */
+
+import type { TaskId } from '../model/plan.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { taskCost } from '../model/state.ts';
+import { brief } from './clean.ts';
+import type { Style } from './format.ts';
+import { nameList, shortSha } from './format.ts';
+import type { Result } from './outcome.ts';
+import { failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
+import type { Crowd } from './wait.ts';
+import { retryWait, startWait } from './wait.ts';
+
+export interface TaskView {
+  readonly id: TaskId;
+  /** The id as it may be shown. */
+  readonly name: string;
+  /** One word for where the task is. */
+  readonly word: string;
+  readonly symbol: string;
+  readonly style: Style;
+  /** The number of the newest attempt; 0 before the first. */
+  readonly attempt: number;
+  /** Of the running attempt, else of all attempts together. */
+  readonly elapsedMs: number;
+  readonly costUsd: number;
+  /** What it waits for, does, or ended with. */
+  readonly detail: string;
+}
+
+export interface ViewContext {
+  readonly now: number;
+  readonly crowd: Crowd;
+  /** What each running agent did last (action.ts). */
+  readonly actions: ReadonlyMap<TaskId, string>;
+  /** When a stopped task is tried again, where the caller knows. */
+  readonly retryAt?: (task: TaskState) => number | null;
+}
+
+/** The row of a task. */
+export function taskView(state: RunState, task: TaskState, context: ViewContext): TaskView {
+  const last = task.attempts.at(-1);
+  const running = task.status.kind === 'running' && last !== undefined;
+  const shape = shapeOf(state, task, context);
+  return {
+    id: task.spec.id,
+    name: brief(task.spec.id, 60),
+    ...shape,
+    attempt: last?.attempt ?? 0,
+    elapsedMs: running ? Math.max(0, context.now - last.startedAt) : workMs(task, context.now),
+    costUsd: taskCost(task),
+    detail: brief(shape.detail, 200),
+  };
+}
+
+type Shape = Pick<TaskView, 'word' | 'symbol' | 'style' | 'detail'>;
+
+function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape {
+  const { status } = task;
+  switch (status.kind) {
+    case 'waiting':
+      if (state.outcome !== null) return shape('not started', RESULT_ICONS.unfinished, 'dim', '');
+      return shape('waiting', '·', 'dim', waitDetail(state, task, context));
+    case 'running':
+      return shape('running', '●', 'accent', context.actions.get(task.spec.id) ?? '');
+    case 'stopped':
+      return stoppedShape(state, task, context);
+    case 'committed':
+      return shape('queued', '○', 'accent', 'waits to land');
+    case 'merging':
+      return shape('landing', '◍', 'accent', `being verified on ${shortSha(status.onto)}`);
+    case 'landed':
+      return shape('landed', '✓', 'good', `as ${shortSha(status.commit)}`);
+    case 'done':
+      return shape('done', '✓', 'good', 'nothing to land');
+    case 'failed':
+      return overShape(task, resultOf(task));
+  }
+}
+
+function waitDetail(state: RunState, task: TaskState, context: ViewContext): string {
+  return task.cancelled ? 'cancelled' : startWait(state, task, context.crowd);
+}
+
+function stoppedShape(state: RunState, task: TaskState, context: ViewContext): Shape {
+  const failure = failureOf(task);
+  const why = failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
+  if (state.outcome !== null || task.cancelled) return shape('stopped', '↩', 'warn', why);
+  const at = failure?.kind === 'rate-limited' ? (failure.retryAt ?? null) : null;
+  const wait = retryWait(context.now, context.retryAt?.(task) ?? at);
+  return shape('retrying', '↻', 'warn', `${wait}: ${why}`);
+}
+
+function overShape(task: TaskState, result: Result): Shape {
+  const failure = failureOf(task);
+  const symbol = RESULT_ICONS[result];
+  if (failure?.kind === 'dependency-failed') {
+    return shape('skipped', symbol, 'warn', `needs ${nameList([failure.dependency])}`);
+  }
+  const detail = failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
+  if (result === 'cancelled') return shape('cancelled', symbol, 'warn', '');
+  if (result === 'unfinished') return shape('stopped', symbol, 'warn', detail);
+  return shape('failed', symbol, 'bad', detail);
+}
+
+function shape(word: string, symbol: string, style: Style, detail: string): Shape {
+  return { word, symbol, style, detail };
+}

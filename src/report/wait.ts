@@ -1,0 +1,66 @@
+/**
+ * What a task waits for, told from the state alone. The scheduler decides; this only explains.
+ *
+ *   W1. The limits looked at are those of the scheduler: needs, group, workers, scopes, budget. The
+ *       first that holds is named, the one a user can do most about first.
+ */
+
+import { overlaps } from '../model/scope.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { costOf, isGood } from '../model/state.ts';
+import { brief } from './clean.ts';
+import { durationText, nameList } from './format.ts';
+
+/** Who is busy now; computed once for all rows of a view. */
+export interface Crowd {
+  readonly running: readonly TaskState[];
+  /** Tasks whose changes are not landed yet, running ones among them. */
+  readonly pending: readonly TaskState[];
+  readonly groups: ReadonlyMap<string, number>;
+}
+
+/** Who is busy in this state. */
+export function crowdOf(state: RunState): Crowd {
+  const running: TaskState[] = [];
+  const pending: TaskState[] = [];
+  const groups = new Map<string, number>();
+  for (const task of state.tasks.values()) {
+    const { kind } = task.status;
+    if (kind === 'running' || kind === 'committed' || kind === 'merging') pending.push(task);
+    if (kind !== 'running') continue;
+    running.push(task);
+    const { group } = task.spec;
+    if (group !== undefined) groups.set(group, (groups.get(group) ?? 0) + 1);
+  }
+  return { running, pending, groups };
+}
+
+/** Why a waiting task has not started, in a few words. */
+export function startWait(state: RunState, task: TaskState, crowd: Crowd): string {
+  const { spec } = task;
+  if (state.stopping !== null) return 'the run is stopping';
+  const unmet = spec.needs.filter((id) => !isMet(state, id));
+  if (unmet.length > 0) return `needs ${nameList(unmet)}`;
+  const limit = spec.group === undefined ? undefined : state.plan.limits.groups[spec.group];
+  if (spec.group !== undefined && limit !== undefined) {
+    const busy = crowd.groups.get(spec.group) ?? 0;
+    if (busy >= limit) return `group ${brief(spec.group, 40)} (${busy} of ${limit} busy)`;
+  }
+  if (crowd.running.length >= state.plan.limits.workers) return 'a worker slot';
+  const other = crowd.pending.find((busy) => overlaps(spec.writes, busy.spec.writes));
+  if (other !== undefined) return `overlaps with ${brief(other.spec.id, 60)}`;
+  const { budgetUsd } = state.plan.limits;
+  if (budgetUsd !== undefined && costOf(state) >= budgetUsd) return 'the budget is spent';
+  return 'its turn';
+}
+
+/** When a stopped task goes on: at `retryAt`, or when the scheduler gets to it. */
+export function retryWait(now: number, retryAt: number | null): string {
+  if (retryAt === null) return 'retry';
+  return retryAt <= now ? 'retry now' : `retry in ${durationText(retryAt - now)}`;
+}
+
+function isMet(state: RunState, id: string): boolean {
+  const task = state.tasks.get(id);
+  return task !== undefined && isGood(task);
+}

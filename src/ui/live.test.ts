@@ -1,0 +1,180 @@
+/** Frames of the live view, as text. */
+
+import stringWidth from 'string-width';
+import { expect, test } from 'vitest';
+import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
+import { HOSTILE, hostile, interrupted, redTogether } from '../../test/support/runs.ts';
+import { frame, type LiveView } from './live.ts';
+
+const NOW = START + 125_000;
+
+function view(run: JournalBuilder, more: Partial<LiveView> = {}): LiveView {
+  return {
+    run: 'r1',
+    state: run.state(),
+    now: NOW,
+    width: 80,
+    height: 24,
+    actions: new Map(),
+    color: false,
+    ...more,
+  };
+}
+
+function midway(): JournalBuilder {
+  return new JournalBuilder([
+    { id: 'users' },
+    { id: 'login', needs: ['users'] },
+    { id: 'billing' },
+    { id: 'mail' },
+    { id: 'docs', needs: ['login'] },
+  ])
+    .start('users')
+    .use('users', 0.31)
+    .finish('users')
+    .land('users')
+    .start('login')
+    .fail('login', { kind: 'transient', message: 'Overloaded.' })
+    .start('login', 'continue')
+    .use('login', 0.12)
+    .start('billing')
+    .finish('billing')
+    .merge('billing')
+    .start('mail')
+    .fail('mail', { kind: 'rate-limited', message: 'Limit reached.', retryAt: NOW + 90_500 });
+}
+
+/** 300 tasks: 120 landed, 8 running, 2 failed, the rest waits. */
+function crowd(): JournalBuilder {
+  const ids = Array.from({ length: 300 }, (_, index) => `task-${index}`);
+  const run = new JournalBuilder(ids.map((id) => ({ id })));
+  for (const id of ids.slice(0, 120)) run.start(id).finish(id).land(id);
+  for (const id of ids.slice(200, 208)) run.start(id).use(id, 0.01);
+  for (const id of ids.slice(250, 252)) run.giveUp(id, { kind: 'auth', message: 'Not signed in.' });
+  return run;
+}
+
+test('a run midway: each task with its symbol, time, attempt, action and cost', () => {
+  const actions = new Map([['login', 'Edit src/auth/login.ts']]);
+  expect(shown(view(midway(), { actions }))).toMatchInlineSnapshot(`
+    "accounts  r1                                         2 m 05 s  $0.43  landed 1/5
+    1 running, 1 landing, 1 to retry, 1 waiting, 1 good, head 0004ccc for main
+    ✓ users       3.0 s     as 0004ccc                                         $0.31
+    ⠋ login    1 m 55 s #2  Edit src/auth/login.ts                             $0.12
+    ⠋ billing     1.0 s     being verified on 0004ccc
+    ↻ mail        1.0 s     retry in 1 m 30 s: rate-limited: Limit reached.
+    · docs                  needs login"
+  `);
+});
+
+test('at thirty columns times and costs make room', () => {
+  const actions = new Map([['login', 'Edit src/auth/login.ts']]);
+  expect(shown(view(midway(), { actions, width: 30 }))).toMatchInlineSnapshot(`
+    "2 m 05 s  $0.43  landed 1/5  …
+    1 running, 1 landing, 1 to re…
+    ✓ users   as 0004ccc
+    ⠋ login   Edit src/auth/login…
+    ⠋ billing being verified on 0…
+    ↻ mail    retry in 1 m 30 s: …
+    · docs    needs login"
+  `);
+});
+
+test('of three hundred tasks those that move come first, the finished are a number', () => {
+  expect(shown(view(crowd(), { now: START + 700_000 }))).toMatchInlineSnapshot(`
+    "accounts  r1                                    11 m 40 s  $0.08  landed 120/300
+    8 running, 170 waiting, 2 failed, 120 good, head 0169ccc for main
+    ⠋ task-200  1 m 39 s                                                       $0.01
+    ⠋ task-201  1 m 36 s                                                       $0.01
+    ⠋ task-202  1 m 33 s                                                       $0.01
+    ⠋ task-203  1 m 30 s                                                       $0.01
+    ⠋ task-204  1 m 27 s                                                       $0.01
+    ⠋ task-205  1 m 24 s                                                       $0.01
+    ⠋ task-206  1 m 21 s                                                       $0.01
+    ⠋ task-207  1 m 18 s                                                       $0.01
+    ✗ task-250               auth: Not signed in.
+    ✗ task-251               auth: Not signed in.
+    · task-120               a worker slot
+    · task-121               a worker slot
+    · task-122               a worker slot
+    · task-123               a worker slot
+    · task-124               a worker slot
+    · task-125               a worker slot
+    · task-126               a worker slot
+    · task-127               a worker slot
+    · task-128               a worker slot
+    · task-129               a worker slot
+    … 160 more not finished
+    ✓ 120 finished"
+  `);
+});
+
+test('CJK and emoji keep the columns', () => {
+  const run = new JournalBuilder([{ id: 'ユーザー登録' }, { id: '🚀-launch' }], {
+    name: '口座 🏦',
+  });
+  run.start('ユーザー登録').use('ユーザー登録', 0.5).start('🚀-launch').use('🚀-launch', 0.25);
+  const actions = new Map([['ユーザー登録', 'ファイルを編集しています 👩‍👩‍👧‍👦']]);
+  expect(shown(view(run, { actions, width: 64 }))).toMatchInlineSnapshot(`
+    "口座 🏦  r1                          2 m 05 s  $0.75  landed 0/2
+    2 running, head 0001ccc for main
+    ⠋ ユーザー登録  2 m 04 s     ファイルを編集しています 👩‍👩‍👧‍👦   $0.50
+    ⠋ 🚀-launch     2 m 01 s                                   $0.25"
+  `);
+});
+
+test('failed, skipped and stopped tasks', () => {
+  expect(shown(view(redTogether()))).toMatchInlineSnapshot(`
+    "accounts  r1                                             21 s  $0.75  landed 1/3
+    1 failed, 1 skipped, 1 good, head 0004ccc for main
+    ✓ users     3.0 s     as 0004ccc                                           $0.25
+    ✗ login     3.0 s     gate-failed: Gate tests is red on the combination.   $0.50
+    ⊘ docs                needs login"
+  `);
+  expect(shown(view(interrupted()))).toMatchInlineSnapshot(`
+    "accounts  r1                                            9.0 s  $0.00  landed 1/3
+    ending (SIGINT)  1 to retry, 1 waiting, 1 good, head 0004ccc for main
+    ✓ users     1.0 s     as 0004ccc
+    ↩ login     2.0 s     interrupted: The engine was ended.
+    ↩ docs                not started"
+  `);
+});
+
+test('the spinner turns with the time and nothing else does', () => {
+  const run = midway();
+  const one = frame(view(run));
+  const other = frame(view(run, { now: NOW + 100 }));
+  expect(one.map((line) => line.replace(/^[⠀-⣿]/u, '⠿'))).toEqual(
+    other.map((line) => line.replace(/^[⠀-⣿]/u, '⠿')),
+  );
+  expect(one).not.toEqual(other);
+});
+
+test('a frame fits any window, coloured or not, hostile or not', () => {
+  const runs = [midway(), crowd(), hostile(), redTogether(), interrupted()];
+  const actions = new Map([['login', HOSTILE.repeat(100)]]);
+  for (const run of runs) {
+    for (const width of [1, 2, 5, 12, 30, 44, 63, 64, 80, 200]) {
+      for (const height of [0, 1, 2, 3, 4, 5, 24]) {
+        const lines = frame(view(run, { width, height, actions, color: width % 2 === 0 }));
+        expect(lines.length).toBeLessThanOrEqual(height);
+        for (const line of lines) {
+          expect(stringWidth(line)).toBeLessThanOrEqual(width);
+          expect(line.replace(/\x1b\[\d+m/g, '')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]/);
+        }
+      }
+    }
+  }
+});
+
+test('a frame of three hundred tasks is quick', () => {
+  const run = view(crowd());
+  frame(run);
+  const started = performance.now();
+  for (let n = 0; n < 20; n += 1) frame(run);
+  expect((performance.now() - started) / 20).toBeLessThan(50);
+});
+
+function shown(live: LiveView): string {
+  return frame(live).join('\n');
+}

@@ -1,0 +1,131 @@
+/** One line per notable fact. */
+
+import { expect, test } from 'vitest';
+import { JournalBuilder } from '../../test/support/journal-builder.ts';
+import {
+  cancelled,
+  deniedAndOutside,
+  hostile,
+  interrupted,
+  publishBlocked,
+  redTogether,
+  retriedOnce,
+} from '../../test/support/runs.ts';
+import { apply, type RunState, type TaskState } from '../model/state.ts';
+import { plainLine } from './plain.ts';
+
+const clock = (at: number) => new Date(at).toISOString().slice(11, 19);
+
+function linesOf(run: JournalBuilder, retryAt?: (task: TaskState) => number | null): string[] {
+  const lines: (string | null)[] = [];
+  let state: RunState | null = null;
+  for (const entry of run.entries) {
+    state = apply(state, entry);
+    lines.push(plainLine(entry, state, retryAt === undefined ? { clock } : { clock, retryAt }));
+  }
+  return lines.filter((line) => line !== null);
+}
+
+test('a retry is announced with its pause where the caller knows it', () => {
+  const retryAt = ({ status }: TaskState) => (status.kind === 'stopped' ? status.at + 2000 : null);
+  expect(linesOf(retriedOnce(), retryAt)).toMatchInlineSnapshot(`
+    [
+      "12:00:00  (run)      started accounts: 1 task from 0001ccc for main",
+      "12:00:01  users      attempt 1 started (claude)",
+      "12:00:04  users      attempt 1 failed, rate-limited: Too many requests. (retry in 2.0 s)",
+      "12:00:07  users      attempt 2 started (claude, continues)",
+      "12:00:10  users      attempt 2 finished after 3.0 s, 1 file",
+      "12:00:11  users      landing onto 0001ccc",
+      "12:00:12  users      gate tests green after 3.2 s",
+      "12:00:13  users      landed as 0004ccc (1 file)",
+      "12:00:14  (publish)  publishing 0004ccc",
+      "12:00:15  (publish)  main is at 0004ccc, the checkout followed",
+      "12:00:16  (run)      The task succeeded; main is at 0004ccc. 16 s, $0.30",
+    ]
+  `);
+});
+
+test('a red combination is told from gate to skipped tasks', () => {
+  expect(linesOf(redTogether()).slice(-10)).toMatchInlineSnapshot(`
+    [
+      "12:00:11  login      attempt 1 finished after 3.0 s, 1 file",
+      "12:00:12  login      landing onto 0004ccc",
+      "12:00:13  login      gate tests red after 3.2 s",
+      "12:00:14  login      did not land, gate-failed: Gate tests is red on the combination.",
+      "12:00:15  login      failed for good after 1 attempt (gate-failed)",
+      "12:00:16  docs       skipped: needs login",
+      "12:00:18  login      kept: its work has not landed",
+      "12:00:19  (publish)  publishing 0004ccc",
+      "12:00:20  (publish)  main is at 0004ccc, the checkout followed",
+      "12:00:21  (run)      1 of 3 tasks failed, 1 skipped, 1 succeeded; main is at 0004ccc. 21 s, $0.75",
+    ]
+  `);
+});
+
+test('stopping and cancelling are told', () => {
+  expect(linesOf(cancelled())).toMatchInlineSnapshot(`
+    [
+      "12:00:00  (run)      started accounts: 3 tasks from 0001ccc for main",
+      "12:00:01  users      attempt 1 started (claude)",
+      "12:00:02  (run)      cancelling, work is kept (landfast cancel)",
+      "12:00:03  users      attempt 1 failed, cancelled: Cancelled; its work so far is kept.",
+      "12:00:04  users      cancelled",
+      "12:00:05  login      cancelled",
+      "12:00:06  docs       cancelled",
+      "12:00:08  users      kept: its work has not landed",
+      "12:00:09  (run)      The run was cancelled: 0 of 3 tasks succeeded. 9.0 s, $0.00",
+    ]
+  `);
+  expect(linesOf(interrupted()).slice(-3)).toMatchInlineSnapshot(`
+    [
+      "12:00:07  (run)      ending agents, their work is kept (SIGINT)",
+      "12:00:08  login      attempt 1 failed, interrupted: The engine was ended.",
+      "12:00:09  (run)      The run was interrupted (SIGINT): 1 of 3 tasks succeeded; nothing is published yet. 9.0 s, $0.00",
+    ]
+  `);
+});
+
+test('a blocked publication is told with what to do', () => {
+  expect(linesOf(publishBlocked()).slice(-3)).toMatchInlineSnapshot(`
+    [
+      "12:00:06  (publish)  publishing aaaaaaa",
+      "12:00:07  (publish)  blocked: src/users.ts has changes of yours that are not committed. To do: git stash && git merge --ff-only landfast/r1 && git stash pop",
+      "12:00:08  (run)      The task succeeded; publishing needs you. 8.0 s, $0.00",
+    ]
+  `);
+});
+
+test('denied tools and files outside the scope are told', () => {
+  expect(linesOf(deniedAndOutside()).slice(1, 8)).toMatchInlineSnapshot(`
+    [
+      "12:00:01  review     attempt 1 started (claude)",
+      "12:00:02  review     tool denied: Bash",
+      "12:00:03  review     tool denied: Bash",
+      "12:00:04  review     tool denied: WebFetch",
+      "12:00:05  review     attempt 1 finished after 4.0 s, nothing to land",
+      "12:00:06  users      attempt 1 started (claude)",
+      "12:00:07  users      attempt 1 finished after 1.0 s, 1 file; outside its scope: README.md",
+    ]
+  `);
+});
+
+test('a resumed run, a rework and a gate of the publication are told', () => {
+  const run = new JournalBuilder([{ id: 'ユーザー' }, { id: 'b' }]).start('ユーザー');
+  run.add({ type: 'run.resumed', retry: ['ユーザー'] }).start('ユーザー', 'rework');
+  run.start('b').gate(null, true);
+  expect(linesOf(run).slice(2)).toMatchInlineSnapshot(`
+    [
+      "12:00:02  (run)      resumed; again: ユーザー",
+      "12:00:03  ユーザー   attempt 2 started (claude, reworks what did not land)",
+      "12:00:04  b          attempt 1 started (claude)",
+      "12:00:05  (publish)  gate tests green after 3.2 s",
+    ]
+  `);
+});
+
+test('one entry is one line without controls, however hostile', () => {
+  for (const line of linesOf(hostile())) {
+    expect(line).toMatch(/^\d\d:\d\d:\d\d {2}[^\x00-\x1f\x7f-\x9f\u2028-\u202e]+$/);
+    expect(line.length).toBeLessThan(600);
+  }
+});

@@ -1,0 +1,192 @@
+/**
+ * One line per notable fact, for output that is no terminal: a file, a pipe, a CI log.
+ *
+ *   12:03:04  users  attempt 1 started (claude)
+ *
+ *   P1. One entry is at most one line; texts from outside are cleaned and cut.
+ *   P2. `state` already holds the entry. The clock's wording is handed in.
+ */
+
+import stringWidth from 'string-width';
+import type { AttemptStart, Entry, Event, StopMode } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Plan, TaskId } from '../model/plan.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { costOf } from '../model/state.ts';
+import { brief } from '../report/clean.ts';
+import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
+import { doerOf, outcomeSentence } from '../report/outcome.ts';
+import { retryWait } from '../report/wait.ts';
+import { pad } from './fit.ts';
+
+export interface PlainInfo {
+  /** A moment (ms since 1970) on the user's clock: `12:03:04`. */
+  readonly clock: (at: number) => string;
+  /** When a stopped task is tried again, where the caller knows. */
+  readonly retryAt?: (task: TaskState) => number | null;
+}
+
+/** The line for an entry, or null where it is not worth one. */
+export function plainLine(entry: Entry, state: RunState, info: PlainInfo): string | null {
+  const text = textOf(entry, state, info);
+  if (text === null) return null;
+  const name = pad(subjectOf(entry.event), nameWidth(state.plan));
+  return `${info.clock(entry.at)}  ${name}  ${text}`;
+}
+
+function subjectOf(event: Event): string {
+  if (event.type.startsWith('publish.')) return '(publish)';
+  if (!('task' in event)) return '(run)';
+  return event.task === null ? '(publish)' : brief(event.task, 60);
+}
+
+function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string | null {
+  switch (event.type) {
+    case 'run.started':
+      return startText(event);
+    case 'run.resumed':
+      return event.retry.length === 0 ? 'resumed' : `resumed; again: ${nameList(event.retry)}`;
+    case 'run.stopping':
+      return `${STOPPING[event.mode]} (${brief(event.why, 120)})`;
+    case 'run.finished':
+      return endText(state, at);
+    case 'publish.started':
+      return `publishing ${shortSha(event.head)}`;
+    case 'publish.finished':
+      return publishedText(event);
+    case 'publish.blocked':
+      return `blocked: ${brief(event.why, 200)} To do: ${brief(event.remedy, 200)}`;
+    case 'gate.finished':
+      return gateText(event);
+    default:
+      return taskText(event, taskIn(state, event.task), { at, info });
+  }
+}
+
+type TaskFact = Exclude<Event, { type: `run.${string}` | `publish.${string}` | 'gate.finished' }>;
+
+interface Moment {
+  readonly at: number;
+  readonly info: PlainInfo;
+}
+
+function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment): string | null {
+  if (task === undefined) return null;
+  switch (event.type) {
+    case 'attempt.started':
+      return attemptText(event, task);
+    case 'attempt.denied':
+      return `tool denied: ${brief(event.tool, 60)}`;
+    case 'attempt.finished':
+      return finishedText(event, task, moment.at);
+    case 'attempt.failed':
+      return `attempt ${event.attempt} failed, ${failureText(event.failure)}${again(task, moment)}`;
+    case 'merge.started':
+      return `landing onto ${shortSha(event.onto)}`;
+    case 'merge.landed':
+      return `landed as ${shortSha(event.commit)}${filesText(task)}`;
+    case 'merge.rejected':
+      return `did not land, ${failureText(event.failure)}${again(task, moment)}`;
+    case 'task.failed':
+      return overText(event.failure, task);
+    case 'task.cancelled':
+      return 'is to be cancelled';
+    case 'workspace.kept':
+      return `kept: ${brief(event.why, 200)}`;
+    case 'attempt.session':
+    case 'attempt.usage':
+    case 'workspace.released':
+    case 'workspace.removed':
+      return null;
+  }
+}
+
+function startText({ plan, base, target }: Event & { type: 'run.started' }): string {
+  const from = base === null ? '' : ` from ${shortSha(base)}`;
+  const to = target === null ? '' : ` for ${brief(target, 80)}`;
+  return `started ${brief(plan.name, 60)}: ${count(plan.tasks.length, 'task')}${from}${to}`;
+}
+
+function endText(state: RunState, at: number): string {
+  const time = durationText(at - state.startedAt);
+  return `${outcomeSentence(state)} ${time}, ${moneyText(costOf(state))}`;
+}
+
+function gateText({ gate, ok, ms }: Event & { type: 'gate.finished' }): string {
+  return `gate ${brief(gate, 60)} ${ok ? 'green' : 'red'} after ${durationText(ms)}`;
+}
+
+function attemptText(event: Event & { type: 'attempt.started' }, task: TaskState): string {
+  const who = `${brief(doerOf(task), 40)}${STARTS[event.start.kind]}`;
+  return `attempt ${event.attempt} started (${who})`;
+}
+
+function publishedText(event: Event & { type: 'publish.finished' }): string {
+  const checkout = event.checkout === 'followed' ? ', the checkout followed' : '';
+  return `${brief(event.target, 80)} is at ${shortSha(event.commit)}${checkout}`;
+}
+
+function finishedText(
+  event: Event & { type: 'attempt.finished' },
+  task: TaskState,
+  at: number,
+): string {
+  const startedAt = task.attempts.at(-1)?.startedAt ?? at;
+  const changed = event.commit === null ? 'nothing to land' : count(event.files.length, 'file');
+  const outside =
+    event.outside.length === 0 ? '' : `; outside its scope: ${nameList(event.outside)}`;
+  const time = durationText(at - startedAt);
+  return `attempt ${event.attempt} finished after ${time}, ${changed}${outside}`;
+}
+
+function failureText(failure: Failure): string {
+  return `${failure.kind}: ${brief(failure.message, 200)}`;
+}
+
+function again(task: TaskState, { at, info }: Moment): string {
+  const retryAt = info.retryAt?.(task) ?? null;
+  return retryAt === null ? '' : ` (${retryWait(at, retryAt)})`;
+}
+
+function filesText(task: TaskState): string {
+  const files = task.attempts.at(-1)?.files.length ?? 0;
+  return files === 0 ? '' : ` (${count(files, 'file')})`;
+}
+
+/** The attempt's own line has told the reason; without an attempt this one has to. */
+function overText(failure: Failure, task: TaskState): string {
+  if (failure.kind === 'dependency-failed')
+    return `skipped: needs ${brief(failure.dependency, 60)}`;
+  if (failure.kind === 'cancelled') return 'cancelled';
+  const tries = task.attempts.length;
+  if (tries === 0) return `failed, ${failureText(failure)}`;
+  return `failed for good after ${count(tries, 'attempt')} (${failure.kind})`;
+}
+
+const STOPPING: Readonly<Record<StopMode, string>> = {
+  drain: 'draining: no new attempts',
+  end: 'ending agents, their work is kept',
+  cancel: 'cancelling, work is kept',
+};
+
+const STARTS: Readonly<Record<AttemptStart['kind'], string>> = {
+  fresh: '',
+  continue: ', continues',
+  rework: ', reworks what did not land',
+};
+
+function taskIn(state: RunState, id: TaskId): TaskState | undefined {
+  return state.tasks.get(id);
+}
+
+/** As wide as the longest id, within reason; known once per plan. */
+function nameWidth(plan: Plan): number {
+  const known = WIDTHS.get(plan);
+  if (known !== undefined) return known;
+  const longest = plan.tasks.reduce((most, { id }) => Math.max(most, stringWidth(id)), 9);
+  const width = Math.min(longest, 24);
+  WIDTHS.set(plan, width);
+  return width;
+}
+
+const WIDTHS = new WeakMap<Plan, number>();

@@ -1,0 +1,156 @@
+/**
+ * attempt: one try at a task by one agent process, in one workspace, from order to verdict.
+ *
+ *   A1. Judged by layers, never by the exit code alone: process, the agent's own result, changes
+ *       exist, the diff stays in its scope, the task's checks pass, the commit is made.
+ *   A2. Whatever fails, the work stays where it is. Nothing is removed here.
+ *   A3. The last fact is `attempt.finished` or `attempt.failed`, and there is exactly one.
+ */
+
+import { join, resolve } from 'node:path';
+import type { Agent } from '../agents/agent.ts';
+import { attemptPrompt } from '../agents/prompt.ts';
+import { assert } from '../base/assert.ts';
+import { messageOf } from '../base/errors.ts';
+import type { AttemptEffect, Emit } from '../model/effect.ts';
+import type { StatusLine } from '../model/event.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Sha, TaskSpec } from '../model/plan.ts';
+import { createWorkspace } from '../workspace/create.ts';
+import type { Ground } from '../workspace/ground.ts';
+import { type Judged, judgeWork } from '../workspace/judge.ts';
+import { attemptEnv } from './environment.ts';
+import { speak, stopped } from './speak.ts';
+import { failedByStatus, statusLineOf } from './status-line.ts';
+
+/** Where attempts are made. */
+export interface Site {
+  /** Null where there is no repository: read tasks then run in place. */
+  readonly ground: Ground | null;
+  readonly run: string;
+  readonly tasks: readonly TaskSpec[];
+  /** What relative working folders start from when there is no repository. */
+  readonly dir: string;
+  readonly userEnv: Readonly<Record<string, string | undefined>>;
+  agentNamed(name: string): Agent;
+  /** The program a user named for an agent. */
+  executableOf(agent: string): string | null;
+}
+
+interface End {
+  readonly failure: Failure | null;
+  readonly exitCode: number | null;
+  readonly text: string;
+  readonly status: StatusLine | null;
+  readonly judged: Judged & { kind: 'good' };
+}
+
+const NOTHING: Judged & { kind: 'good' } = { kind: 'good', commit: null, files: [], outside: [] };
+
+/** Performs an attempt effect. */
+export async function attempt(
+  site: Site,
+  effect: AttemptEffect,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const end = await tryTask(site, effect, emit, signal).catch((error: unknown) =>
+    failed(signal.aborted ? stopped(signal.reason) : unexpected(error)),
+  );
+  const { task, attempt } = effect;
+  const { failure, exitCode, text, judged } = end;
+  const status = end.status === null ? {} : { status: end.status };
+  if (failure !== null) {
+    const event = { type: 'attempt.failed', task, attempt, failure, exitCode, ...status } as const;
+    return emit({ kind: 'fact', event });
+  }
+  const { commit, files, outside } = judged;
+  const rest = { commit, files, outside, exitCode, text, ...status };
+  emit({ kind: 'fact', event: { type: 'attempt.finished', task, attempt, ...rest } });
+}
+
+async function tryTask(
+  site: Site,
+  effect: AttemptEffect,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<End> {
+  const index = site.tasks.findIndex(({ id }) => id === effect.task);
+  const task = site.tasks[index];
+  assert(task !== undefined, `no task ${effect.task} in the plan`);
+  const agent = site.agentNamed(task.agent);
+  const mark = `${site.run}/${task.id}.${effect.attempt}`;
+  const place = await placeOf(site, { effect, task, agent, mark }, signal);
+  if (place.kind === 'stopped') return failed(stopped(signal.reason));
+  if (place.kind === 'failed') return failed({ kind: 'workspace-failed', message: place.message });
+  const ids = { run: site.run, task: task.id, attempt: effect.attempt, index };
+  const spoken = await speak(
+    {
+      agent,
+      task,
+      attempt: effect.attempt,
+      prompt: attemptPrompt(task, { ...effect, prose: agent.can.prose }),
+      session: 'session' in effect.start ? effect.start.session : null,
+      budgetUsd: effect.budgetUsd,
+      executable: site.executableOf(agent.name),
+      dir: place.dir,
+      mark,
+      userEnv: site.userEnv,
+      extraEnv: { ...task.env, ...attemptEnv(ids) },
+    },
+    emit,
+    signal,
+  );
+  const { outcome, exitCode } = spoken;
+  if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
+  const status = task.statusLine ? statusLineOf(outcome.text) : null;
+  const said = status === null ? null : failedByStatus(status);
+  if (said !== null) return { ...failed(said), exitCode: 1, status };
+  const end = { exitCode, text: outcome.text, status };
+  if (site.ground === null || place.root === null) return { ...failed(null), ...end };
+  const base = effect.base;
+  assert(base !== null, 'a workspace has a base');
+  const judged = await judgeWork(site.ground, { task, dir: place.root, base, mark }, signal);
+  if (judged.kind === 'bad') return { ...end, failure: judged.failure, judged: NOTHING };
+  return { ...end, failure: null, judged };
+}
+
+type Place =
+  /** `root` is the workspace's top folder; null where the task runs in place. */
+  | { readonly kind: 'ready'; readonly dir: string; readonly root: string | null }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'stopped' };
+
+async function placeOf(
+  site: Site,
+  order: {
+    readonly effect: AttemptEffect;
+    readonly task: TaskSpec;
+    readonly agent: Agent;
+    readonly mark: string;
+  },
+  signal: AbortSignal,
+): Promise<Place> {
+  const { effect, task, agent, mark } = order;
+  const cwd = task.cwd ?? '';
+  if (site.ground === null) return { kind: 'ready', dir: resolve(site.dir, cwd), root: null };
+  const base: Sha | null = effect.base;
+  assert(base !== null, 'an attempt in a repository has a base');
+  // A script that did not land is simply run again on the new head; only prose can resolve a merge.
+  const again = effect.start.kind === 'rework' && !agent.can.prose;
+  const start = again ? ({ kind: 'fresh' } as const) : effect.start;
+  const wanted = { task: task.id, attempt: effect.attempt, base, start, mark };
+  const created = await createWorkspace(site.ground, wanted, signal);
+  if (created.kind !== 'ready') return created;
+  const isOutside = cwd === '..' || cwd.startsWith('../');
+  const dir = isOutside ? resolve(site.ground.repository.dir, cwd) : join(created.dir, cwd);
+  return { kind: 'ready', dir, root: created.dir };
+}
+
+function failed(failure: Failure | null): End {
+  return { failure, exitCode: null, text: '', status: null, judged: NOTHING };
+}
+
+function unexpected(error: unknown): Failure {
+  return { kind: 'workspace-failed', message: messageOf(error) };
+}

@@ -1,0 +1,14 @@
+/** What a dead engine left running: agents outlive it, and a second one must not work beside them. */
+
+import { OperationalError } from '../base/errors.ts';
+import { endMarked } from '../process/reap.ts';
+
+/** Ends every process that still carries a mark of the run. */
+export async function endLeftovers(run: string, signal: AbortSignal): Promise<void> {
+  const left = await endMarked(`${run}/`, signal);
+  if (left.length === 0) return;
+  const pids = left.map(({ pid }) => pid).join(', ');
+  throw new OperationalError(`Processes of the interrupted run could not be ended: ${pids}.`, {
+    remedy: `End them yourself (kill -9 ${pids.replaceAll(',', '')}), then resume again.`,
+  });
+}

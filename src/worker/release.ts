@@ -1,0 +1,26 @@
+/** release: performs a release effect: the workspace goes, or stays with a reason. */
+
+import { messageOf } from '../base/errors.ts';
+import type { ReleaseEffect } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import type { Ground } from '../workspace/ground.ts';
+import { removeWorkspace } from '../workspace/remove.ts';
+
+/** Removes a workspace that nothing needs any more; a failure to do so only keeps it. */
+export async function release(
+  ground: Ground | null,
+  effect: ReleaseEffect & { readonly keep: boolean },
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { task, succeeded } = effect;
+  if (ground === null) return report({ type: 'workspace.removed', task });
+  if (effect.keep) return report({ type: 'workspace.kept', task, why: 'asked for' });
+  try {
+    const answer = await removeWorkspace(ground, { task, succeeded }, signal);
+    if (answer.kind === 'removed') return report({ type: 'workspace.removed', task });
+    report({ type: 'workspace.kept', task, why: answer.why });
+  } catch (error) {
+    report({ type: 'workspace.kept', task, why: `it could not be removed: ${messageOf(error)}` });
+  }
+}

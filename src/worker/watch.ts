@@ -1,0 +1,85 @@
+/**
+ * watch: when a running agent has had enough time.
+ *
+ *   T1. Total: from start to end, whatever happens.
+ *   T2. Idle: no sign of life. A tool that runs may be silent for longer than a model that thinks,
+ *       and a retry the agent announced extends the limit by its delay. A script has no idle limit:
+ *       nobody can tell its silence from its work.
+ *   T3. Finished but not exited: after the last result it gets a few seconds.
+ *   T4. An agent that cannot log in is ended at its first retry: it would go on for minutes.
+ *   T5. The first reason wins.
+ */
+
+import type { AgentEvent } from '../model/agent-event.ts';
+import type { Failure } from '../model/failure.ts';
+
+const TOOL_PATIENCE = 4;
+const LINGER_MS = 10_000;
+
+/** Why the watch ended an agent: a failure, or that it was done and only lingered. */
+export type Ended = { readonly failure: Failure } | { readonly lingered: true };
+
+export class Watch implements Disposable {
+  readonly #stop = new AbortController();
+  readonly #limits: { readonly timeoutMs: number; readonly idleMs: number };
+  readonly #total: NodeJS.Timeout;
+  readonly #tools = new Set<string>();
+  #idle: NodeJS.Timeout | undefined;
+  #linger: NodeJS.Timeout | undefined;
+  #background = 0;
+
+  constructor(limits: { readonly timeoutMs: number; readonly idleMs: number }) {
+    this.#limits = limits;
+    const { timeoutMs } = limits;
+    this.#total = setTimeout(() => {
+      const message = `Not finished after ${seconds(timeoutMs)}.`;
+      this.#end({ failure: { kind: 'total-timeout', message, afterMs: timeoutMs } });
+    }, timeoutMs);
+    this.alive();
+  }
+
+  /** Aborted with an `Ended` as its reason. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The agent said something. */
+  alive(extraMs = 0): void {
+    clearTimeout(this.#idle);
+    const { idleMs } = this.#limits;
+    if (!Number.isFinite(idleMs)) return;
+    const patience = (this.#tools.size > 0 ? idleMs * TOOL_PATIENCE : idleMs) + extraMs;
+    this.#idle = setTimeout(() => {
+      const message = `No sign of life for ${seconds(patience)}.`;
+      this.#end({ failure: { kind: 'idle-timeout', message, afterMs: patience } });
+    }, patience);
+  }
+
+  /** What it said meant this. */
+  saw(event: AgentEvent): void {
+    clearTimeout(this.#linger);
+    if (event.type === 'tool.start') this.#tools.add(event.id);
+    if (event.type === 'tool.end') this.#tools.delete(event.id);
+    if (event.type === 'activity') this.#background = event.background ?? this.#background;
+    if (event.type === 'retry' && event.failure.kind === 'auth')
+      this.#end({ failure: event.failure });
+    if (event.type === 'result' && this.#background === 0) {
+      this.#linger = setTimeout(() => this.#end({ lingered: true }), LINGER_MS);
+    }
+    this.alive(event.type === 'retry' ? event.delayMs : 0);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#total);
+    clearTimeout(this.#idle);
+    clearTimeout(this.#linger);
+  }
+
+  #end(reason: Ended): void {
+    if (!this.#stop.signal.aborted) this.#stop.abort(reason);
+  }
+}
+
+function seconds(ms: number): string {
+  return ms >= 120_000 ? `${Math.round(ms / 60_000)} minutes` : `${ms / 1000} s`;
+}

@@ -1,0 +1,77 @@
+/**
+ * check: one shell command in a workspace: a set-up step, a task's own check, a gate.
+ *
+ *   C1. It always ends: by itself, by its time limit or by the signal; its whole process tree with it.
+ *   C2. What is kept of its output is the end, bounded, because that is where failures say why.
+ */
+
+import { run } from '../process/run.ts';
+
+export interface Check {
+  readonly dir: string;
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Found in the environment of everything it starts. */
+  readonly mark: string;
+}
+
+export type CheckResult =
+  | { readonly kind: 'passed'; readonly ms: number; readonly output: string }
+  | { readonly kind: 'failed'; readonly ms: number; readonly output: string }
+  /** Ended by the signal: nothing is known about the tree. */
+  | { readonly kind: 'stopped' };
+
+const OUTPUT_CHARS = 8_000;
+const GRACE_MS = 2_000;
+
+/** Runs a command with `/bin/sh` and says whether it passed. */
+export async function check(what: Check, signal: AbortSignal): Promise<CheckResult> {
+  const output = new Tail(OUTPUT_CHARS);
+  const began = performance.now();
+  const limit = AbortSignal.timeout(what.timeoutMs);
+  const exit = await run(
+    {
+      file: '/bin/sh',
+      args: ['-c', what.command],
+      cwd: what.dir,
+      env: what.env,
+      stdin: '',
+      graceMs: GRACE_MS,
+      mark: what.mark,
+      onLine: (line) => output.add(line),
+    },
+    AbortSignal.any([signal, limit]),
+  );
+  const ms = Math.round(performance.now() - began);
+  if (signal.aborted) return { kind: 'stopped' };
+  if (exit.kind === 'exited' && exit.code === 0) return { kind: 'passed', ms, output: output.text };
+  if (exit.kind === 'aborted') output.add(`(ended after ${what.timeoutMs / 1000} s: time limit)`);
+  else if (exit.kind === 'exited') output.add(`(exit code ${exit.code})`);
+  else output.add(`(ended by ${exit.signal})`);
+  return { kind: 'failed', ms, output: output.text };
+}
+
+/** The last lines of a stream, at most so many characters. */
+export class Tail {
+  readonly #limit: number;
+  readonly #lines: string[] = [];
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(line: string): void {
+    const kept = line.length > this.#limit ? line.slice(-this.#limit) : line;
+    this.#lines.push(kept);
+    this.#length += kept.length + 1;
+    while (this.#length > this.#limit && this.#lines.length > 1) {
+      this.#length -= (this.#lines.shift()?.length ?? 0) + 1;
+    }
+  }
+
+  get text(): string {
+    return this.#lines.join('\n');
+  }
+}

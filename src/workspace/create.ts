@@ -1,0 +1,127 @@
+/**
+ * create: a workspace ready for one attempt, from whatever is there.
+ *
+ *   W3. Nothing is reset before it is kept by a ref (keep.ts).
+ *   W4. The base is the commit the engine recorded, never "wherever the branch is now".
+ *   W5. It can be interrupted anywhere and called again: half a workspace is repaired or made anew.
+ */
+
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../base/errors.ts';
+import { git } from '../git/git.ts';
+import { isWorkingTree } from '../git/git-dir.ts';
+import { isAncestor, readRef, setRef } from '../git/refs.ts';
+import { addWorktree, removeWorktree } from '../git/worktree.ts';
+import type { AttemptStart } from '../model/event.ts';
+import { keptRef } from '../model/names.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
+import { bring } from './bring.ts';
+import { branchOf, type Ground, workspaceDir } from './ground.ts';
+import { keepWork } from './keep.ts';
+
+export interface WorkspaceOrder {
+  readonly task: TaskId;
+  readonly attempt: number;
+  readonly base: Sha;
+  readonly start: AttemptStart;
+  readonly mark: string;
+}
+
+export type Created =
+  | { readonly kind: 'ready'; readonly dir: string }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'stopped' };
+
+/** Prepares the workspace of a task as its attempt wants to begin. */
+export async function createWorkspace(
+  ground: Ground,
+  order: WorkspaceOrder,
+  signal: AbortSignal,
+): Promise<Created> {
+  const dir = workspaceDir(ground, order.task);
+  try {
+    await checkOut(ground, order, dir, signal);
+    const brought = await bring(ground, { dir, key: 'workspace', mark: order.mark }, signal);
+    if (brought.kind === 'ready') return { kind: 'ready', dir };
+    if (brought.kind === 'stopped') return brought;
+    return { kind: 'failed', message: `${brought.message}\n${brought.output}` };
+  } catch (error) {
+    if (signal.aborted) return { kind: 'stopped' };
+    return { kind: 'failed', message: messageOf(error) };
+  }
+}
+
+async function checkOut(
+  ground: Ground,
+  order: WorkspaceOrder,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const branch = branchOf(ground, order.task);
+  const isThere = order.attempt > 1 && (await isWorkingTree(dir));
+  if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
+  if (isThere && order.start.kind === 'continue') return;
+  if (!isThere) await add(ground, { ...order, branch, dir }, signal);
+  if (order.start.kind === 'rework') await layOut(order, dir, signal);
+}
+
+/** Adds the worktree: on the branch the task already has, or on a new one at the base. */
+async function add(
+  ground: Ground,
+  order: WorkspaceOrder & { readonly branch: string; readonly dir: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { commonDir } = ground.repository;
+  if (order.attempt > 1) await clearPlace(commonDir, order.dir, signal);
+  await mkdir(dirname(order.dir), { recursive: true });
+  const goesOn = order.start.kind !== 'fresh';
+  const tip =
+    order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
+  if (tip !== null && !goesOn) await keepTip(ground, order, tip, signal);
+  if (tip !== null && !goesOn)
+    await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
+  const commit = goesOn && tip !== null ? tip : order.base;
+  await addWorktree(commonDir, { path: order.dir, branch: order.branch, commit }, signal);
+}
+
+/** What an engine that died while it made the workspace left: a folder, an entry, or both. */
+async function clearPlace(commonDir: string, dir: string, signal: AbortSignal): Promise<void> {
+  if (existsSync(dir) && !existsSync(join(dir, '.git'))) await rm(dir, { recursive: true });
+  await removeWorktree(commonDir, dir, signal);
+}
+
+/** A branch without a worktree is about to be moved: keep what it holds. */
+async function keepTip(
+  ground: Ground,
+  { task, attempt, base }: WorkspaceOrder,
+  tip: Sha,
+  signal: AbortSignal,
+): Promise<void> {
+  const { commonDir } = ground.repository;
+  if (await isAncestor(commonDir, tip, base, signal)) return;
+  const ref = keptRef(ground.run, `${task}.${attempt - 1}`);
+  await setRef(commonDir, ref, tip, signal);
+}
+
+/** Back to the base: what the attempts before left is kept first. */
+async function resetTo(
+  ground: Ground,
+  { task, attempt, base }: WorkspaceOrder,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const ref = keptRef(ground.run, `${task}.${attempt - 1}`);
+  await keepWork(dir, { ref, message: `Left by attempt ${attempt - 1} of ${task}` }, signal);
+  await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal);
+  await git(dir, ['clean', '-q', '-ffd'], signal);
+}
+
+/** The finished work merged with the head it did not land on; conflicts stay in the files. */
+async function layOut(order: WorkspaceOrder, dir: string, signal: AbortSignal): Promise<void> {
+  if (await isAncestor(dir, order.base, 'HEAD', signal)) return;
+  const message = `Merge what landed meanwhile into ${order.task}`;
+  const options = { okCodes: [0, 1], env: { GIT_MERGE_AUTOEDIT: 'no' } };
+  await git(dir, ['merge', '-q', '--no-ff', '-m', message, order.base], signal, options);
+}

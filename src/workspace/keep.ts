@@ -1,0 +1,64 @@
+/**
+ * keep: make everything in a workspace reachable from a ref, without touching its index or files.
+ *
+ *   K1. Untracked files are part of the work; ignored ones are not.
+ *   K2. After `keepWork` answers with a commit, the workspace may be reset or removed.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { git } from '../git/git.ts';
+import { gitDirOf } from '../git/git-dir.ts';
+import { resolveCommit, setRef, treeOf } from '../git/refs.ts';
+import type { Sha } from '../model/plan.ts';
+
+/** Saves a workspace's state under a ref: its last commit plus whatever is not committed. */
+export async function keepWork(
+  dir: string,
+  keep: { readonly ref: string; readonly message: string },
+  signal: AbortSignal,
+): Promise<Sha> {
+  const head = await resolveCommit(dir, 'HEAD', signal);
+  const tree = await snapshotTree(dir, signal);
+  const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
+  const commit =
+    isCommitted && head !== null ? head : await snapshot(dir, { tree, head, ...keep }, signal);
+  await setRef(dir, keep.ref, commit, signal);
+  return commit;
+}
+
+/** Ours, not the user's: it must succeed without an identity, a signature or a hook. */
+async function snapshot(
+  dir: string,
+  {
+    tree,
+    head,
+    message,
+  }: { readonly tree: Sha; readonly head: Sha | null; readonly message: string },
+  signal: AbortSignal,
+): Promise<Sha> {
+  const parents = head === null ? [] : ['-p', head];
+  const args = ['commit-tree', ...parents, '-m', message, tree];
+  return (await git(dir, args, signal, { env: LANDFAST_IDENTITY })).stdout.trim();
+}
+
+const LANDFAST_IDENTITY = {
+  GIT_AUTHOR_NAME: 'landfast',
+  GIT_AUTHOR_EMAIL: 'landfast@localhost',
+  GIT_COMMITTER_NAME: 'landfast',
+  GIT_COMMITTER_EMAIL: 'landfast@localhost',
+};
+
+/** The tree of everything that is not ignored, through an index of its own. */
+async function snapshotTree(dir: string, signal: AbortSignal): Promise<Sha> {
+  const index = join(await gitDirOf(dir), `landfast-index-${randomUUID()}`);
+  const env = { GIT_INDEX_FILE: index };
+  try {
+    await git(dir, ['read-tree', 'HEAD'], signal, { env });
+    await git(dir, ['add', '-A'], signal, { env });
+    return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();
+  } finally {
+    await rm(index, { force: true });
+  }
+}
