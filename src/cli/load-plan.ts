@@ -1,4 +1,4 @@
-/** From a plan file to a Plan: reading, parsing, and all of its problems at once on standard error. */
+/** From a plan file to a Plan; all of its problems at once go to standard error. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';

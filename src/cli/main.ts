@@ -2,7 +2,7 @@
  * The command line: what can be said, and which file answers. The composition root begins here.
  *
  *   C1. Commands are loaded when they are called: `--help` and `--version` load none of them.
- *   C2. An error the user or the world is to blame for is one line and a way out, never a stack trace.
+ *   C2. An error of the user's or the world's is one line and a way out, never a stack trace.
  */
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';

@@ -1,6 +1,6 @@
 /**
- * What signals ask for. The first Ctrl-C drains, the second ends the agents, a third ends the engine;
- * SIGTERM and SIGHUP end the agents at once. Work is kept in every case.
+ * What signals ask for. The first Ctrl-C drains, the second ends the agents, a third ends the
+ * engine; SIGTERM and SIGHUP end the agents at once. Work is kept in every case.
  */
 
 import type { Command } from '../model/command.ts';

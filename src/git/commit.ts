@@ -1,13 +1,12 @@
 /**
  * Commits, as the user would make them.
  *
- *   K1. Hooks, identity and signing apply. Their refusal of a working tree is an answer with a way
- *       out, and what was to be committed stays there.
+ *   K1. Hooks, identity and signing apply. Their refusal is an answer with a way out, and what was
+ *       to be committed stays in the working tree.
  *   K2. Nothing waits for a person: a passphrase that would have to be typed is a refusal.
  *   K3. A message travels on standard input: it may be long, and may start with a dash.
  */
 
-import { OperationalError } from '../base/errors.ts';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
 import { readRef } from './refs.ts';
 
@@ -24,14 +23,19 @@ export interface Author {
   readonly date?: string;
 }
 
+/** A commit's own data. */
+export interface CommitData {
+  readonly tree: Sha;
+  readonly parents: readonly Sha[];
+  readonly author: Required<Author>;
+  readonly message: string;
+}
+
 const WHY_CHARACTERS = 4_000;
 
-const NO_IDENTITY = {
-  message: 'git does not know who you are.',
-  remedy:
-    'Run `git config --global user.name "Your Name"` and ' +
-    '`git config --global user.email you@example.com`.',
-};
+const NO_IDENTITY =
+  'git does not know who you are; run `git config --global user.name "Your Name"` and ' +
+  '`git config --global user.email you@example.com`';
 
 /** Commits everything in a working tree; concludes a merge that waits to be committed. */
 export async function commitAll(
@@ -56,46 +60,45 @@ export async function commitAll(
   });
 }
 
-/** A commit of a tree, made without a checkout and without hooks. No ref is moved. */
+/** Makes a commit of a tree, without a checkout and without hooks; no ref is moved. */
 export async function commitTree(
   dir: string,
   commit: {
     readonly tree: Sha;
     readonly parents: readonly Sha[];
     readonly message: string;
-    /** Whether commit.gpgSign counts; a backup should not fail because a key is missing. */
-    readonly sign: boolean;
     /** Default: the user. */
     readonly author?: Author;
   },
   signal: AbortSignal,
-): Promise<Sha> {
-  const sign = commit.sign && (await signsCommits(dir, signal)) ? ['-S'] : [];
-  const parents = commit.parents.flatMap((parent) => ['-p', parent]);
-  const args = ['commit-tree', ...sign, ...parents, '-F', '-', commit.tree];
-  const env = environmentOf(commit.author);
-  const made = await orRefused(() => git(dir, args, signal, { stdin: commit.message, env }));
-  if ('why' in made) throw new OperationalError(made.why);
-  return made.stdout.trim();
+): Promise<Committed> {
+  return orRefused(async () => {
+    const sign = (await signsCommits(dir, signal)) ? ['-S'] : [];
+    const parents = commit.parents.flatMap((parent) => ['-p', parent]);
+    const args = ['commit-tree', ...sign, ...parents, '-F', '-', commit.tree];
+    const env = environmentOf(commit.author);
+    const { stdout } = await git(dir, args, signal, { stdin: commit.message, env });
+    return { kind: 'committed', commit: stdout.trim() };
+  });
 }
 
-/** The message of a commit, as it was given. */
-export async function messageOfCommit(
+/** Reads a commit, for making another one of it. */
+export async function readCommit(
   dir: string,
   commit: Sha,
   signal: AbortSignal,
-): Promise<string> {
-  const args = ['show', '--no-patch', '--format=%B', commit];
-  return (await git(dir, args, signal)).stdout.replace(/\n$/, ''); // Added by `show`.
-}
-
-/** Why no commit could be made here by this user, or null if one could. */
-export async function identityProblem(
-  dir: string,
-  signal: AbortSignal,
-): Promise<{ readonly message: string; readonly remedy: string } | null> {
-  const { code } = await git(dir, ['var', 'GIT_COMMITTER_IDENT'], signal, { okCodes: [0, 128] });
-  return code === 0 ? null : NO_IDENTITY;
+): Promise<CommitData> {
+  const format = '--format=%T%x00%P%x00%an%x00%ae%x00%ad%x00%B';
+  const args = ['show', '--no-patch', '--date=raw', format, commit];
+  const { stdout } = await git(dir, args, signal);
+  const [tree = '', parents = '', name = '', email = '', date = '', message = ''] =
+    stdout.split('\0');
+  return {
+    tree,
+    parents: parents.split(' ').filter((parent) => parent !== ''),
+    author: { name, email, date },
+    message: message.replace(/\n$/, ''), // Added by `show`.
+  };
 }
 
 async function stage(
@@ -157,9 +160,9 @@ async function orRefused<T>(
 function whyOf(error: GitError): string {
   const said = textOf(error.result).slice(-WHY_CHARACTERS);
   if (/tell me who you are|empty ident name|auto-detect|identity unknown/i.test(said)) {
-    return `${NO_IDENTITY.message} ${NO_IDENTITY.remedy}`;
+    return NO_IDENTITY;
   }
-  if (/failed to sign|gpg failed|signing failed|Load key/i.test(said)) {
+  if (/failed to sign|gpg failed|signing failed|load (public )?key/i.test(said)) {
     return `the commit could not be signed, though commit.gpgSign is set: ${said}`;
   }
   return `git ${error.args[0]} refused: ${said}`;

@@ -11,7 +11,7 @@
 import { access, lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git, type Sha, splitNul } from './git.ts';
-import { gitDirOf } from './repository.ts';
+import { gitDirOf } from './git-dir.ts';
 
 /** A merge, rebase, cherry-pick or revert that waits to be concluded leaves one of these. */
 const IN_PROGRESS = [
@@ -56,17 +56,11 @@ export async function diffNames(
 export async function isClean(dir: string, signal: AbortSignal): Promise<boolean> {
   const [status, gitDir] = await Promise.all([
     git(dir, ['status', '--porcelain', '-z', '--untracked-files=normal'], signal),
-    gitDirOf(dir, signal),
+    gitDirOf(dir),
   ]);
   if (status.stdout !== '') return false;
   const found = await Promise.all(IN_PROGRESS.map((name) => exists(join(gitDir, name))));
   return !found.includes(true);
-}
-
-/** The files that a merge left for somebody to resolve, sorted. */
-export async function unmergedFiles(dir: string, signal: AbortSignal): Promise<readonly string[]> {
-  const args = ['diff', '--name-only', '-z', '--diff-filter=U', '--no-relative', '--no-ext-diff'];
-  return [...new Set(splitNul((await git(dir, args, signal)).stdout))].sort();
 }
 
 /** Those of the files in which lines of an unresolved conflict are left. */

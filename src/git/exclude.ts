@@ -24,15 +24,6 @@ const LOCK_WAIT_MS = 10_000;
 /** Nobody holds the lock that long; its owner has died. */
 const STALE_LOCK_MS = 30_000;
 
-/** Makes git ignore files, given by their paths, in every worktree of a repository. */
-export async function excludePaths(
-  commonDir: string,
-  paths: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  await addExcludes(commonDir, paths.map(literalPattern), signal);
-}
-
 /** Makes git ignore the patterns in every worktree of a repository. */
 export async function addExcludes(
   commonDir: string,

@@ -23,7 +23,7 @@ export async function headRefOf(dir: string): Promise<string | null> {
   return /^ref: (.+)\n?$/.exec(head)?.[1] ?? null;
 }
 
-/** Files of a merge in progress that git could not merge by itself; none where there is no merge. */
+/** Files of a merge in progress that git could not merge by itself. */
 export async function unmergedFiles(dir: string, signal: AbortSignal): Promise<readonly string[]> {
   if (!existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'))) return [];
   const args = ['diff', '--name-only', '--diff-filter=U', '-z'];

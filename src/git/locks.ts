@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gitDirOf } from './repository.ts';
+import { gitDirOf } from './git-dir.ts';
 
 const LOCKS = ['index.lock', 'HEAD.lock'];
 
@@ -11,6 +11,7 @@ const LOCKS = ['index.lock', 'HEAD.lock'];
  * alive any more: a lock that is held protects the index.
  */
 export async function removeStaleLocks(dir: string, signal: AbortSignal): Promise<void> {
-  const gitDir = await gitDirOf(dir, signal);
+  signal.throwIfAborted();
+  const gitDir = await gitDirOf(dir);
   await Promise.all(LOCKS.map((name) => rm(join(gitDir, name), { force: true })));
 }

@@ -1,6 +1,6 @@
 /** Merges two commits in memory: 4 ms whatever the size of the repository, no checkout touched. */
 
-import { git, type Sha, splitNul } from './git.ts';
+import { GitError, git, type Sha, splitNul } from './git.ts';
 
 /** What a merge would give. */
 export type MergeTree =
@@ -16,7 +16,8 @@ export async function mergeTree(
   signal: AbortSignal,
 ): Promise<MergeTree> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
-  const { code, stdout } = await git(dir, args, signal, { okCodes: [0, 1] });
-  const [tree = '', ...files] = splitNul(stdout);
-  return code === 0 ? { kind: 'clean', tree } : { kind: 'conflict', tree, files };
+  const result = await git(dir, args, signal, { okCodes: [0, 1] });
+  const [tree, ...files] = splitNul(result.stdout);
+  if (tree === undefined) throw new GitError(args, result); // Exit 1 also says: no such commit.
+  return result.code === 0 ? { kind: 'clean', tree } : { kind: 'conflict', tree, files };
 }

@@ -25,24 +25,13 @@ export async function readRef(dir: string, ref: string, signal: AbortSignal): Pr
 export async function updateRef(
   dir: string,
   ref: string,
-  to: Sha,
-  from: Sha | null,
+  { to, from }: { readonly to: Sha; readonly from: Sha | null },
   signal: AbortSignal,
 ): Promise<RefChange> {
   return swap(dir, ref, { args: [ref, to, from ?? '0'.repeat(to.length)], from }, signal);
 }
 
-/** Points a ref of our own at a commit, wherever it was. */
-export async function setRef(
-  dir: string,
-  ref: string,
-  to: Sha,
-  signal: AbortSignal,
-): Promise<void> {
-  await git(dir, ['update-ref', ref, to], signal);
-}
-
-/** Moves a ref wherever it was: only for refs that nobody else moves, such as backups. */
+/** Points a ref at a commit, wherever it was: only for refs that nobody else moves. */
 export async function setRef(
   dir: string,
   ref: string,

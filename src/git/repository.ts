@@ -56,36 +56,20 @@ export async function openRepository(dir: string, signal: AbortSignal): Promise<
       dir: withoutNewline(top.stdout),
       commonDir,
       stateDir: join(commonDir, 'landfast'),
-      worktreesDir: worktreesDirOf(commonDir),
+      worktreesDir: `${placeOf(commonDir)}.worktrees`,
     },
   };
 }
 
-/** Where the worktrees that we add to a repository go. */
-export function worktreesDirOf(commonDir: string): string {
-  return `${placeOf(commonDir)}.worktrees`;
-}
-
-/** What a worktree has of its own in the repository: index, HEAD, merges in progress. */
-export async function gitDirOf(dir: string, signal: AbortSignal): Promise<string> {
-  return withoutNewline((await git(dir, ['rev-parse', '--absolute-git-dir'], signal)).stdout);
-}
-
-/** The full name of the branch that is checked out, or null if HEAD is detached. */
-export async function headRefOf(dir: string, signal: AbortSignal): Promise<string | null> {
-  const args = ['symbolic-ref', '--quiet', 'HEAD'];
-  return withoutNewline((await git(dir, args, signal, { okCodes: [0, 1] })).stdout) || null;
-}
-
 /** Tells what is checked out. */
 export async function headBranch(dir: string, signal: AbortSignal): Promise<Head> {
-  const [ref, head] = await Promise.all([
-    headRefOf(dir, signal),
+  const [branch, head] = await Promise.all([
+    git(dir, ['symbolic-ref', '--quiet', 'HEAD'], signal, { okCodes: [0, 1] }),
     git(dir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], signal, { okCodes: [0, 1] }),
   ]);
   const commit = head.stdout.trim();
-  if (ref === null) return { kind: 'detached', commit };
-  const name = ref.replace(/^refs\/heads\//, '');
+  const name = branch.stdout.trim().replace(/^refs\/heads\//, '');
+  if (name === '') return { kind: 'detached', commit };
   return commit === '' ? { kind: 'unborn', name } : { kind: 'branch', name, commit };
 }
 

@@ -7,21 +7,20 @@
  *   W2. An addWorktree that fails or is aborted leaves no worktree behind.
  *   W3. Only a linked worktree of this repository is ever removed. Its folder is first moved
  *       aside, so that it is gone at once and entirely, and deleted afterwards.
- *   W4. Entries of worktrees elsewhere are never pruned: a folder that is missing may be on a disk
- *       that is not there today.
+ *   W4. Other entries are never pruned: a folder that is missing may be on a disk that is not
+ *       there today.
  */
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { capture } from '../process/capture.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { runPostCheckout } from './hooks.ts';
 import { readRef } from './refs.ts';
-import { worktreesDirOf } from './repository.ts';
 
 /** A worktree to add. */
 export interface NewWorktree {
@@ -91,14 +90,6 @@ export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): P
   await deleteFolder(join(worktreesDir, REMOVED), signal);
 }
 
-/** Forgets those of our worktrees whose folders are gone. */
-export async function pruneWorktrees(commonDir: string, signal: AbortSignal): Promise<void> {
-  const ours = worktreesDirOf(commonDir) + sep;
-  const worktrees = await listWorktrees(commonDir, signal);
-  const gone = worktrees.filter((one) => one.prunable && one.path.startsWith(ours));
-  for (const { path } of gone) await removeWorktree(commonDir, path, signal);
-}
-
 /** All worktrees of a repository, the main one first. */
 export async function listWorktrees(
   dir: string,
@@ -143,29 +134,33 @@ function alone<T>(commonDir: string, work: () => Promise<T>): Promise<T> {
   return mutex.run(work);
 }
 
+/** Tries to add; what may stand in the way is cleared or understood once each. */
 async function register(
   commonDir: string,
   { path, branch, commit }: NewWorktree,
   signal: AbortSignal,
 ): Promise<void> {
-  const add = (...args: string[]) =>
-    git(commonDir, ['worktree', 'add', '--quiet', '--no-checkout', ...args], signal);
-  const addNew = () =>
-    branch === null ? add('--detach', path, commit) : add('-b', branch, path, commit);
-  try {
-    await addNew();
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    if (/missing but already registered/.test(error.message)) {
-      await unregister(commonDir, path, signal);
-      await addNew();
-    } else if (branch !== null && /a branch named .* already exists/.test(error.message)) {
-      await requireBranchAt(commonDir, branch, commit, signal);
-      await add(path, branch);
-    } else {
-      throw error;
+  let target = branch === null ? ['--detach', path, commit] : ['-b', branch, path, commit];
+  const add = async (): Promise<string | null> => {
+    const args = ['worktree', 'add', '--quiet', '--no-checkout', ...target];
+    const result = await git(commonDir, args, signal, { okCodes: [0, 128, 255] });
+    if (result.code === 0) return null;
+    if (/missing but already registered|a branch named .* already exists/.test(result.stderr)) {
+      return result.stderr;
     }
+    throw new GitError(args, result);
+  };
+  let obstacle = await add();
+  if (obstacle !== null && branch !== null && /a branch named/.test(obstacle)) {
+    await requireBranchAt(commonDir, branch, commit, signal);
+    target = [path, branch];
+    obstacle = await add();
   }
+  if (obstacle !== null && /missing but already registered/.test(obstacle)) {
+    await unregister(commonDir, path, signal);
+    obstacle = await add();
+  }
+  if (obstacle !== null) throw new OperationalError(`cannot add ${path}: ${obstacle.trim()}`);
 }
 
 async function requireBranchAt(

@@ -69,7 +69,7 @@ async function tryPublish(
   );
 }
 
-/** What the target would move to: the head itself, or its verified combination with a moved target. */
+/** What the target would move to: the head, or its verified combination with a moved target. */
 async function combine(
   ground: Ground,
   { head, target, tip }: PublishFrom,

@@ -103,7 +103,7 @@ export type AttemptEvent =
 
 /**
  * How an attempt begins.
- *   fresh     a new workspace at the base, or the old one reset to it (what was there is kept by a ref)
+ *   fresh     a new workspace at the base, or the old one reset to it (a ref keeps what was there)
  *   continue  the workspace as the attempt before left it, the same session where the agent can
  *   rework    the finished work merged with the head it did not land on, conflicts laid out
  */

@@ -106,7 +106,7 @@ export interface Conventions {
   readonly mergeMessage: string;
   /** The exit code when nothing is wrong but a conflict. */
   readonly conflictExit: 1 | 3;
-  /** How the end of a run is told on standard output: a report, or one machine-readable line a task. */
+  /** How the end of a run is told: a summary for people, or one fixed line a task. */
   readonly summary: 'report' | 'lines';
 }
 

@@ -299,7 +299,7 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
   }
 }
 
-/** A resumed run forgets how it stopped; the tasks named get a new chance with all their retries. */
+/** A resumed run forgets how it stopped; the tasks named have all their retries again. */
 function resume(state: Draft<RunState>, retry: readonly TaskId[]): void {
   state.stopping = null;
   state.outcome = null;

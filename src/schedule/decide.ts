@@ -5,7 +5,7 @@
  *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes.
  *   D3. Nothing starts before everything it needs has landed (or is done).
  *   D4. One candidate at a time: the head a candidate is built on is the head it lands on.
- *   D5. Called again with the facts recorded it decides something new or nothing: no decision repeats.
+ *   D5. Called again with the facts recorded it decides something new or nothing.
  */
 
 import type { Effect, MergeEffect } from '../model/effect.ts';

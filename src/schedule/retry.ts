@@ -3,8 +3,8 @@
  *
  *   R1. Only failures that the task is to blame for, or that may go away, use up `retries`. Being
  *       interrupted and waiting for a limit to reset never do.
- *   R2. A session is resumed where the agent can: it keeps what the agent has learned. An agent that
- *       cannot starts afresh; what it left behind is kept by a ref first.
+ *   R2. A session is resumed where the agent can: it keeps what the agent has learned. An agent
+ *       that cannot starts afresh; what it left behind is kept by a ref first.
  *   R3. A waiting retry holds no slot: it is a time, not a running thing.
  */
 

@@ -1,4 +1,4 @@
-/** What a dead engine left running: agents outlive it, and a second one must not work beside them. */
+/** What a dead engine left running: agents outlive it, and no second one may work beside them. */
 
 import { OperationalError } from '../base/errors.ts';
 import { endMarked } from '../process/reap.ts';

@@ -1,7 +1,7 @@
 /**
  * check: one shell command in a workspace: a set-up step, a task's own check, a gate.
  *
- *   C1. It always ends: by itself, by its time limit or by the signal; its whole process tree with it.
+ *   C1. It always ends: by itself, by its time limit or by the signal; its process tree with it.
  *   C2. What is kept of its output is the end, bounded, because that is where failures say why.
  */
 

@@ -1,9 +1,9 @@
 /**
  * remove: the end of a workspace.
  *
- *   W6. A workspace goes only when all of its work is reachable from a ref; otherwise it stays, with
- *       the reason. Untracked files count as work.
- *   W7. The workspace of a failed task with anything in it stays as it is: a person will look at it.
+ *   W6. A workspace goes only when all of its work is reachable from a ref; otherwise it stays,
+ *       with the reason. Untracked files count as work.
+ *   W7. The workspace of a failed task with anything in it stays as it is: a person will look.
  */
 
 import { existsSync } from 'node:fs';

@@ -12,6 +12,7 @@
  *       and a resumed session goes on where it stopped.
  *   M3. Requests without tools (titles, summaries) are answered and use up no step.
  *   M4. An unknown scenario is an error of the API, so that a misspelt test fails.
+ *   M5. A tool that runs can tell the test so: it rings a bell at `{{api}}/ring/<name>`.
  */
 
 import { once } from 'node:events';
@@ -38,7 +39,10 @@ export type Step =
   /** Waits to be told, then does the step. */
   | { readonly kind: 'after'; readonly ready: Promise<unknown>; readonly step: Step };
 
-/** A tool the model wants to use; `{{cwd}}` in its input becomes the CLI's working directory. */
+/**
+ * A tool the model wants to use. In its input `{{cwd}}` becomes the CLI's working directory and
+ * `{{api}}` the address of this API.
+ */
 export interface ToolCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -73,6 +77,8 @@ export interface MessagesApi extends AsyncDisposable {
   baseUrl(scenario: string): string;
   /** Resolves when a scenario's request number `index` has come, in whatever session. */
   requested(scenario: string, index: number): Promise<ApiRequest>;
+  /** Resolves when a tool has rung the bell of that name. */
+  rung(bell: string): Promise<void>;
 }
 
 /** The model says something and ends its turn. */
@@ -93,6 +99,11 @@ export function write(path: string, content: string): Step {
 /** The model runs a command. */
 export function bash(command: string): Step {
   return tool('Bash', { command, description: 'scripted' });
+}
+
+/** The model runs a command that rings a bell and then does not end by itself. */
+export function bashForever(bell: string): Step {
+  return bash(`node -e "fetch('{{api}}/ring/${bell}'); setTimeout(() => {}, 600000)"`);
 }
 
 /** The API answers with an error. */
@@ -126,6 +137,7 @@ export async function startMessagesApi(options: {
     requests: script.requests,
     baseUrl: (scenario) => `${url}/s/${scenario}`,
     requested: (scenario, index) => script.requested(scenario, index),
+    rung: (bell) => script.rung(bell),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -134,10 +146,11 @@ export async function startMessagesApi(options: {
   };
 }
 
-/** Where every session stands in its scenario. */
+/** Where every session stands in its scenario, and what tools have told. */
 class Script {
   readonly requests: ApiRequest[] = [];
   readonly #scenarios: ReadonlyMap<string, Scenario>;
+  readonly #bells = new Set<string>();
   #waiting: (() => void)[] = [];
 
   constructor(scenarios: ReadonlyMap<string, Scenario>) {
@@ -149,19 +162,36 @@ class Script {
     const index = this.#of(scenario).filter((earlier) => earlier.session === session).length;
     const numbered = { ...request, index };
     this.requests.push(numbered);
-    for (const wake of this.#waiting.splice(0)) wake();
+    this.#changed();
     const steps = this.#scenarios.get(scenario);
     if (typeof steps === 'function') return steps(numbered);
     const step = steps?.[Math.min(index, steps.length - 1)];
     return step ?? { ...ERROR, message: `there is no scenario "${scenario}"` };
   }
 
+  ring(bell: string): void {
+    this.#bells.add(bell);
+    this.#changed();
+  }
+
   async requested(scenario: string, index: number): Promise<ApiRequest> {
     for (;;) {
       const request = this.#of(scenario)[index];
       if (request !== undefined) return request;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await this.#change();
     }
+  }
+
+  async rung(bell: string): Promise<void> {
+    while (!this.#bells.has(bell)) await this.#change();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #changed(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
   #of(scenario: string): readonly ApiRequest[] {
@@ -175,6 +205,10 @@ async function answer(script: Script, request: IncomingMessage, response: Server
   const raw = await readText(request);
   const [, named, path = ''] = /^(?:\/s\/([^/?]+))?(.*)$/.exec(request.url ?? '') ?? [];
   if (request.method === 'HEAD') return void response.end(); // Older CLIs look who is there.
+  if (path.startsWith('/ring/')) {
+    script.ring(path.slice('/ring/'.length));
+    return void response.end();
+  }
   if (request.method !== 'POST' || !path.startsWith('/v1/messages')) {
     return sendJson(response, 404, errorBody(404, `nothing at ${path}`));
   }
@@ -182,19 +216,21 @@ async function answer(script: Script, request: IncomingMessage, response: Server
     return sendJson(response, 200, { input_tokens: Math.ceil(raw.length / 4) });
   }
   const body = JSON.parse(raw) as RequestBody;
-  if (!body.tools?.length) return reply(response, say('Scripted.'), { raw, body });
+  const asked: Asked = { raw, body, api: `http://${request.headers.host}` };
+  if (!body.tools?.length) return reply(response, say('Scripted.'), asked);
   const step = script.next({
     scenario: named ?? /\[\[scenario:([\w.-]+)\]\]/.exec(raw)?.[1] ?? '',
     session: String(request.headers['x-claude-code-session-id'] ?? ''),
     headers: request.headers,
     body,
   });
-  await reply(response, step, { raw, body });
+  await reply(response, step, asked);
 }
 
 interface Asked {
   readonly raw: string;
   readonly body: RequestBody;
+  readonly api: string;
 }
 
 async function reply(response: ServerResponse, step: Step, asked: Asked): Promise<void> {
@@ -218,13 +254,13 @@ type Reply = Step & { readonly kind: 'reply' };
 
 /** What the CLI asks for when a stream has failed. */
 function sendWhole(response: ServerResponse, step: Reply, asked: Asked): void {
-  const message = { ...head(asked), content: contentOf(step, asked.raw) };
+  const message = { ...head(asked), content: contentOf(step, asked) };
   sendJson(response, 200, { ...message, stop_reason: stopReason(step), usage: USAGE });
 }
 
 function sendStream(response: ServerResponse, step: Reply, asked: Asked): void {
   sendEvent(response, 'message_start', { message: head(asked) });
-  for (const [index, block] of contentOf(step, asked.raw).entries()) {
+  for (const [index, block] of contentOf(step, asked).entries()) {
     const [start, delta] =
       block.type === 'text'
         ? [
@@ -249,12 +285,12 @@ type Block =
   | { readonly type: 'text'; readonly text: string }
   | ({ readonly type: 'tool_use'; readonly id: string } & ToolCall);
 
-function contentOf(step: Reply, raw: string): readonly Block[] {
+function contentOf(step: Reply, { raw, api }: Asked): readonly Block[] {
   // The CLI tells the model where it works, so scripts need no paths.
   const cwd = /(?:Primary working directory|CWD): ([^"\\\n]+)/.exec(raw)?.[1]?.trim() ?? '';
   const quoted = JSON.stringify(cwd).slice(1, -1);
   const tools = step.tools.map(({ name, input }): Block => {
-    const filled = JSON.stringify(input).replaceAll('{{cwd}}', quoted);
+    const filled = JSON.stringify(input).replaceAll('{{cwd}}', quoted).replaceAll('{{api}}', api);
     return { type: 'tool_use', id: freshId('toolu'), name, input: JSON.parse(filled) };
   });
   return step.text === '' ? tools : [{ type: 'text', text: step.text }, ...tools];

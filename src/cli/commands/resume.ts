@@ -19,5 +19,5 @@ export async function resume(prefix: string | undefined, how: HowToRun): Promise
     return EXIT.ok;
   }
   checkHow(before.plan, how);
-  return execute({ place, db, run, plan: before.plan, started: null, before, how });
+  return await execute({ place, db, run, plan: before.plan, started: null, before, how });
 }

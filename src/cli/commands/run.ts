@@ -66,7 +66,7 @@ export async function startRun(
     planHash: hash,
     ...from,
   };
-  return execute({ place, db, run: id, plan, started, before: null, how });
+  return await execute({ place, db, run: id, plan, started, before: null, how });
 }
 
 /** The commit a run starts from and the branch it will publish to. */

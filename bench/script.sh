@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+#
+# What landfast is measured against: the same git work, done by a plain script.
+#
+#   script.sh REPOSITORY TASKS WORKERS
+#
+# Each task gets a worktree on a new branch, writes one file, commits it, is merged into main, and
+# its worktree and branch are removed. WORKERS tasks are under way at a time. Merging needs the one
+# checkout of main, and deleting a branch rewrites the one configuration file, so that part waits
+# for a lock; meanwhile the other tasks go on. That is faster than doing all the merges at the end.
+#
+# There is nothing else in it: no journal, no judging, no recovery. The first error ends it.
+
+set -euo pipefail
+
+repository=$1 tasks=$2 workers=$3
+
+git() {
+  command git -c gc.auto=0 -c maintenance.auto=false "$@"
+}
+
+task() {
+  local name=task-$1
+  local worktree=$repository.worktrees/$name
+
+  git -C "$repository" worktree add --quiet -b "$name" "$worktree" main
+  echo "task $1" >"$worktree/$name.txt"
+  git -C "$worktree" add "$name.txt"
+  git -C "$worktree" commit --quiet -m "task $1"
+
+  exec 9>"$repository.lock"
+  flock 9
+  git -C "$repository" merge --quiet --no-ff -m "Land task $1" "$name"
+  git -C "$repository" worktree remove "$worktree"
+  git -C "$repository" branch --quiet -d "$name"
+}
+
+running=0
+for ((i = 1; i <= tasks; i++)); do
+  if ((running == workers)); then
+    wait -n
+    running=$((running - 1))
+  fi
+  task "$i" &
+  running=$((running + 1))
+done
+for (( ; running > 0; running--)); do
+  wait -n
+done

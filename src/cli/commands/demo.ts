@@ -1,0 +1,120 @@
+/**
+ * `landfast demo`: the main job on a throw-away repository, with no account and no network.
+ *
+ *   D1. The plan is loaded and run by the code behind `landfast run`: the demo cannot differ from it.
+ *   D2. The folder is removed however the demo ends, Ctrl-C included, unless `--keep` was given.
+ *   D3. Exit 0 means that all went as designed: with scripted agents the retry, the overlap and the
+ *       catch too; with a real agent that everything landed.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { assert } from '../../base/assert.ts';
+import { git } from '../../git/git.ts';
+import { openForReading } from '../../journal/database.ts';
+import { readEntries } from '../../journal/log.ts';
+import { shellWord } from '../../report/clean.ts';
+import { inkOf, wantsColor } from '../../ui/color.ts';
+import { agentNamed } from '../agents.ts';
+import { fillRepository, makeFolder } from '../demo/repository.ts';
+import { deviations, type Story, storyOf } from '../demo/story.ts';
+import { openingText, resultText, type Telling } from '../demo/tell.ts';
+import { checkHow } from '../execute.ts';
+import { runNamed } from '../find-run.ts';
+import { loadPlan } from '../load-plan.ts';
+import { EXIT } from '../main.ts';
+import { findPlace } from '../place.ts';
+import { startRun } from './run.ts';
+
+export interface DemoFlags {
+  readonly keep?: boolean;
+  readonly agent?: string;
+}
+
+/** Runs the demo. */
+export async function demo({ keep = false, agent = 'shell' }: DemoFlags): Promise<number> {
+  const { prose } = agentNamed(agent).can;
+  const color = wantsColor(process.env, process.stdout.isTTY === true);
+  using stop = new StopSignals();
+  const folder = await makeFolder();
+  const telling: Telling = { folder, keep, agent: prose ? agent : null, ink: inkOf(color) };
+  try {
+    process.stdout.write(openingText(telling));
+    await fillRepository(folder, { agent, prose, tests: testCommand() }, stop.signal);
+    return await runAndTell(telling, stop.signal);
+  } catch (error) {
+    if (stop.exitCode === null) throw error;
+    return stop.exitCode;
+  } finally {
+    if (!keep) await folder.remove();
+  }
+}
+
+/** The project's tests with the Node that runs us; another one on PATH may be too old. */
+function testCommand(): string {
+  // One process for all test files is several times faster; Node 22 calls the option by its old name.
+  const major = Number.parseInt(process.versions.node, 10);
+  const isolation = `--${major < 24 ? 'experimental-' : ''}test-isolation=none`;
+  return `${shellWord(process.execPath)} --test ${isolation} --test-reporter=spec`;
+}
+
+async function runAndTell(telling: Telling, signal: AbortSignal): Promise<number> {
+  const { folder, agent } = telling;
+  const place = await findPlace(folder.repository, signal);
+  const loaded = loadPlan(folder.plan, { root: place.dir, format: null });
+  assert(loaded !== null, 'the plan of the demo is a plan');
+  const how = { projectDir: folder.repository, report: folder.report, log: true };
+  checkHow(loaded.plan, how);
+  const code = await startRun(loaded, place, how, signal);
+  signal.throwIfAborted();
+  const story = readStory(place.stateDir);
+  const log = ['log', '--graph', '--oneline', '--no-decorate', 'main'];
+  const { stdout: history } = await git(folder.repository, log, signal);
+  const report = await readFile(folder.report, 'utf8');
+  process.stdout.write(resultText({ ...telling, story, history, report }));
+  if (agent !== null) return code;
+  return judge(story, telling);
+}
+
+function readStory(stateDir: string): Story {
+  using db = openForReading(stateDir);
+  assert(db !== null, 'a run that ended has a journal');
+  return storyOf(readEntries(db, runNamed(db, undefined), 0));
+}
+
+function judge(story: Story, { keep }: Telling): number {
+  const problems = deviations(story);
+  if (problems.length === 0) return EXIT.ok;
+  console.error(`\nlandfast: the demo did not go as designed: ${problems.join('; ')}.`);
+  if (!keep) console.error('  To look closer: landfast demo --keep');
+  return EXIT.failed;
+}
+
+/** Signals that end the demo; while the run goes on, it answers them in its own way as well. */
+class StopSignals implements Disposable {
+  #caught: StopName | null = null;
+  readonly #stop = new AbortController();
+  readonly #listener = (name: StopName): void => {
+    this.#caught ??= name;
+    this.#stop.abort(name);
+  };
+
+  constructor() {
+    for (const name of STOP_NAMES) process.on(name, this.#listener);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  get exitCode(): number | null {
+    return this.#caught === null ? null : 128 + constants.signals[this.#caught];
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of STOP_NAMES) process.off(name, this.#listener);
+  }
+}
+
+const STOP_NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type StopName = (typeof STOP_NAMES)[number];

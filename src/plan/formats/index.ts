@@ -1,0 +1,7 @@
+/** Every input format, in the order in which they are asked whether a file is theirs. */
+
+import type { PlanFormat } from './format.ts';
+import { native } from './native.ts';
+import { poManifest } from './po-manifest.ts';
+
+export const FORMATS: readonly PlanFormat[] = [poManifest, native];

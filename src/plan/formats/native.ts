@@ -1,0 +1,121 @@
+/**
+ * Landfast's own plan: a YAML file, or Markdown whose front matter is that YAML. In Markdown a
+ * section `## <task id>` of the body is the prompt of a task that has no other.
+ */
+
+import { normaliseGlob } from '../../model/scope.ts';
+import { type FrontMatter, splitFrontMatter, withoutBom } from '../front-matter.ts';
+import { ProblemLog, quote, START } from '../problem.ts';
+import { type TaskOutline, validate } from '../validate.ts';
+import { entryOf, placeOf, plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
+import { reportIssues } from '../zod-problems.ts';
+import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
+import { lower } from './native/lower.ts';
+import { promptsOf } from './native/prompts.ts';
+import { nativeSchema } from './native/schema.ts';
+import { sectionsOf } from './native/sections.ts';
+import { taskNodes, textOf, textsOf } from './native/tree.ts';
+
+export const native: PlanFormat = { name: 'native', detect, parse };
+
+function detect(file: SourceFile): boolean {
+  const text = withoutBom(file.text);
+  const front = splitFrontMatter(text);
+  return /^(?:\{\s*)?(["']?)landfast\1\s*:/m.test(front.kind === 'closed' ? front.yaml : text);
+}
+
+function parse(input: PlanInput): ParsedPlan {
+  const log = new ProblemLog(input.file.path);
+  const text = withoutBom(input.file.text);
+  const front = splitFrontMatter(text);
+  const root = readRoot(input.file.path, text, front, log);
+  const result = (plan: ParsedPlan['plan']): ParsedPlan => ({
+    plan: log.failed ? null : plan,
+    format: native.name,
+    problems: log.sorted(),
+  });
+  if (root === null) return result(null);
+
+  const sections = front.kind === 'closed' ? sectionsOf(front.body, front.bodyLine) : [];
+  const parsed = nativeSchema.safeParse(plainValue(root));
+  if (!parsed.success) reportIssues(parsed.error.issues, nativeSchema, root, log);
+  const prompts = promptsOf(root, input, sections, log);
+  checkGateNames(root, log);
+  checkReadTasks(root, log);
+  validateTasks(root, log);
+  if (!parsed.success) return result(null);
+  return result(lower(parsed.data, prompts, stemOf(input.file.path)));
+}
+
+function readRoot(
+  path: string,
+  text: string,
+  front: FrontMatter,
+  log: ProblemLog,
+): YamlNode | null {
+  if (front.kind === 'open' && /\.(?:md|markdown)$/i.test(path)) {
+    log.error(START, 'the front matter is not closed', 'end it with a line that is exactly ---');
+    return null;
+  }
+  const yaml =
+    front.kind === 'closed' ? { text: front.yaml, firstLine: 2 } : { text, firstLine: 1 };
+  const root = readYaml({ ...yaml, version: '1.2' }, log);
+  if (root === null || root.kind === 'map') return root;
+  log.error(root.at, 'a plan must be a mapping', 'begin it with landfast: 1');
+  return null;
+}
+
+/** The file's name without folders and ending. */
+function stemOf(path: string): string {
+  const base = path.split(/[\\/]/).at(-1) ?? '';
+  return base.replace(/(?<=.)\.[^.]*$/, '') || 'plan';
+}
+
+function checkGateNames(root: YamlNode, log: ProblemLog): void {
+  const gates = entryOf(root, 'gates')?.value;
+  const seen = new Set<string>();
+  for (const gate of gates?.kind === 'list' ? gates.items : []) {
+    const name = entryOf(gate, 'name')?.value;
+    const text = textOf(name);
+    if (name === undefined || text === undefined) continue;
+    if (seen.has(text)) log.error(name.at, `two gates are called ${quote(text)}`, 'rename one');
+    seen.add(text);
+  }
+}
+
+/** A read task's changes are thrown away: a scope for them would promise something else. */
+function checkReadTasks(root: YamlNode, log: ProblemLog): void {
+  for (const task of taskNodes(root)) {
+    const readOnly = entryOf(task, 'read_only')?.value;
+    const writes = entryOf(task, 'writes');
+    if (writes === undefined || readOnly?.kind !== 'scalar' || readOnly.value !== true) continue;
+    log.error(writes.keyAt, 'a read_only task writes nothing', 'remove writes or read_only');
+  }
+}
+
+function validateTasks(root: YamlNode, log: ProblemLog): void {
+  const groups = entryOf(entryOf(root, 'limits')?.value, 'groups')?.value;
+  const names = groups?.kind === 'map' ? [...groups.entries.keys()].map(String) : [];
+  validate(
+    outlineOf(root),
+    {
+      at: (key, task, item) =>
+        placeOf(root, ['tasks', task.index, key, ...(item === undefined ? [] : [item])]),
+      needsKey: 'needs',
+      groups: new Set(names),
+      groupRemedy: (group) => `add it: limits: { groups: { ${group}: 1 } }`,
+    },
+    log,
+  );
+}
+
+function outlineOf(root: YamlNode): readonly TaskOutline[] {
+  return taskNodes(root).flatMap((task, index) => {
+    const id = textOf(entryOf(task, 'id')?.value);
+    if (id === undefined) return [];
+    const group = textOf(entryOf(task, 'group')?.value);
+    const needs = textsOf(entryOf(task, 'needs')?.value);
+    const writes = textsOf(entryOf(task, 'writes')?.value).map(normaliseGlob);
+    return { index, id, needs, writes, ...(group === undefined ? {} : { group }) };
+  });
+}

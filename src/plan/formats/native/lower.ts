@@ -1,0 +1,90 @@
+/** A checked native plan becomes a Plan: every default is written down here, and only here. */
+
+import {
+  type GateSpec,
+  type LandingSpec,
+  type LimitsSpec,
+  NATIVE_CONVENTIONS,
+  type Plan,
+  type TaskSpec,
+} from '../../../model/plan.ts';
+import type { NativePlan, NativeTask } from './schema.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** `prompts` are in the order of the tasks; `name` is for a plan that has none of its own. */
+export function lower(native: NativePlan, prompts: readonly string[], name: string): Plan {
+  return {
+    name: native.name ?? name,
+    ...present('target', native.target),
+    tasks: native.tasks.map((task, i) => lowerTask(task, prompts[i] ?? '', native.defaults ?? {})),
+    gates: (native.gates ?? []).map(lowerGate),
+    workspace: {
+      setup: native.workspace?.setup ?? [],
+      setupKey: native.workspace?.setup_key ?? [],
+      copy: native.workspace?.copy ?? [],
+    },
+    landing: lowerLanding(native.land ?? {}),
+    limits: lowerLimits(native.limits ?? {}),
+    conventions: NATIVE_CONVENTIONS,
+  };
+}
+
+function lowerTask(
+  task: NativeTask,
+  prompt: string,
+  defaults: NonNullable<NativePlan['defaults']>,
+): TaskSpec {
+  return {
+    id: task.id,
+    prompt,
+    agent: task.agent ?? defaults.agent ?? 'claude',
+    ...present('role', task.role ?? defaults.role),
+    ...present('model', task.model ?? defaults.model),
+    mode: task.read_only === true ? 'read' : 'write',
+    needs: [...new Set(task.needs)],
+    writes: task.writes ?? [],
+    outside: 'fail',
+    forbids: task.forbids ?? [],
+    checks: task.checks ?? [],
+    ...present('group', task.group),
+    retries: task.retries ?? defaults.retries ?? 2,
+    timeoutMs: task.timeout ?? defaults.timeout ?? HOUR_MS,
+    idleMs: task.idle ?? defaults.idle ?? 7 * MINUTE_MS,
+    permissions: task.permissions ?? defaults.permissions ?? 'acceptEdits',
+    allowEmpty: task.allow_empty ?? false,
+    env: { ...defaults.env, ...task.env },
+    ...present('cwd', task.cwd === '' ? undefined : task.cwd),
+    statusLine: false,
+  };
+}
+
+function lowerGate({ name, run, timeout }: NonNullable<NativePlan['gates']>[number]): GateSpec {
+  return { name, run, timeoutMs: timeout ?? 10 * MINUTE_MS };
+}
+
+function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
+  return {
+    strategy: land.strategy ?? 'merge',
+    verify: land.verify ?? 'each',
+    onConflict: land.on_conflict ?? 'agent',
+    onGateFailure: land.on_gate_failure ?? 'agent',
+    reworks: land.reworks ?? 2,
+    publish: land.publish ?? 'end',
+  };
+}
+
+function lowerLimits(limits: NonNullable<NativePlan['limits']>): LimitsSpec {
+  return {
+    workers: limits.workers ?? 4,
+    gates: limits.gates ?? 1,
+    ...present('budgetUsd', limits.budget_usd),
+    groups: limits.groups ?? {},
+  };
+}
+
+/** `{ key: value }`, or nothing where there is no value. */
+function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}

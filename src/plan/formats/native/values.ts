@@ -1,0 +1,226 @@
+/**
+ * The kinds of value in a native plan, each read from whatever YAML gave: a value or a refusal.
+ *
+ *   N1. What is refused says what would be right, so that one look at the problem is enough.
+ *   N2. Nothing passes that could later be read as an option, leave the repository, or change how
+ *       programs are loaded.
+ */
+
+import { z } from 'zod';
+import type { Permissions } from '../../../model/plan.ts';
+import { normaliseGlob } from '../../../model/scope.ts';
+import { quote } from '../../problem.ts';
+import { closest } from '../../suggest.ts';
+
+/** Why a value was not taken. Travels through zod as the parameters of an issue. */
+export interface Refusal {
+  /** What would be right: the message is then "expected …, found …". */
+  readonly expected?: string;
+  readonly message?: string;
+  readonly remedy?: string;
+  /** Where inside the value. */
+  readonly path?: readonly string[];
+  /** The key itself is wrong, not what it holds. */
+  readonly onKey?: boolean;
+}
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const ID_RULE = 'letters, digits, "_" and "-", at most 64, beginning with a letter or a digit';
+
+export const id = value((given, refuse) =>
+  typeof given === 'string' && ID.test(given)
+    ? given
+    : refuse({ expected: `an id (${ID_RULE})`, ...inQuotes(given) }),
+);
+
+export const text = value((given, refuse) => {
+  if (typeof given !== 'string' || given.trim() === '') {
+    return refuse({ expected: 'some text', ...inQuotes(given) });
+  }
+  return given.includes('\0') ? refuse({ message: 'text must not contain NUL' }) : given;
+});
+
+/** A name that becomes an argument of a command. */
+export const word = value((given, refuse) =>
+  typeof given === 'string' && /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/.test(given)
+    ? given
+    : refuse({
+        expected: 'a name without blanks that does not begin with "-"',
+        ...inQuotes(given),
+      }),
+);
+
+export const flag = value((given, refuse) =>
+  typeof given === 'boolean' ? given : refuse({ expected: 'true or false' }),
+);
+
+export const money = value((given, refuse) =>
+  typeof given === 'number' && Number.isFinite(given) && given > 0
+    ? given
+    : refuse({ expected: 'an amount of dollars above zero' }),
+);
+
+const PERMISSIONS: readonly Permissions[] = [
+  'default',
+  'acceptEdits',
+  'plan',
+  'dontAsk',
+  'auto',
+  'bypassPermissions',
+];
+
+export const permissions = choice(PERMISSIONS);
+
+/** Timers count in 31 bits: a longer wait would end at once. */
+const MAX_DURATION_MS = 24 * 24 * 3_600_000;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** `90s`, `1h30m`, `500ms` or a number of seconds; in milliseconds. */
+export const duration = value((given, refuse) => {
+  const ms = typeof given === 'number' ? given * 1_000 : durationMs(given);
+  if (!(ms > 0)) return refuse({ expected: 'a duration such as 90s, 7m or 1h30m' });
+  if (ms > MAX_DURATION_MS) return refuse({ expected: 'a duration of at most 24d' });
+  return Math.ceil(ms);
+});
+
+/** A glob relative to the repository's root. */
+export const scope = value((given, refuse) => {
+  const wrong = pathRefusal(given);
+  return wrong === null ? normaliseGlob(given as string) : refuse(wrong);
+});
+
+/** A folder relative to the repository's root; '' is the root itself. */
+export const folder = value((given, refuse) => {
+  const wrong = pathRefusal(given);
+  if (wrong !== null) return refuse(wrong);
+  return /^[./]*$/.test(given as string) ? '' : normaliseGlob(given as string);
+});
+
+export const branch = value((given, refuse) => {
+  const isName =
+    typeof given === 'string' &&
+    /^[^\s\x00-\x20\x7f~^:?*[\\-][^\s\x00-\x20\x7f~^:?*[\\]*$/.test(given) &&
+    !/\.\.|@\{|\/\/|\.lock(?:\/|$)|(?:^|\/)\.|[./]$|^\/|^@$/.test(given);
+  return isName ? given : refuse({ expected: 'the name of a branch', ...inQuotes(given) });
+});
+
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const ENV_REFUSED = /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*)$/;
+
+export const env = value((given, refuse) => {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+    return refuse({ expected: 'a mapping of names to text' });
+  }
+  const entries = Object.entries(given);
+  for (const [name, content] of entries) {
+    const wrong = envRefusal(name, content);
+    if (wrong !== null) refuse({ ...wrong, path: [name] });
+  }
+  return Object.fromEntries(entries) as Record<string, string>;
+});
+
+/** A whole number within bounds. */
+export function count(min: number, max: number) {
+  return value((given, refuse) =>
+    typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max
+      ? given
+      : refuse({ expected: `a whole number from ${min} to ${max}` }),
+  );
+}
+
+/** One of a few words; those in `later` are known but not in this version. */
+export function choice<T extends string>(allowed: readonly T[], later: readonly string[] = []) {
+  return value((given, refuse) => {
+    const found = allowed.find((one) => one === given);
+    if (found !== undefined) return found;
+    const usable = `use ${allowed.join(' or ')}`;
+    if (typeof given === 'string' && later.includes(given)) {
+      return refuse({
+        message: `${quote(given)} is not available in this version`,
+        remedy: usable,
+      });
+    }
+    const guess = typeof given === 'string' ? closest(given, allowed) : null;
+    const remedy = guess === null ? {} : { remedy: `did you mean ${guess}?` };
+    return refuse({ expected: `one of ${allowed.join(', ')}`, ...remedy });
+  });
+}
+
+/** Whether a path or glob leaves the repository, or means git's own folder. */
+export function pathRefusal(given: unknown): Refusal | null {
+  if (typeof given !== 'string' || given.trim() === '' || given.includes('\0')) {
+    return { expected: 'a path relative to the repository' };
+  }
+  if (/^(?:[\\/~]|[A-Za-z]:[\\/])/.test(given)) {
+    return {
+      message: `${quote(given)} is an absolute path`,
+      remedy: "write it relative to the repository's root",
+    };
+  }
+  const path = normaliseGlob(given);
+  if (/(?:^|[/{,\\])\.\.(?:[/},\\]|$)/.test(path)) {
+    return {
+      message: `${quote(given)} climbs out of the repository`,
+      remedy: "name something below the repository's root, without ..",
+    };
+  }
+  if (/^\.git(?:\/|$)/i.test(path)) return { message: `${quote(given)} belongs to git itself` };
+  return null;
+}
+
+/** `refuse` may be called more than once; what is returned then does not matter. */
+function value<T>(read: (given: unknown, refuse: (refusal: Refusal) => never) => T) {
+  return z.unknown().transform((given, context): T => {
+    const refuse = (refusal: Refusal): never => {
+      context.issues.push({
+        code: 'custom',
+        message: refusal.message ?? '',
+        params: { ...refusal },
+        path: [...(refusal.path ?? [])],
+        input: given,
+      });
+      return z.NEVER;
+    };
+    return read(given, refuse);
+  });
+}
+
+function inQuotes(given: unknown): { remedy?: string } {
+  return typeof given === 'number' || typeof given === 'boolean'
+    ? { remedy: `put it in quotes: "${given}"` }
+    : {};
+}
+
+function durationMs(given: unknown): number {
+  if (typeof given !== 'string' || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(given)) {
+    return Number.NaN;
+  }
+  let sum = 0;
+  for (const [, amount, unit] of given.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    sum += Number(amount) * (UNIT_MS[unit!] ?? Number.NaN);
+  }
+  return sum;
+}
+
+function envRefusal(name: string, content: unknown): Refusal | null {
+  if (!ENV_NAME.test(name)) {
+    const message = `${quote(name)} is no name of an environment variable`;
+    return {
+      message,
+      remedy: 'use letters, digits and _, not beginning with a digit',
+      onKey: true,
+    };
+  }
+  if (ENV_REFUSED.test(name)) {
+    const message = `${name} must not be set: it changes how programs are loaded`;
+    return { message, remedy: 'remove it, or set it in a script that the task runs', onKey: true };
+  }
+  if (typeof content !== 'string') return { expected: 'text', ...inQuotes(content) };
+  return content.includes('\0') ? { message: 'text must not contain NUL' } : null;
+}

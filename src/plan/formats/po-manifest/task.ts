@@ -1,0 +1,265 @@
+/** The tasks of a manifest: each entry checked key by key, and what it means in our words. */
+
+import type { TaskSpec } from '../../../model/plan.ts';
+import { normaliseGlob } from '../../../model/scope.ts';
+import { type Place, type ProblemLog, quote } from '../../problem.ts';
+import type { TaskOutline } from '../../validate.ts';
+import { describe, entryOf, placeOf, type YamlMap, type YamlNode } from '../../yaml-source.ts';
+import { quoteRemedy, readRetries, readTexts } from './values.ts';
+
+/** What the manifest says for all of its tasks. */
+export interface Surroundings {
+  readonly cwd: string;
+  /** `defaults.max_retries`. */
+  readonly retries: number | null;
+  /** The manifest's folder relative to the repository's root. */
+  readonly directory: string;
+}
+
+export interface PoTask {
+  readonly spec: TaskSpec;
+  readonly outline: TaskOutline;
+  at(key: 'id' | 'needs' | 'writes' | 'group', item?: number): Place;
+}
+
+const DEFAULT_RETRIES = 1;
+const TIMEOUT_MS = 900_000;
+const NAME = /^[A-Za-z0-9_-]+$/;
+const FORBIDDEN = [
+  'cwd',
+  'timeout_sec',
+  'idle_timeout_sec',
+  'retry_delay_sec',
+  'retry_backoff_factor',
+];
+const GUARD = 'PO_WORKTREE_GUARD';
+const BLOCKED_ENV = new Set([
+  'LD_PRELOAD',
+  'LD_LIBRARY_PATH',
+  'LD_AUDIT',
+  'DYLD_INSERT_LIBRARIES',
+  'DYLD_LIBRARY_PATH',
+  'PYTHONPATH',
+  GUARD,
+]);
+
+/** Every task that has an id, however wrong the rest of it is. */
+export function readTasks(root: YamlMap, around: Surroundings, log: ProblemLog): readonly PoTask[] {
+  const list = entryOf(root, 'tasks')?.value;
+  if (list?.kind !== 'list' || list.items.length === 0) {
+    log.error(list?.at ?? root.at, `tasks ${whatIsWrong(list)}`, 'list at least one task');
+    return [];
+  }
+  const cwd = workingFolder(root, around, log);
+  return list.items.flatMap((item, index) => {
+    if (item.kind === 'map') return new TaskReader(item, index, log).read(around, cwd) ?? [];
+    log.error(item.at, `tasks[${index}] must be a mapping, found ${describe(item)}`);
+    return [];
+  });
+}
+
+function whatIsWrong(list: YamlNode | undefined): string {
+  if (list === undefined || (list.kind === 'scalar' && list.value === null)) return 'is missing';
+  return list.kind === 'list' ? 'must not be empty' : `must be a list, found ${describe(list)}`;
+}
+
+/** Where read tasks start; '' is the root of their workspace. */
+function workingFolder(root: YamlMap, { cwd, directory }: Surroundings, log: ProblemLog): string {
+  if (isAbsolute(cwd)) {
+    const message = `cwd ${quote(cwd)} is absolute: read-only tasks start at the repository's root`;
+    log.warning(placeOf(root, ['cwd']), message, "write it relative to the manifest's folder");
+    return '';
+  }
+  return relativePath(directory, cwd);
+}
+
+class TaskReader {
+  readonly #map: YamlMap;
+  readonly #index: number;
+  readonly #log: ProblemLog;
+  /** How messages name the task. */
+  #name: string;
+
+  constructor(map: YamlMap, index: number, log: ProblemLog) {
+    this.#map = map;
+    this.#index = index;
+    this.#log = log;
+    this.#name = `tasks[${index}]`;
+  }
+
+  read(around: Surroundings, cwd: string): PoTask | null {
+    for (const key of FORBIDDEN) {
+      const entry = entryOf(this.#map, key);
+      if (entry === undefined) continue;
+      this.#log.error(entry.keyAt, `${this.#name}: ${key} is not allowed in a task`, 'remove it');
+    }
+    const id = this.#readName('id');
+    if (id !== null) this.#name = `task ${quote(id)}`;
+    const agent = this.#readName('agent') ?? '';
+    const isRead = this.#readFlag('read_only');
+    const writes = this.#readWrites(around.directory);
+    const group = this.#readGroup();
+    const needs = readTexts(
+      this.#listOrNothing('depends_on'),
+      this.#label('depends_on'),
+      this.#log,
+    );
+    const retries = readRetries(this.#map, this.#label('max_retries'), this.#log);
+    const spec: TaskSpec = {
+      id: id ?? '',
+      prompt: this.#readPrompt(agent),
+      agent: 'claude',
+      ...(agent === '' ? {} : { role: agent }),
+      mode: isRead ? 'read' : 'write',
+      needs: [...new Set(needs)],
+      writes: [...new Set(writes.filter(isInside))],
+      outside: 'report',
+      forbids: [],
+      checks: [],
+      ...(group === null ? {} : { group }),
+      retries: retries ?? around.retries ?? DEFAULT_RETRIES,
+      timeoutMs: TIMEOUT_MS,
+      idleMs: TIMEOUT_MS,
+      permissions: isRead ? 'dontAsk' : 'bypassPermissions',
+      allowEmpty: true,
+      env: { ...this.#readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
+      ...(isRead && cwd !== '' ? { cwd } : {}),
+      statusLine: true,
+    };
+    if (id === null) return null;
+    const outline = { index: this.#index, id, needs, writes, ...(group === null ? {} : { group }) };
+    return { spec, outline, at: (key, item) => this.#at(key, item) };
+  }
+
+  /** `id` and `agent`: required, text, a small alphabet. An agent may be empty, an id may not. */
+  #readName(key: 'id' | 'agent'): string | null {
+    const value = this.#required(key);
+    if (value === null) return null;
+    if (value.kind !== 'scalar' || typeof value.value !== 'string') {
+      const message = `${this.#name}: ${key} must be text, found ${describe(value)}`;
+      this.#log.error(value.at, message, quoteRemedy(value));
+      return null;
+    }
+    const isFine = NAME.test(value.value) || (key === 'agent' && value.value === '');
+    if (!isFine) {
+      const message = `${this.#name}: ${key} ${quote(value.value)} is not allowed`;
+      this.#log.error(value.at, message, 'use letters, digits, _ and -');
+    }
+    return value.value;
+  }
+
+  #readFlag(key: string): boolean {
+    const value = this.#required(key);
+    if (value === null) return false;
+    if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
+    const message = `${this.#name}: ${key} must be true or false, found ${describe(value)}`;
+    this.#log.error(value.at, message);
+    return false;
+  }
+
+  #readPrompt(agent: string): string {
+    const value = entryOf(this.#map, 'prompt')?.value;
+    if (value === undefined) return `/agent-${agent}`;
+    const text = value.kind === 'scalar' && typeof value.value === 'string' ? value.value : null;
+    if (text === null) {
+      const message = `${this.#label('prompt')} must be text, found ${describe(value)}`;
+      this.#log.error(value.at, message, quoteRemedy(value));
+    } else if (text.includes('\0')) {
+      this.#log.error(value.at, `${this.#label('prompt')} must not contain NUL`);
+    } else if (text.trim() === '') {
+      this.#log.warning(value.at, `${this.#label('prompt')} is empty`);
+    }
+    return text ?? '';
+  }
+
+  #readEnv(): Record<string, string> {
+    const value = entryOf(this.#map, 'env')?.value;
+    if (value === undefined) return {};
+    if (value.kind !== 'map') {
+      this.#log.error(
+        value.at,
+        `${this.#label('env')} must be a mapping, found ${describe(value)}`,
+      );
+      return {};
+    }
+    const env: [string, string][] = [];
+    for (const { key, keyAt, value: content } of value.entries.values()) {
+      if (typeof key !== 'string' || key === '' || /[=\0]/.test(key)) {
+        const message = `${this.#label('env')}: ${quote(String(key))} is no name of a variable`;
+        this.#log.error(keyAt, message, typeof key === 'string' ? undefined : 'put it in quotes');
+      } else if (BLOCKED_ENV.has(key)) {
+        this.#log.error(keyAt, `${this.#label('env')}: ${key} must not be set`, 'remove it');
+      } else if (content.kind !== 'scalar' || typeof content.value !== 'string') {
+        const message = `${this.#label('env')}: ${key} must be text, found ${describe(content)}`;
+        this.#log.error(content.at, message, quoteRemedy(content));
+      } else if (content.value.includes('\0')) {
+        this.#log.error(content.at, `${this.#label('env')}: ${key} must not contain NUL`);
+      } else env.push([key, content.value]);
+    }
+    return Object.fromEntries(env);
+  }
+
+  /** Relative to the repository's root; what lies elsewhere keeps its spelling and is reported. */
+  #readWrites(directory: string): readonly string[] {
+    const given = readTexts(entryOf(this.#map, 'writes'), this.#label('writes'), this.#log);
+    return given.map((path, item) => {
+      if (path === '') return '';
+      const target = isAbsolute(path) ? normaliseGlob(path) : relativePath(directory, path) || '**';
+      if (!isInside(target)) {
+        const message = `${this.#label('writes')}: ${quote(path)} is not below the repository's root`;
+        const remedy = "it is ignored; write it relative to the manifest's folder";
+        this.#log.warning(this.#at('writes', item), message, remedy);
+      }
+      return target;
+    });
+  }
+
+  #readGroup(): string | null {
+    const value = entryOf(this.#map, 'concurrency_group')?.value;
+    if (value === undefined) return null;
+    const text = value.kind === 'scalar' && typeof value.value === 'string' ? value.value : null;
+    if (text !== null && text.trim() !== '') return text;
+    const message = `${this.#label('concurrency_group')} must be text that is not empty`;
+    this.#log.error(value.at, `${message}, found ${describe(value)}`);
+    return null;
+  }
+
+  #required(key: string): YamlNode | null {
+    const entry = entryOf(this.#map, key);
+    if (entry !== undefined) return entry.value;
+    this.#log.error(this.#map.at, `${this.#name}: ${key} is missing`, `add ${key}`);
+    return null;
+  }
+
+  /** `depends_on:` with nothing behind it is the same as an empty list. */
+  #listOrNothing(key: string) {
+    const entry = entryOf(this.#map, key);
+    return entry?.value.kind === 'scalar' && entry.value.value === null ? undefined : entry;
+  }
+
+  #label(key: string): string {
+    return `${this.#name}: ${key}`;
+  }
+
+  #at(key: 'id' | 'needs' | 'writes' | 'group', item?: number): Place {
+    const own = { id: 'id', needs: 'depends_on', writes: 'writes', group: 'concurrency_group' }[
+      key
+    ];
+    return placeOf(this.#map, item === undefined ? [own] : [own, item]);
+  }
+}
+
+function isAbsolute(path: string): boolean {
+  return /^(?:[\\/]|[A-Za-z]:[\\/])/.test(path);
+}
+
+function isInside(target: string): boolean {
+  return target !== '' && !isAbsolute(target) && target !== '..' && !target.startsWith('../');
+}
+
+/** A path of the manifest's folder as a path from the repository's root; '' is the root. */
+function relativePath(directory: string, path: string): string {
+  const joined = [directory, path].filter((part) => part !== '').join('/');
+  const normal = normaliseGlob(joined);
+  return normal === '**' && !joined.includes('*') ? '' : normal;
+}

@@ -1,0 +1,38 @@
+/** Markdown with YAML in front: `---`, the YAML, `---`, and a body for people. */
+
+export type FrontMatter =
+  /** Line one is no `---`. */
+  | { readonly kind: 'none' }
+  /** There is no second `---`. */
+  | { readonly kind: 'open' }
+  | {
+      readonly kind: 'closed';
+      /** Begins on line 2 of the file. */
+      readonly yaml: string;
+      readonly body: string;
+      /** The line of the file on which the body begins. */
+      readonly bodyLine: number;
+    };
+
+/** The line breaks everybody counts. */
+export const LINE_BREAK = /\r\n|\n|\r/;
+
+/** Cuts the text at the two lines that are exactly `---`, but for blanks at their end. */
+export function splitFrontMatter(text: string, lineBreak = LINE_BREAK): FrontMatter {
+  const lines = text.split(lineBreak);
+  const isDelimiter = (line: string | undefined) => line?.trimEnd() === '---';
+  if (!isDelimiter(lines[0])) return { kind: 'none' };
+  const end = lines.findIndex((line, index) => index > 0 && isDelimiter(line));
+  if (end === -1) return { kind: 'open' };
+  return {
+    kind: 'closed',
+    yaml: lines.slice(1, end).join('\n'),
+    body: lines.slice(end + 1).join('\n'),
+    bodyLine: end + 2,
+  };
+}
+
+/** The text without the byte order mark some editors put in front. */
+export function withoutBom(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}

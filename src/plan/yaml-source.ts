@@ -1,0 +1,280 @@
+/**
+ * YAML with places: every value knows its line and column, so that any later problem can say where.
+ *
+ *   Y1. Never throws. Syntax errors are problems, and then there is no tree.
+ *   Y2. The tree is plain: aliases and merge keys (`<<`) are resolved, each key occurs once.
+ *   Y3. The tree is small however it is walked: a text whose aliases unfold to more than MAX_NODES
+ *       values is refused, so that nobody after this has to think of it.
+ */
+
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { messageOf } from '../base/errors.ts';
+import { type Place, type ProblemLog, quote } from './problem.ts';
+import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
+
+export type YamlNode = YamlMap | YamlList | YamlScalar;
+
+export interface YamlMap {
+  readonly kind: 'map';
+  readonly at: Place;
+  /** By key: text, or whatever else YAML made of it. */
+  readonly entries: ReadonlyMap<YamlValue, YamlEntry>;
+}
+
+export interface YamlEntry {
+  readonly key: YamlValue;
+  readonly keyAt: Place;
+  readonly value: YamlNode;
+}
+
+export interface YamlList {
+  readonly kind: 'list';
+  readonly at: Place;
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlScalar {
+  readonly kind: 'scalar';
+  readonly at: Place;
+  readonly value: YamlValue;
+}
+
+export type YamlValue = string | number | bigint | boolean | null | YamlDate;
+
+export interface YamlText {
+  readonly text: string;
+  /** The line of the file on which the text begins. */
+  readonly firstLine: number;
+  /** 1.2 refuses a key that is given twice; 1.1, read as PyYAML does, lets the last one win. */
+  readonly version: '1.1' | '1.2';
+}
+
+/** Reads one YAML document; null where it is no YAML, which is then in the log. */
+export function readYaml(source: YamlText, log: ProblemLog): YamlNode | null {
+  const lines = new LineCounter();
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1) + source.firstLine - 1, column: Math.max(col, 1) };
+  };
+  try {
+    const document = parse(source, lines);
+    if (reportSyntax(document, placeAt, log)) return null;
+    return new TreeBuilder(source.version, placeAt, log).build(document);
+  } catch (error) {
+    const at = error instanceof Refused ? placeAt(error.offset) : placeAt(0);
+    log.error(at, error instanceof Refused ? error.message : `not YAML: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** The entry of a mapping with this key. */
+export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
+  return node?.kind === 'map' ? node.entries.get(key) : undefined;
+}
+
+/** The value as plain data: mappings become objects with text keys. */
+export function plainValue(node: YamlNode): unknown {
+  switch (node.kind) {
+    case 'scalar':
+      return node.value;
+    case 'list':
+      return node.items.map(plainValue);
+    case 'map':
+      return Object.fromEntries(
+        [...node.entries.values()].map(({ key, value }) => [keyText(key), plainValue(value)]),
+      );
+  }
+}
+
+/** The node at a path of keys and indices; undefined where there is none. */
+export function nodeAt(root: YamlNode, path: readonly PropertyKey[]): YamlNode | undefined {
+  let node: YamlNode | undefined = root;
+  for (const step of path) node = node === undefined ? undefined : childOf(node, step)?.value;
+  return node;
+}
+
+/** Where the value at a path, or its key, stands; of the nearest value around it if there is none. */
+export function placeOf(
+  root: YamlNode,
+  path: readonly PropertyKey[],
+  what: 'key' | 'value' = 'value',
+): Place {
+  let node = root;
+  let place = root.at;
+  for (const step of path) {
+    const child = childOf(node, step);
+    if (child === undefined) return node.at;
+    place = what === 'key' ? child.keyAt : child.value.at;
+    node = child.value;
+  }
+  return place;
+}
+
+/** A value as a message names it. */
+export function describe(node: YamlNode): string {
+  if (node.kind === 'map') return 'a mapping';
+  if (node.kind === 'list') return node.items.length === 0 ? 'an empty list' : 'a list';
+  const { value } = node;
+  if (value === null) return 'nothing';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'boolean') return `${value} (a boolean)`;
+  return typeof value === 'object' ? `${value.date} (a date)` : `${value} (a number)`;
+}
+
+function childOf(node: YamlNode, step: PropertyKey): Omit<YamlEntry, 'key'> | undefined {
+  if (node.kind === 'map') {
+    const byText = () => [...node.entries.values()].find(({ key }) => keyText(key) === step);
+    return node.entries.get(step as YamlValue) ?? byText();
+  }
+  const item = node.kind === 'list' ? node.items[Number(step)] : undefined;
+  return item && { keyAt: item.at, value: item };
+}
+
+function keyText(key: YamlValue): string {
+  return key !== null && typeof key === 'object' ? key.date : String(key);
+}
+
+function parse({ text, version }: YamlText, lineCounter: LineCounter): Document.Parsed {
+  const common = {
+    version,
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'error', // With 'silent' a second document would go unnoticed.
+    uniqueKeys: false, // Ours: the library's check takes the square of the number of keys.
+  } as const;
+  if (version === '1.2') return parseDocument(text, common);
+  const dialect = { schema: 'failsafe', customTags: YAML_1_1_TAGS, resolveKnownTags: false };
+  return parseDocument(text, { ...common, ...dialect });
+}
+
+const MAX_SYNTAX_PROBLEMS = 5;
+
+function reportSyntax(
+  document: Document.Parsed,
+  placeAt: (offset: number) => Place,
+  log: ProblemLog,
+): boolean {
+  const found = [...document.errors, ...document.warnings];
+  const tooDeep = found.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
+  if (tooDeep !== undefined) {
+    log.error(placeAt(tooDeep.pos[0]), 'not YAML: nested too deeply');
+    return true;
+  }
+  for (const { pos, message } of found.slice(0, MAX_SYNTAX_PROBLEMS)) {
+    log.error(placeAt(pos[0]), `not YAML: ${message}`);
+  }
+  return found.length > 0;
+}
+
+const MAX_NODES = 500_000;
+const MAX_DEPTH = 100;
+
+class Refused extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Turns the library's nodes into ours, in the order of the text: an anchor comes before its use. */
+class TreeBuilder {
+  readonly #version: YamlText['version'];
+  readonly #placeAt: (offset: number) => Place;
+  readonly #log: ProblemLog;
+  readonly #anchors = new Map<string, YamlNode | 'open'>();
+  /** How many values a node unfolds to. */
+  readonly #sizes = new WeakMap<YamlNode, number>();
+  #depth = 0;
+
+  constructor(version: YamlText['version'], placeAt: (offset: number) => Place, log: ProblemLog) {
+    this.#version = version;
+    this.#placeAt = placeAt;
+    this.#log = log;
+  }
+
+  build(document: Document.Parsed): YamlNode {
+    return this.#node(document.contents, 0);
+  }
+
+  #node(node: unknown, offset: number): YamlNode {
+    if (isAlias(node)) return this.#alias(node.source, node.range?.[0] ?? offset);
+    const start = rangeOf(node)?.[0] ?? offset;
+    const anchor = (node as { anchor?: string } | null)?.anchor;
+    if (anchor !== undefined) this.#anchors.set(anchor, 'open');
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
+    const built = this.#fresh(node, start);
+    this.#depth -= 1;
+    const size = this.#sizeOf(built);
+    if (size > MAX_NODES) throw new Refused(start, 'too large: its aliases unfold without end');
+    this.#sizes.set(built, size);
+    if (anchor !== undefined) this.#anchors.set(anchor, built);
+    return built;
+  }
+
+  #alias(name: string, offset: number): YamlNode {
+    const target = this.#anchors.get(name);
+    if (target === undefined) throw new Refused(offset, `not YAML: no anchor &${name} before this`);
+    if (target === 'open') throw new Refused(offset, `not YAML: *${name} contains itself`);
+    return target;
+  }
+
+  #fresh(node: unknown, start: number): YamlNode {
+    const at = this.#placeAt(start);
+    if (isMap(node)) return { kind: 'map', at, entries: this.#entries(node.items, start) };
+    if (isSeq(node)) {
+      return { kind: 'list', at, items: node.items.map((item) => this.#node(item, start)) };
+    }
+    const value = isScalar(node) ? (node.value as YamlValue | undefined) : null;
+    return { kind: 'scalar', at, value: value ?? null };
+  }
+
+  #entries(pairs: readonly { key: unknown; value: unknown }[], start: number): YamlMap['entries'] {
+    const own = new Map<YamlValue, YamlEntry>();
+    const merged = new Map<YamlValue, YamlEntry>();
+    for (const { key, value } of pairs) {
+      const keyStart = rangeOf(key)?.[0] ?? start;
+      const name = this.#node(key, keyStart);
+      if (name.kind !== 'scalar') throw new Refused(keyStart, 'not YAML: a key must be one word');
+      const isEmpty = rangeOf(value)?.[0] === rangeOf(value)?.[1];
+      const built = this.#node(value, keyStart);
+      if (isMergeKey(key)) {
+        for (const entry of this.#merge(built, keyStart)) merged.set(entry.key, entry);
+        continue;
+      }
+      if (own.has(name.value) && this.#version === '1.2') {
+        this.#log.error(name.at, `key ${describe(name)} is given twice`, 'keep one of the two');
+      }
+      // A value that is not there has no place of its own; its key has.
+      const shown = isEmpty && built.kind === 'scalar' ? { ...built, at: name.at } : built;
+      own.set(name.value, { key: name.value, keyAt: name.at, value: shown });
+    }
+    return new Map([...merged, ...own]);
+  }
+
+  /** What `<<` brings in: of several mappings the first one wins. */
+  #merge(source: YamlNode, offset: number): readonly YamlEntry[] {
+    const maps = source.kind === 'list' ? source.items.toReversed() : [source];
+    return maps.flatMap((map) => {
+      if (map.kind === 'map') return [...map.entries.values()];
+      throw new Refused(offset, 'not YAML: << takes a mapping or a list of mappings');
+    });
+  }
+
+  #sizeOf(node: YamlNode): number {
+    if (node.kind === 'scalar') return 1;
+    const parts =
+      node.kind === 'list' ? node.items : [...node.entries.values()].map(({ value }) => value);
+    return parts.reduce((sum, part) => sum + (this.#sizes.get(part) ?? 1), 1);
+  }
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.type === 'PLAIN' && key.value === '<<';
+}
+
+function rangeOf(node: unknown): readonly number[] | null | undefined {
+  return (node as { range?: readonly number[] | null } | null)?.range;
+}

@@ -1,0 +1,109 @@
+/** zod's issues as problems with places: what was expected, what was found, what was meant. */
+
+import type { z } from 'zod';
+import { type ProblemLog, quote } from './problem.ts';
+import { closest } from './suggest.ts';
+import { describe, nodeAt, placeOf, type YamlNode } from './yaml-source.ts';
+
+/** What other tools call our keys. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  after: 'needs',
+  concurrency_group: 'group',
+  dependencies: 'needs',
+  depends_on: 'needs',
+  files: 'writes',
+  max_retries: 'retries',
+  max_workers: 'workers',
+};
+
+/** Writes each issue to the log, at the place of the value or key it is about. */
+export function reportIssues(
+  issues: readonly z.core.$ZodIssue[],
+  schema: z.ZodType,
+  root: YamlNode,
+  log: ProblemLog,
+): void {
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys') reportUnknownKeys(issue, schema, root, log);
+    else if (nodeAt(root, issue.path) === undefined) reportMissing(issue, root, log);
+    else reportValue(issue, root, log);
+  }
+}
+
+function reportUnknownKeys(
+  issue: z.core.$ZodIssueUnrecognizedKeys,
+  schema: z.ZodType,
+  root: YamlNode,
+  log: ProblemLog,
+): void {
+  const known = keysAt(schema, issue.path);
+  const where = issue.path.length === 0 ? '' : ` in ${pathText(issue.path)}`;
+  for (const key of issue.keys) {
+    const other = Object.hasOwn(OTHER_NAMES, key) ? OTHER_NAMES[key] : undefined;
+    const guess = other !== undefined && known.includes(other) ? other : closest(key, known);
+    const remedy =
+      guess === null ? `known keys: ${known.join(', ')}` : `did you mean ${quote(guess)}?`;
+    const at = placeOf(root, [...issue.path, key], 'key');
+    log.error(at, `unknown key ${quote(key)}${where}`, remedy);
+  }
+}
+
+function reportMissing(issue: z.core.$ZodIssue, root: YamlNode, log: ProblemLog): void {
+  const parent = issue.path.slice(0, -1);
+  const where = parent.length === 0 ? '' : ` in ${pathText(parent)}`;
+  log.error(placeOf(root, parent), `missing key ${quote(String(issue.path.at(-1)))}${where}`);
+}
+
+function reportValue(issue: z.core.$ZodIssue, root: YamlNode, log: ProblemLog): void {
+  const node = nodeAt(root, issue.path)!;
+  const { message, remedy, onKey } = (issue.code === 'custom' ? (issue.params ?? {}) : {}) as {
+    message?: string;
+    remedy?: string;
+    onKey?: boolean;
+  };
+  const at = placeOf(root, issue.path, onKey === true ? 'key' : 'value');
+  const found = message ?? `expected ${expectation(issue)}, found ${describe(node)}`;
+  log.error(at, `${pathText(issue.path)}: ${found}`, remedy);
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'custom':
+      return String(issue.params?.expected);
+    case 'invalid_value':
+      return issue.values.map(String).join(' or ');
+    case 'too_small':
+      return 'at least one entry';
+    case 'invalid_type':
+      return issue.expected === 'array' ? 'a list' : 'a mapping';
+    default:
+      return issue.message;
+  }
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** The keys the schema knows at a path. */
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+  let here = bare(schema);
+  for (const step of path) {
+    if (here?.type === 'object') here = bare(here.shape[String(step)]);
+    else if (here?.type === 'array') here = bare(here.element);
+    else here = undefined;
+  }
+  return here?.type === 'object' ? Object.keys(here.shape) : [];
+}
+
+type AnyDef = z.core.$ZodObjectDef | z.core.$ZodArrayDef | undefined;
+
+/** What a schema is once `optional` is taken off. */
+function bare(schema: z.core.$ZodType | undefined): AnyDef {
+  const def = schema?._zod.def;
+  if (def?.type === 'optional') return bare((def as z.core.$ZodOptionalDef).innerType);
+  return def?.type === 'object' || def?.type === 'array' ? (def as AnyDef) : undefined;
+}

@@ -1,0 +1,92 @@
+/** Refs move by compare-and-swap, and names are resolved without surprises. */
+
+import { expect, test } from 'vitest';
+import {
+  commitsBetween,
+  deleteRef,
+  isAncestor,
+  readRef,
+  resolveCommit,
+  treeOf,
+  updateRef,
+} from '../../src/git/refs.ts';
+import { tempRepo } from '../support/temp-repo.ts';
+
+const REF = 'refs/heads/landfast/run';
+
+test('a ref is created, moved and deleted only from where it is', async () => {
+  await using repo = await tempRepo();
+  const first = await repo.git('rev-parse', 'main');
+  const second = await repo.commit('main', { a: '' });
+  const update = (to: string, from: string | null) =>
+    updateRef(repo.dir, REF, { to, from }, repo.signal);
+
+  expect(await readRef(repo.dir, REF, repo.signal)).toBe(null);
+  expect(await update(second, first)).toEqual({ kind: 'lost', actual: null });
+  expect(await update(first, null)).toEqual({ kind: 'moved' });
+  expect(await update(second, null)).toEqual({ kind: 'lost', actual: first });
+  expect(await update(first, second)).toEqual({ kind: 'lost', actual: first });
+  expect(await update(second, first)).toEqual({ kind: 'moved' });
+  expect(await readRef(repo.dir, REF, repo.signal)).toBe(second);
+
+  expect(await deleteRef(repo.dir, REF, first, repo.signal)).toEqual({
+    kind: 'lost',
+    actual: second,
+  });
+  expect(await deleteRef(repo.dir, REF, second, repo.signal)).toEqual({ kind: 'moved' });
+  expect(await deleteRef(repo.dir, REF, second, repo.signal)).toEqual({
+    kind: 'lost',
+    actual: null,
+  });
+});
+
+test('of many that move a ref at once from one place, exactly one wins', async () => {
+  await using repo = await tempRepo();
+  const from = await repo.git('rev-parse', 'main');
+  await updateRef(repo.dir, REF, { to: from, from: null }, repo.signal);
+  const commits = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => repo.commit(`b${n}`, { [`f${n}`]: '' })),
+  );
+  const results = await Promise.all(
+    commits.map((to) => updateRef(repo.dir, REF, { to, from }, repo.signal)),
+  );
+  const winner = commits[results.findIndex((result) => result.kind === 'moved')];
+  expect(results.filter((result) => result.kind === 'moved')).toHaveLength(1);
+  expect(await readRef(repo.dir, REF, repo.signal)).toBe(winner);
+});
+
+test('a ref that cannot exist is an error, not a lost race', async () => {
+  await using repo = await tempRepo();
+  const to = await repo.git('rev-parse', 'main');
+  const impossible = updateRef(repo.dir, 'refs/heads/main/below', { to, from: null }, repo.signal);
+  await expect(impossible).rejects.toMatchObject({ name: 'GitError' });
+});
+
+test('names are resolved to commits, and what is no commit is null', async () => {
+  await using repo = await tempRepo();
+  const first = await repo.git('rev-parse', 'main');
+  const second = await repo.commit('main', { a: '' });
+  await repo.git('tag', '--annotate', '--message', 'x', 'v1');
+  const resolve = (name: string) => resolveCommit(repo.dir, name, repo.signal);
+  expect(await resolve('main')).toBe(second);
+  expect(await resolve('v1')).toBe(second);
+  expect(await resolve('HEAD~1')).toBe(first);
+  expect(await resolve(first.slice(0, 10))).toBe(first);
+  expect(await resolve('nothing')).toBe(null);
+  expect(await resolve('--all')).toBe(null);
+  expect(await resolve('main:a')).toBe(null);
+  expect(await resolve('')).toBe(null);
+});
+
+test('ancestry, the commits between, and trees', async () => {
+  await using repo = await tempRepo();
+  const base = await repo.git('rev-parse', 'main');
+  const a = await repo.commit('topic', { a: '' });
+  const b = await repo.commit('topic', { b: '' });
+  expect(await isAncestor(repo.dir, base, b, repo.signal)).toBe(true);
+  expect(await isAncestor(repo.dir, b, b, repo.signal)).toBe(true);
+  expect(await isAncestor(repo.dir, b, base, repo.signal)).toBe(false);
+  expect(await commitsBetween(repo.dir, base, b, repo.signal)).toEqual([a, b]);
+  expect(await commitsBetween(repo.dir, b, base, repo.signal)).toEqual([]);
+  expect(await treeOf(repo.dir, b, repo.signal)).toBe(await repo.git('rev-parse', 'topic^{tree}'));
+});

@@ -1,0 +1,83 @@
+/**
+ * A second process for the tests, an engine in miniature: `engine.ts <stateDir> <run>`. It does what
+ * the lines on its standard input say and answers each with one line:
+ *
+ *   lead          acquire the lease            -> held <token> | busy <pid>
+ *   append        append one entry             -> <seq> | the name of the error
+ *   flood         append without end           -> <seq> after each one that was acknowledged
+ *   pace <n> <ms> append n entries, ms apart   -> paced
+ *   finish        append run.finished          -> <seq>
+ *   release       give the lease back          -> released
+ *   lock          begin a transaction and keep it -> locked
+ */
+
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, openDatabase } from '../../../src/journal/database.ts';
+import {
+  acquireLease,
+  isAlive,
+  type Lease,
+  releaseLease,
+  thisProcess,
+} from '../../../src/journal/lease.ts';
+import { Journal, readEntries } from '../../../src/journal/log.ts';
+import type { Event } from '../../../src/model/event.ts';
+import { finished, started, usage } from '../support.ts';
+
+const [, , stateDir = '', run = ''] = process.argv;
+const db: Database = openDatabase(stateDir);
+let lease: Lease = { run, token: 0 };
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [verb = '', ...args] = line.split(' ');
+  try {
+    say(await obey(verb, args.map(Number)));
+  } catch (error) {
+    say(error instanceof Error ? error.name : 'unknown');
+  }
+}
+
+async function obey(verb: string, [count = 0, ms = 0]: number[]): Promise<string> {
+  switch (verb) {
+    case 'lead': {
+      const answer = acquireLease(db, run, thisProcess(), { now: Date.now(), isAlive });
+      if (answer.kind === 'busy') return `busy ${answer.owner.pid}`;
+      lease = answer;
+      return `held ${answer.token}`;
+    }
+    case 'append':
+      return append(usage(0));
+    case 'flood':
+      for (let seq = 0; ; seq++) say(append(usage(seq)));
+    case 'pace':
+      for (let n = 0; n < count; n++) {
+        append(usage(n));
+        await sleep(ms);
+      }
+      return 'paced';
+    case 'finish':
+      return append(finished);
+    case 'release':
+      releaseLease(db, lease);
+      return 'released';
+    case 'lock':
+      db.exec('BEGIN IMMEDIATE');
+      return 'locked';
+    default:
+      return `what is ${verb}?`;
+  }
+}
+
+function append(event: Event): string {
+  const isNew = readEntries(db, run, 0).length === 0;
+  const journal = isNew ? Journal.create(db, lease) : Journal.open(db, lease);
+  const entries = journal.append(isNew ? [started(), event] : [event], Date.now());
+  return String(entries.at(-1)?.seq);
+}
+
+/** Straight into the pipe: what was said is out even if the process is killed the next moment. */
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}

@@ -1,0 +1,115 @@
+/** Following a run from another process: nothing missed, soon enough, and an end. */
+
+import { expect, test } from 'vitest';
+import { follow } from '../../src/journal/follow.ts';
+import { releaseLease } from '../../src/journal/lease.ts';
+import { Journal } from '../../src/journal/log.ts';
+import { Engine, finished, lead, started, tempDatabase, tempState, usage } from './support.ts';
+
+const never = new AbortController().signal;
+
+test('entries of another process arrive within 200 ms of their commit', async () => {
+  using state = tempState();
+  await using engine = new Engine(state.stateDir, 'r1');
+  await engine.ask('lead');
+  let last = Number(await engine.ask('append'));
+  // Measured from before the commit, so the true delay is smaller. A machine under load may stall
+  // both processes for longer than that, but not three times in a row.
+  const rounds: number[] = [];
+  while (rounds.length < 3 && (rounds.at(-1) ?? Infinity) >= 200) {
+    engine.send('pace 40 23');
+    const delays = await delaysOf(state.stateDir, last, 40);
+    expect(await engine.answer()).toBe('paced');
+    last += delays.length;
+    rounds.push(percentile95(delays));
+  }
+
+  expect(Math.min(...rounds)).toBeLessThan(200);
+});
+
+/** How long each of the next entries took to arrive, which must come in order and without a gap. */
+async function delaysOf(stateDir: string, after: number, count: number): Promise<number[]> {
+  const delays: number[] = [];
+  for await (const entries of follow(stateDir, 'r1', after, never)) {
+    const now = Date.now();
+    const next = after + delays.length + 1;
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => next + index));
+    delays.push(...entries.map(({ at }) => now - at));
+    if (delays.length >= count) break;
+  }
+  return delays;
+}
+
+function percentile95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Infinity;
+}
+
+test('following begins before there is a database, and ends when the engine has let go', async () => {
+  using state = tempState();
+  const following = collect(follow(state.stateDir, 'r1', 0, never));
+  await using engine = new Engine(state.stateDir, 'r1');
+  expect(await engine.ask('lead')).toBe('held 1');
+  expect(await engine.ask('append')).toBe('2');
+  expect(await engine.ask('finish')).toBe('3');
+  expect(await engine.ask('append')).toBe('4'); // After run.finished a workspace may be removed.
+  expect(await engine.ask('release')).toBe('released');
+
+  const seqs = (await following).flat().map(({ seq }) => seq);
+
+  expect(seqs).toEqual([1, 2, 3, 4]);
+});
+
+test('an engine that dies after run.finished, without letting go, ends it too', async () => {
+  using temp = tempDatabase();
+  await using engine = new Engine(temp.stateDir, 'r1');
+  await engine.ask('lead');
+  expect(await engine.ask('finish')).toBe('2');
+  const batches = follow(temp.stateDir, 'r1', 0, never);
+  const first = await batches.next();
+  await engine.kill();
+
+  expect(first.value?.map(({ seq }) => seq)).toEqual([1, 2]);
+  expect(await batches.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a run that is over gives the entries asked for and ends at once', async () => {
+  using temp = tempDatabase();
+  const lease = lead(temp.db, 'r1');
+  const entries = Journal.create(temp.db, lease).append([started(), usage(1), finished], 1);
+  releaseLease(temp.db, lease);
+
+  expect(await collect(follow(temp.stateDir, 'r1', 1, never))).toEqual([entries.slice(1)]);
+  expect(await collect(follow(temp.stateDir, 'r1', 3, never))).toEqual([]);
+});
+
+test('a resumed run is followed on', async () => {
+  using temp = tempDatabase();
+  const first = lead(temp.db, 'r1');
+  Journal.create(temp.db, first).append([started(), finished], 1);
+  releaseLease(temp.db, first);
+  const second = lead(temp.db, 'r1');
+  const journal = Journal.open(temp.db, second);
+  journal.append([{ type: 'run.resumed', retry: [] }], 2);
+  releaseLease(temp.db, second); // Ended without an outcome: somebody may resume it again.
+
+  const stop = new AbortController();
+  const batches = follow(temp.stateDir, 'r1', 2, stop.signal);
+  expect((await batches.next()).value).toEqual([
+    { seq: 3, at: 2, event: { type: 'run.resumed', retry: [] } },
+  ]);
+  const end = batches.next();
+  stop.abort();
+  expect(await end).toEqual({ done: true, value: undefined });
+});
+
+test('a signal that is aborted already ends it before anything is read', async () => {
+  using state = tempState();
+
+  expect(await collect(follow(state.stateDir, 'r1', 0, AbortSignal.abort()))).toEqual([]);
+});
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,69 @@
+/** `capture`: a short command's output, its end, and the limits that keep it short. */
+
+import { expect, test } from 'vitest';
+import { type Capture, capture, TimeLimitError } from '../../src/process/capture.ts';
+import { processTable } from '../../src/process/table.ts';
+
+const { signal } = new AbortController();
+
+function script(text: string, more: Partial<Capture> = {}): Capture {
+  const env = { PATH: process.env.PATH };
+  return { file: 'sh', args: ['-c', text], cwd: '/', env, stdin: '', ...more };
+}
+
+test('output, errors and the exit code come back as they are', async () => {
+  const command = script("cat; printf 'a\\0b\\303\\251'; echo no >&2; exit 7", { stdin: 'in ' });
+  expect(await capture(command, signal)).toEqual({
+    exit: { kind: 'exited', code: 7 },
+    stdout: 'in a\0bé',
+    stderr: 'no\n',
+  });
+});
+
+test('a large output is complete', async () => {
+  const { stdout } = await capture(script("head -c 5000000 /dev/zero | tr '\\0' a"), signal);
+  expect(stdout).toBe('a'.repeat(5_000_000));
+});
+
+test('more output than allowed stops the command and is told', async () => {
+  const { exit } = await capture(script('yes', { maxBytes: 100_000 }), signal);
+  expect(exit).toMatchObject({ kind: 'aborted', reason: { message: 'sh printed too much' } });
+});
+
+test('without input the command reads end-of-file, not our terminal', async () => {
+  const { exit } = await capture(script('read line || exit 5; exit 0'), signal);
+  expect(exit).toEqual({ kind: 'exited', code: 5 });
+});
+
+test('the time limit ends the command and its group, and says so', async () => {
+  const command = script('sleep 300 & echo $!; wait', { limitMs: 300 });
+  const { exit, stdout } = await capture(command, signal);
+  expect(exit).toEqual({ kind: 'aborted', reason: new TimeLimitError('sh', 300) });
+  expect(processTable().filter((entry) => entry.pid === Number(stdout))).toEqual([]);
+});
+
+test('an abort lets the command clean up', async () => {
+  const stop = new AbortController();
+  const cleaning = 'trap "echo cleaned; exit 1" TERM; sleep 300 & wait';
+  setTimeout(() => stop.abort('reason'), 300);
+  expect(await capture(script(cleaning), stop.signal)).toEqual({
+    exit: { kind: 'aborted', reason: 'reason' },
+    stdout: 'cleaned\n',
+    stderr: '',
+  });
+});
+
+test('a daemon that keeps the pipe does not delay the answer', async () => {
+  const begun = performance.now();
+  const { exit, stdout } = await capture(script('sleep 2 & echo done'), signal);
+  expect({ exit, stdout }).toEqual({ exit: { kind: 'exited', code: 0 }, stdout: 'done\n' });
+  expect(performance.now() - begun).toBeLessThan(1_500);
+});
+
+test('a missing program is a SpawnError', async () => {
+  await expect(capture(script('', { file: 'no-such-program' }), signal)).rejects.toMatchObject({
+    name: 'SpawnError',
+    problem: 'no-program',
+    message: 'cannot start no-such-program: not found in PATH',
+  });
+});

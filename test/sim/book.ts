@@ -1,0 +1,300 @@
+/**
+ * The Book: a second, much simpler fold of the journal, which refuses entries that must not be.
+ *
+ * It shares no code with src/model/state.ts or src/schedule: whatever they agree on between each
+ * other is checked here against the plan, the policy (policy.ts) and the repository (repo.ts).
+ */
+
+import type { Entry, Event } from '../../src/model/event.ts';
+import type { Failure } from '../../src/model/failure.ts';
+import type { Plan, Sha, TaskId, TaskSpec } from '../../src/model/plan.ts';
+import { AGENTS, reallyMeet } from './plans.ts';
+import { afterAttempt, afterRejection, type Fate, type Used } from './policy.ts';
+import type { Repo } from './repo.ts';
+import { rule } from './violation.ts';
+
+/** One task as the journal tells it. `queued`: finished work that waits to be judged. */
+export interface Page {
+  readonly spec: TaskSpec;
+  status: 'waiting' | 'running' | 'stopped' | 'queued' | 'merging' | 'landed' | 'done' | 'failed';
+  attempts: number;
+  base: Sha | null;
+  /** The last finished work. */
+  work: Sha | null;
+  fate: Fate | null;
+  used: Used;
+  session: string | null;
+  /** Where in the journal its cancellation is; null unless it is cancelled. */
+  cancelledSeq: number | null;
+  workspace: 'none' | 'live' | 'released' | 'gone';
+}
+
+/** Far less than anything costs. */
+export const TINY_USD = 1e-9;
+
+/** The later, the more is stopped. */
+const MODES = ['drain', 'end', 'cancel'];
+
+type Of<T extends Event['type']> = Extract<Event, { type: T }>;
+
+export class Book {
+  readonly plan: Plan;
+  readonly pages: ReadonlyMap<TaskId, Page>;
+  seq = 0;
+  at = 0;
+  /** The time of the entry before the newest one. */
+  before = 0;
+  stopping: { readonly mode: Of<'run.stopping'>['mode']; readonly seq: number } | null = null;
+  publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
+  outcome: Of<'run.finished'>['outcome'] | null = null;
+  readonly #repo: Repo;
+  readonly #costs = new Map<string, number>();
+
+  constructor(plan: Plan, repo: Repo) {
+    this.plan = plan;
+    this.#repo = repo;
+    this.pages = new Map(plan.tasks.map((spec) => [spec.id, newPage(spec)]));
+  }
+
+  /** What the run may still spend. Sums of fractions differ by their order: compare with TINY_USD. */
+  get leftUsd(): number {
+    const spent = [...this.#costs.values()].reduce((sum, cost) => sum + cost, 0);
+    return (this.plan.limits.budgetUsd ?? Number.POSITIVE_INFINITY) - spent;
+  }
+
+  /** Checks the next entry and takes it in. */
+  see({ seq, at, event }: Entry): void {
+    rule(seq === this.seq + 1, `entry ${seq} follows ${this.seq}`);
+    rule(at >= this.at, `entry ${seq} is older than the one before it`);
+    rule(this.outcome === null || event.type === 'run.resumed', `${event.type} after the end`);
+    this.seq = seq;
+    this.before = this.at;
+    this.at = at;
+    if (event.type.startsWith('run.')) this.#run(event);
+    else if (event.type.startsWith('publish.')) this.#publish(event);
+    else this.#task(event);
+  }
+
+  #run(event: Event): void {
+    if (event.type === 'run.stopping') this.#stop(event);
+    if (event.type === 'run.finished') this.#finish(event);
+    if (event.type !== 'run.resumed') return;
+    rule(this.outcome !== null || event.retry.length === 0, 'only an ended run gives new chances');
+    this.outcome = null;
+    this.stopping = null;
+    if (this.publish === 'blocked') this.publish = 'none';
+    for (const id of event.retry) {
+      const page = this.page(id);
+      rule(page.status === 'failed', `${id} gets a new chance without having failed`);
+      page.status = 'waiting';
+      page.fate = null;
+      page.cancelledSeq = null;
+      page.used = { counted: 0, waits: 0, reworks: 0 };
+    }
+  }
+
+  #stop({ mode }: Of<'run.stopping'>): void {
+    const before = this.stopping?.mode;
+    const harder = before === undefined || MODES.indexOf(mode) > MODES.indexOf(before);
+    rule(harder, `the run is asked to ${mode} after it was asked to ${before}`);
+    this.stopping = { mode, seq: this.seq };
+  }
+
+  #finish({ outcome }: Of<'run.finished'>): void {
+    const pages = [...this.pages.values()];
+    for (const { spec, status, workspace } of pages) {
+      rule(!['running', 'merging'].includes(status), `finished while ${spec.id} is ${status}`);
+      rule(workspace !== 'released', `finished while the workspace of ${spec.id} is being removed`);
+    }
+    rule(this.publish !== 'running', 'finished while publishing');
+    const mode = this.stopping?.mode;
+    if (mode === undefined) {
+      const good = pages.every(({ status }) => status === 'landed' || status === 'done');
+      rule(pages.every(isOver), 'finished although a task has not ended');
+      rule(!this.unpublished || this.publish === 'blocked', 'finished without publishing');
+      const expected = good && this.publish !== 'blocked' ? 'succeeded' : 'failed';
+      rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
+    } else {
+      const queued = pages.some((page) => page.status === 'queued' && page.cancelledSeq === null);
+      rule(mode !== 'drain' || !queued, 'finished draining although work waits to land');
+      const expected = mode === 'cancel' ? 'cancelled' : 'interrupted';
+      rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
+    }
+    this.outcome = outcome;
+  }
+
+  #publish(event: Event): void {
+    if (event.type === 'publish.started') {
+      rule([...this.pages.values()].every(isOver), 'publishing before everything is over');
+      rule(this.stopping === null, 'publishing although the run is stopping');
+      rule(this.unpublished, 'publishing what need not be published');
+      rule(event.head === this.#repo.head, `publishing ${event.head}, not ${this.#repo.head}`);
+    } else {
+      rule(this.publish === 'running', `${event.type} without publish.started`);
+    }
+    const state = event.type.slice('publish.'.length);
+    this.publish = state === 'started' ? 'running' : (state as 'finished' | 'blocked');
+  }
+
+  /** Whether the target branch still lacks something that landed and should be there. */
+  get unpublished(): boolean {
+    const { head, base, target } = this.#repo;
+    if (this.plan.landing.publish === 'off' || this.plan.target === undefined) return false;
+    return (
+      head !== base && head !== null && !(target !== null && this.#repo.contains(target, head))
+    );
+  }
+
+  #task(event: Event): void {
+    if (!('task' in event) || event.task === null) return;
+    const page = this.page(event.task);
+    switch (event.type) {
+      case 'attempt.started':
+        return this.#start(page, event);
+      case 'attempt.session':
+        page.session = event.session;
+        return;
+      case 'attempt.usage':
+        this.#costs.set(`${event.task}.${event.attempt}`, event.costUsd);
+        return;
+      case 'attempt.finished':
+      case 'attempt.failed':
+        return this.#endAttempt(page, event);
+      case 'merge.started':
+      case 'merge.landed':
+      case 'merge.rejected':
+        return this.#merge(page, event);
+      case 'task.failed':
+        return this.#fail(page, event.failure);
+      case 'task.cancelled':
+        page.cancelledSeq = this.seq;
+        return;
+      case 'workspace.released':
+        rule(page.workspace === 'live' && isOver(page), `${event.task} is released too early`);
+        page.workspace = 'released';
+        return;
+      case 'workspace.removed':
+      case 'workspace.kept':
+        rule(page.workspace === 'released', `${event.type} of ${event.task} without a release`);
+        page.workspace = 'gone';
+        return;
+    }
+  }
+
+  #start(page: Page, event: Of<'attempt.started'>): void {
+    const { spec, used, fate } = page;
+    const { id } = spec;
+    rule(event.attempt === page.attempts + 1, `${id}.${event.attempt} after ${page.attempts}`);
+    rule(page.cancelledSeq === null, `${id} starts although it is cancelled`);
+    rule(this.stopping === null, `${id} starts although the run is stopping`);
+    rule(this.leftUsd > -TINY_USD, `${id} starts without money`);
+    this.#checkDue(page, event);
+    for (const other of this.pages.values()) {
+      const holds = ['running', 'queued', 'merging'].includes(other.status);
+      const meets = other !== page && holds && reallyMeet(other.spec, spec);
+      rule(!meets, `${id} starts in the scope of ${other.spec.id}, which is ${other.status}`);
+    }
+    if (fate?.kind === 'attempt' && fate.rework) used.reworks += 1;
+    if (event.start.kind === 'fresh') page.session = null;
+    page.status = 'running';
+    page.attempts = event.attempt;
+    page.base = event.base;
+    page.workspace = 'live';
+  }
+
+  /** A first attempt may start at any time; another one when policy says so, from the right place. */
+  #checkDue(page: Page, { start }: Of<'attempt.started'>): void {
+    const { id, agent } = page.spec;
+    if (page.status === 'waiting')
+      return rule(start.kind === 'fresh', `${id} starts ${start.kind}`);
+    const { fate } = page;
+    rule(page.status === 'stopped' && fate?.kind === 'attempt', `${id} must not start again`);
+    rule(this.at >= fate.dueAt, `${id} starts again ${fate.dueAt - this.at} ms too early`);
+    const late = this.before < fate.dueAt && this.at > fate.dueAt;
+    rule(!late, `${id} starts again ${this.at - fate.dueAt} ms too late, with nothing in between`);
+    const session = AGENTS[agent]!.resume ? page.session : null;
+    const expected = fate.rework
+      ? { kind: 'rework', session, commit: page.work }
+      : session === null
+        ? { kind: 'fresh' }
+        : { kind: 'continue', session };
+    const same = JSON.stringify(start) === JSON.stringify(expected);
+    rule(same, `${id} starts again as ${JSON.stringify(start)}`);
+  }
+
+  #endAttempt(page: Page, event: Of<'attempt.finished' | 'attempt.failed'>): void {
+    const { id } = page.spec;
+    rule(page.status === 'running', `${event.type} of ${id}, which is ${page.status}`);
+    rule(event.attempt === page.attempts, `${event.type} of ${id}.${event.attempt} is stale`);
+    if (event.type === 'attempt.failed') {
+      page.status = 'stopped';
+      page.fate = afterAttempt(page.spec, event.failure, this.at, page.used);
+    } else {
+      page.status = event.commit === null ? 'done' : 'queued';
+      page.work = event.commit;
+    }
+  }
+
+  #merge(page: Page, event: Of<'merge.started' | 'merge.landed' | 'merge.rejected'>): void {
+    const { id } = page.spec;
+    if (event.type === 'merge.started') {
+      const busy = [...this.pages.values()].find(({ status }) => status === 'merging');
+      rule(busy === undefined, `${id} merges while ${busy?.spec.id} does`);
+      rule(page.status === 'queued', `${id} merges although it is ${page.status}`);
+      rule(page.cancelledSeq === null, `${id} merges although it is cancelled`);
+      const mode = this.stopping?.mode ?? 'drain';
+      rule(mode === 'drain', `${id} merges although the run is ending`);
+      rule(event.commit === page.work, `${id} merges ${event.commit}, not ${page.work}`);
+      page.status = 'merging';
+      return;
+    }
+    rule(page.status === 'merging', `${event.type} of ${id}, which is ${page.status}`);
+    page.status = 'landed';
+    if (event.type === 'merge.landed') return;
+    page.fate = afterRejection(this.plan.landing, event.failure, this.at, page.used);
+    page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
+  }
+
+  #fail(page: Page, failure: Failure): void {
+    const { id } = page.spec;
+    const idle = ['waiting', 'stopped', 'queued'].includes(page.status);
+    rule(idle, `${id} fails although it is ${page.status}`);
+    const reasons: Readonly<Record<string, boolean>> = {
+      cancelled: page.cancelledSeq !== null || this.stopping?.mode === 'cancel',
+      budget: this.leftUsd < TINY_USD && page.status !== 'queued',
+      'dependency-failed':
+        failure.kind === 'dependency-failed' &&
+        page.spec.needs.includes(failure.dependency) &&
+        this.page(failure.dependency).status === 'failed',
+    };
+    const exhausted = page.status === 'stopped' && page.fate?.kind === 'give-up';
+    rule(reasons[failure.kind] === true || exhausted, `${id} fails too early: ${failure.kind}`);
+    page.status = 'failed';
+  }
+
+  page(id: TaskId): Page {
+    const page = this.pages.get(id);
+    rule(page !== undefined, `the journal names an unknown task: ${id}`);
+    return page;
+  }
+}
+
+/** Whether nothing more will happen to the task. */
+export function isOver({ status }: Page): boolean {
+  return status === 'landed' || status === 'done' || status === 'failed';
+}
+
+function newPage(spec: TaskSpec): Page {
+  return {
+    spec,
+    status: 'waiting',
+    attempts: 0,
+    base: null,
+    work: null,
+    fate: null,
+    used: { counted: 0, waits: 0, reworks: 0 },
+    session: null,
+    cancelledSeq: null,
+    workspace: 'none',
+  };
+}

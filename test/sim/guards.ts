@@ -1,0 +1,134 @@
+/**
+ * The rules about what really happens: which effects run at the same time, what they may begin with,
+ * and what must not be left undone when the engine waits. Truth is the repository and the jobs.
+ */
+
+import { type Effect, keyOf } from '../../src/model/effect.ts';
+import { type Book, isOver, type Page, TINY_USD } from './book.ts';
+import type { Job } from './jobs.ts';
+import { reallyMeet } from './plans.ts';
+import type { Repo } from './repo.ts';
+import { rule } from './violation.ts';
+
+/** What the guards look at. */
+export interface Scene {
+  readonly book: Book;
+  readonly repo: Repo;
+  readonly jobs: readonly Job[];
+}
+
+/** Checks that an effect may begin, now and beside everything that is already running. */
+export function guardStart(scene: Scene, effect: Effect): void {
+  const twin = scene.jobs.find((job) => keyOf(job.effect) === keyOf(effect));
+  rule(twin === undefined, `${keyOf(effect)} runs twice at the same time`);
+  if (effect.kind === 'attempt') guardAttempt(scene, effect);
+  if (effect.kind === 'merge') guardMerge(scene, effect);
+  if (effect.kind === 'release') guardRelease(scene, effect);
+  if (effect.kind === 'publish') guardPublish(scene, effect);
+}
+
+function guardAttempt({ book, repo, jobs }: Scene, effect: Effect & { kind: 'attempt' }): void {
+  const page = book.page(effect.task);
+  const name = `${effect.task}.${effect.attempt}`;
+  const announced = page.status === 'running' && page.attempts === effect.attempt;
+  rule(announced && page.base === effect.base, `${name} begins without being recorded`);
+  for (const need of page.spec.needs) {
+    const work = repo.landedWork(need);
+    rule(work !== null || book.page(need).status === 'done', `${name} begins before ${need}`);
+    rule(work === null || repo.contains(effect.base, work), `${name} does not see ${need}`);
+  }
+  if (effect.base !== null) {
+    rule(repo.contains(repo.head, effect.base), `${name} begins off the run's branch`);
+  }
+  const active = jobs.flatMap(({ effect: other }) =>
+    other.kind === 'attempt' ? [book.page(other.task).spec] : [],
+  );
+  const { workers, groups } = book.plan.limits;
+  rule(active.length < workers, `${name} is one more than ${workers} workers`);
+  const { group } = page.spec;
+  if (group !== undefined && groups[group] !== undefined) {
+    const inGroup = active.filter((spec) => spec.group === group).length;
+    rule(inGroup < groups[group], `${name} is one more than ${groups[group]} of group ${group}`);
+  }
+  const met = active.find((spec) => reallyMeet(spec, page.spec));
+  rule(met === undefined, `${name} runs together with ${met?.id}, which writes the same files`);
+}
+
+function guardMerge({ book, repo, jobs }: Scene, effect: Effect & { kind: 'merge' }): void {
+  const page = book.page(effect.task);
+  const announced = page.status === 'merging' && page.work === effect.commit;
+  rule(announced, `the merge of ${effect.task} begins without being recorded`);
+  const other = jobs.find((job) => job.effect.kind === 'merge');
+  rule(other === undefined, `${effect.task} is merged while another candidate is`);
+  const since = repo.landings
+    .filter(({ task, work }) => task !== effect.task && !repo.contains(page.base, work))
+    .map(({ task }) => task);
+  const same = JSON.stringify(effect.landedSince) === JSON.stringify(since);
+  rule(same, `${effect.task} is said to meet ${effect.landedSince}, not ${since}`);
+}
+
+function guardRelease({ book, repo, jobs }: Scene, effect: Effect & { kind: 'release' }): void {
+  const page = book.page(effect.task);
+  rule(page.workspace === 'released', `the release of ${effect.task} is not recorded`);
+  const good = page.status === 'landed' || page.status === 'done';
+  rule(effect.succeeded === good, `${effect.task} is released as if succeeded=${!good}`);
+  rule(page.status !== 'landed' || repo.landedWork(effect.task) !== null, 'released, not landed');
+  const user = jobs.find(
+    ({ effect: other }) => other.kind !== 'publish' && other.task === effect.task,
+  );
+  rule(user === undefined, `the workspace of ${effect.task} is removed under a running effect`);
+}
+
+function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'publish' }): void {
+  rule(book.publish === 'running', 'a publication begins without being recorded');
+  rule(effect.head === repo.head, `${effect.head} is published, but the head is ${repo.head}`);
+  rule(effect.target === book.plan.target, `published to ${effect.target}`);
+  rule([...book.pages.values()].every(isOver), 'a publication begins before everything is over');
+  const other = jobs.find((job) => job.effect.kind !== 'release');
+  rule(other === undefined, 'a publication begins while something runs');
+}
+
+/** Checks that an engine that waits has done all that could be done. */
+export function guardRest({ book, jobs }: Scene, now: number): void {
+  for (const job of jobs) guardStopped(book, job);
+  const pages = [...book.pages.values()];
+  const merging = pages.some(({ status }) => status === 'merging');
+  const mode = book.stopping?.mode ?? 'drain';
+  const stuck = pages.find(
+    ({ status, cancelledSeq }) => status === 'queued' && cancelledSeq === null,
+  );
+  rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
+  if (book.stopping !== null || book.leftUsd < TINY_USD) return;
+  const idle = pages.find((page) => isDue(book, page, now) && hasRoom(book, page));
+  rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
+}
+
+/** A stop or a cancellation must have reached what ran when it was recorded. */
+function guardStopped({ stopping, pages }: Book, { effect, signal, since }: Job): void {
+  if (effect.kind === 'release') return;
+  const cancelled = effect.kind === 'publish' ? null : pages.get(effect.task)!.cancelledSeq;
+  const ended = stopping !== null && stopping.mode !== 'drain' && stopping.seq > since;
+  const meant = ended || (cancelled !== null && cancelled > since);
+  rule(!meant || signal.aborted, `${keyOf(effect)} goes on although it was stopped`);
+  const reason = String(signal.reason);
+  rule(!signal.aborted || /^(cancelled|interrupted)$/.test(reason), `stopped with ${reason}`);
+  rule(!signal.aborted || meant, `${keyOf(effect)} is stopped for no reason`);
+}
+
+function isDue(book: Book, { spec, status, fate, cancelledSeq }: Page, now: number): boolean {
+  if (cancelledSeq !== null) return false;
+  if (status === 'stopped') return fate?.kind === 'attempt' && fate.dueAt <= now;
+  const good = (id: string) => ['landed', 'done'].includes(book.page(id).status);
+  return status === 'waiting' && spec.needs.every(good);
+}
+
+/** Certain room only: a task with a scope may be kept out by one that merely looks like its own. */
+function hasRoom({ plan, pages }: Book, { spec }: Page): boolean {
+  if (spec.writes.length > 0) return false;
+  const active = [...pages.values()].filter(({ status }) => status === 'running');
+  if (active.length >= plan.limits.workers) return false;
+  const limit = plan.limits.groups[spec.group ?? ''];
+  return (
+    limit === undefined || active.filter((page) => page.spec.group === spec.group).length < limit
+  );
+}

@@ -1,0 +1,238 @@
+/**
+ * Effects as the simulated world performs them: a few steps on the virtual clock, each of which may
+ * report a fact, and an end.
+ *
+ *   J1. A job's last fact and its end are one step.
+ *   J2. A job of a dead engine says nothing more, but what it did to the repository stays done. One
+ *       that was about to move a ref may have moved it: nobody knows at which instant it died.
+ *   J3. A stopped job ends soon, with the reason as the failure's kind, unless it was done already.
+ */
+
+import type { Effect } from '../../src/model/effect.ts';
+import type { Event } from '../../src/model/event.ts';
+import type { Failure } from '../../src/model/failure.ts';
+import type { Sha } from '../../src/model/plan.ts';
+import { AGENTS } from './plans.ts';
+import { Random } from './random.ts';
+import type { Universe } from './universe.ts';
+import { attemptEnding, mergeEnding } from './whims.ts';
+
+export class Job {
+  readonly effect: Effect;
+  readonly signal: AbortSignal;
+  /** The newest entry when it began. */
+  readonly since: number;
+  readonly done: Promise<void>;
+  over = false;
+  /** Moves the ref, for a job that has made up its mind to; null before and afterwards. */
+  move: (() => void) | null = null;
+  readonly #universe: Universe;
+  readonly #report: (fact: Event) => void;
+  #settle: () => void = () => {};
+
+  constructor(
+    universe: Universe,
+    effect: Effect,
+    report: (fact: Event) => void,
+    signal: AbortSignal,
+  ) {
+    this.#universe = universe;
+    this.effect = effect;
+    this.signal = signal;
+    this.since = universe.book.seq;
+    this.#report = report;
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  later(ms: number, step: () => void): void {
+    this.#universe.clock.after(ms, () => {
+      if (!this.over) step();
+    });
+  }
+
+  /** Calls the step when the job is asked to stop; at once if it was already. */
+  onStop(step: (failure: Failure) => void): void {
+    const told = () => {
+      const kind = this.signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
+      if (!this.over) step({ kind, message: `It was ${kind}.` });
+    };
+    if (this.signal.aborted) told();
+    else this.signal.addEventListener('abort', told, { once: true });
+  }
+
+  say(fact: Event): void {
+    if (!this.over) this.#report(fact);
+  }
+
+  /** Ends as the whims have it. */
+  end(fact: Event): void {
+    this.#universe.told.add(fact);
+    this.endEarly(fact);
+  }
+
+  /** Ends because it was stopped: that uses up no whim. */
+  endEarly(fact: Event): void {
+    this.say(fact);
+    this.vanish();
+  }
+
+  /** Ends without a word. */
+  vanish(): void {
+    this.over = true;
+    this.#settle();
+  }
+
+  moveNow(): void {
+    this.move?.();
+    this.move = null;
+  }
+}
+
+/** Begins a job's steps. */
+export function begin(universe: Universe, job: Job): void {
+  const { effect } = job;
+  const random = new Random(universe.seed, 'job', effect.kind, universe.nextJob());
+  if (effect.kind === 'attempt') beginAttempt(universe, job, effect, random);
+  if (effect.kind === 'merge') beginMerge(universe, job, effect, random);
+  if (effect.kind === 'publish') beginPublish(universe, job, effect, random);
+  if (effect.kind !== 'release') return;
+  const { task, succeeded } = effect;
+  const removed = random.chance(succeeded ? 0.9 : 0.3);
+  job.later(random.between(0, 100), () =>
+    job.end(
+      removed
+        ? { type: 'workspace.removed', task }
+        : { type: 'workspace.kept', task, why: 'Untracked files are left.' },
+    ),
+  );
+}
+
+function beginAttempt(
+  universe: Universe,
+  job: Job,
+  effect: Effect & { kind: 'attempt' },
+  random: Random,
+): void {
+  const { task, attempt, start } = effect;
+  const { spec } = universe.book.page(task);
+  const duration = random.between(5, 2_500);
+  if (AGENTS[spec.agent]!.resume && random.chance(0.9)) {
+    const session = start.kind === 'continue' ? start.session : null;
+    job.later(random.between(0, duration), () =>
+      job.say({ type: 'attempt.session', task, attempt, session: session ?? `${task}.${attempt}` }),
+    );
+  }
+  const costUsd = Math.min(random.between(1, 60) / 100, effect.budgetUsd ?? 1);
+  for (const share of random.chance(0.7) ? [0.5, 1] : []) {
+    job.later(Math.round(duration * share), () =>
+      job.say({
+        type: 'attempt.usage',
+        ...{ task, attempt, costUsd: costUsd * share, inputTokens: 10, outputTokens: 10 },
+      }),
+    );
+  }
+  const finish = () => job.end(attemptEnd(universe, effect));
+  const fail = (failure: Failure) =>
+    job.endEarly({ type: 'attempt.failed', task, attempt, failure, exitCode: null });
+  job.later(duration, finish);
+  job.onStop((failure) =>
+    job.later(random.between(0, 300), random.chance(0.2) ? finish : () => fail(failure)),
+  );
+}
+
+function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): Event {
+  const { task, attempt, base, start } = effect;
+  const { spec } = universe.book.page(task);
+  const ending = attemptEnding(universe.seed, spec, universe.told.countOf('attempt', task));
+  if (ending.kind === 'failed') {
+    const failure = ending.failure(universe.clock.now);
+    return { type: 'attempt.failed', task, attempt, failure, exitCode: 1 };
+  }
+  const parents = [base, start.kind === 'rework' ? start.commit : null].filter(
+    (sha) => sha !== null,
+  );
+  const commit =
+    ending.kind === 'work' ? universe.repo.commit(`${task}.${attempt}`, parents) : null;
+  return {
+    type: 'attempt.finished',
+    ...{ task, attempt, commit, files: [], outside: [], exitCode: 0, text: 'Done.' },
+  };
+}
+
+function beginMerge(
+  universe: Universe,
+  job: Job,
+  { task, commit, onto, landedSince }: Effect & { kind: 'merge' },
+  random: Random,
+): void {
+  const { repo, book, seed } = universe;
+  let head: Sha | null = repo.contains(repo.head, commit) ? repo.head : null;
+  const landed = () => job.end({ type: 'merge.landed', task, onto, commit: head! });
+  if (head !== null) {
+    universe.foundDone += 1;
+    return job.later(random.between(0, 50), landed);
+  }
+  const verdict = mergeEnding(seed, book.page(task).spec, universe.told.countOf('merge', task));
+  const gate = {
+    type: 'gate.finished',
+    task,
+    gate: 'tests',
+    tree: `tree-${commit}`,
+    ms: 1,
+  } as const;
+  const duration = random.between(5, 600);
+  if (verdict.kind === 'landed') {
+    job.move = () => {
+      head = repo.land(task, commit, onto);
+    };
+    job.later(duration, () => {
+      job.say({ ...gate, ok: true, output: '' });
+      job.moveNow();
+      job.later(random.between(0, 40), landed);
+    });
+  } else {
+    const failure = verdict.failure(landedSince);
+    job.later(duration, () => {
+      if (failure.kind === 'gate-failed') job.say({ ...gate, ok: false, output: 'red' });
+      job.end({ type: 'merge.rejected', task, onto, failure });
+    });
+  }
+  const giveUp = (failure: Failure) => {
+    if (head === null) job.endEarly({ type: 'merge.rejected', task, onto, failure });
+  };
+  job.onStop((failure) => job.later(random.between(0, 200), () => giveUp(failure)));
+}
+
+function beginPublish(
+  universe: Universe,
+  job: Job,
+  { head, target }: Effect & { kind: 'publish' },
+  random: Random,
+): void {
+  const { repo } = universe;
+  let moved = repo.contains(repo.target, head);
+  if (moved) universe.foundDone += 1;
+  const finish = () =>
+    job.end({ type: 'publish.finished', target, commit: head, checkout: 'followed' });
+  const block = (why: string) => {
+    if (!moved) job.end({ type: 'publish.blocked', why, remedy: 'git merge' });
+  };
+  const duration = random.between(5, 300);
+  if (!moved && random.chance(0.2)) {
+    job.later(duration, () => block('Changes are in the way.'));
+  } else {
+    job.move = moved
+      ? null
+      : () => {
+          repo.publish(head);
+          moved = true;
+        };
+    job.later(duration, () => {
+      job.moveNow();
+      job.later(random.between(0, 40), finish);
+    });
+  }
+  job.onStop(({ message }) => job.later(random.between(0, 100), () => block(message)));
+}

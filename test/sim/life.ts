@@ -1,0 +1,165 @@
+/**
+ * One engine's life: the Log and the World it is given, and the way it dies.
+ *
+ * The engine only ever waits in `sleep`, so `sleep` is what moves the clock: it fires what is due
+ * until somebody reports something or the time is over. No real time passes.
+ */
+
+import type { Log, World } from '../../src/engine/world.ts';
+import type { Command } from '../../src/model/command.ts';
+import type { Effect } from '../../src/model/effect.ts';
+import type { Entry, Event } from '../../src/model/event.ts';
+import { guardRest, guardStart } from './guards.ts';
+import { begin, Job } from './jobs.ts';
+import { AGENTS } from './plans.ts';
+import { Random } from './random.ts';
+import type { Universe } from './universe.ts';
+import { Crash, rule } from './violation.ts';
+
+/**
+ * How an engine dies. `before` and `after` storing its nth batch; in the middle of the `effects` of
+ * that batch; at a `time`; `aborted` at a time: its effects are told to stop, but nobody listens; or
+ * soon after its first effect of a kind has begun.
+ */
+export type Death =
+  | { readonly kind: 'before' | 'after' | 'effects'; readonly batch: number }
+  | { readonly kind: 'time' | 'aborted'; readonly ms: number }
+  | { readonly kind: 'during'; readonly effect: Effect['kind']; readonly ms: number };
+
+/** Longer than any pause of the policy: an engine that records nothing for so long hangs. */
+const STALLED_MS = 40 * 60_000;
+const MOST_ENTRIES = 3_000;
+const MOST_SPINS = 100;
+
+export class Life implements Log, World {
+  #jobs: readonly Job[] = [];
+  #ended = false;
+  #dead = false;
+  #batches = 0;
+  #spins = 0;
+  #heard = false;
+  #restedAt = -1;
+  readonly #universe: Universe;
+  readonly #death: Death | null;
+  readonly #process = new AbortController();
+  readonly #random: Random;
+
+  constructor(universe: Universe, nth: number, death: Death | null) {
+    this.#universe = universe;
+    this.#death = death;
+    this.#random = new Random(universe.seed, 'life', nth);
+    if (death?.kind !== 'time' && death?.kind !== 'aborted') return;
+    universe.clock.after(death.ms, () => {
+      if (this.#ended) return;
+      if (death.kind === 'time') this.#die();
+      else this.#process.abort('interrupted');
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#process.signal;
+  }
+
+  /** What is running. */
+  get jobs(): readonly Job[] {
+    this.#jobs = this.#jobs.filter(({ over }) => !over);
+    return this.#jobs;
+  }
+
+  /** Called when the engine has returned or thrown. */
+  end(): void {
+    this.#ended = true;
+    rule(this.jobs.length === 0, `the engine ended with ${this.jobs.length} effects running`);
+  }
+
+  append(events: readonly Event[], at: number): readonly Entry[] {
+    if (this.#dead) throw new Crash();
+    this.#batches += 1;
+    const death = this.#death !== null && 'batch' in this.#death ? this.#death : null;
+    const last = death?.batch === this.#batches ? death.kind : null;
+    if (last === 'before') this.#dieNow();
+    const entries = this.#universe.store(events, at);
+    rule(entries.at(-1)!.seq < MOST_ENTRIES, 'the journal grows without end');
+    if (last === 'after') this.#dieNow();
+    return entries;
+  }
+
+  agents = (agent: string) => AGENTS[agent]!;
+
+  now(): number {
+    return this.#universe.clock.now;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, book } = this.#universe;
+    const until = clock.now + ms;
+    this.#spins = ms > 0 ? 0 : this.#spins + 1;
+    rule(this.#spins < MOST_SPINS, 'the engine goes round and round without waiting');
+    if (!this.#stopped(signal)) this.#checkRest();
+    this.#heard = false;
+    while (!this.#heard && !this.#stopped(signal) && clock.fireNext(until));
+    if (!this.#heard && !this.#stopped(signal)) clock.advanceTo(until);
+    // A busy machine: the engine comes back late and finds several facts at once.
+    if (this.#heard && this.#random.chance(0.2)) {
+      clock.advanceTo(clock.now + this.#random.between(0, 250));
+    }
+    rule(clock.now - book.at < STALLED_MS, 'nothing has been recorded for 40 minutes');
+    return Promise.resolve();
+  }
+
+  commands(): readonly Command[] {
+    const { wishes } = this.#universe;
+    this.#universe.wishes = [];
+    return wishes;
+  }
+
+  recorded(entries: readonly Entry[]): void {
+    const { entries: stored } = this.#universe;
+    const same = entries.every((entry) => stored[entry.seq - 1] === entry);
+    rule(same, 'the world is told of something else than was stored');
+  }
+
+  perform(effect: Effect, report: (fact: Event) => void, signal: AbortSignal): Promise<void> {
+    const death = this.#death;
+    if (death?.kind === 'effects' && death.batch <= this.#batches) this.#die();
+    if (this.#dead) return Promise.resolve();
+    const { book, repo } = this.#universe;
+    guardStart({ book, repo, jobs: this.jobs }, effect);
+    const hear = (fact: Event) => {
+      this.#heard = true;
+      report(fact);
+    };
+    const job = new Job(this.#universe, effect, hear, signal);
+    this.#jobs = [...this.#jobs, job];
+    begin(this.#universe, job);
+    if (death?.kind === 'during' && death.effect === effect.kind)
+      job.later(death.ms, () => this.#die());
+    return job.done;
+  }
+
+  #stopped(signal: AbortSignal): boolean {
+    return this.#dead || signal.aborted;
+  }
+
+  #checkRest(): void {
+    const { book, repo, clock } = this.#universe;
+    if (this.#restedAt === book.seq) return; // Nothing new since it last waited.
+    guardRest({ book, repo, jobs: this.jobs }, clock.now);
+    this.#restedAt = book.seq;
+  }
+
+  #dieNow(): never {
+    this.#die();
+    throw new Crash();
+  }
+
+  #die(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    for (const job of this.jobs) {
+      if (this.#random.chance(0.4)) job.moveNow();
+      job.vanish();
+    }
+    this.#process.abort('interrupted');
+  }
+}

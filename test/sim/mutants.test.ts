@@ -1,0 +1,67 @@
+/** The simulator finds every planted bug (mutants.ts), and finds none in the sources as they are. */
+
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MUTANTS, type Mutant } from './mutants.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+/** Folders that a simulated engine is made of. */
+const FOLDERS = ['src/base', 'src/model', 'src/schedule', 'src/engine', 'test/sim'];
+const SEEDS = 150;
+
+let scratch = '';
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'landfast-mutants-'));
+  await symlink(join(PROJECT, 'node_modules'), join(scratch, 'node_modules'));
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+test.concurrent('the sources as they are pass', async () => {
+  const copy = await copyOf('none');
+  expect(await simulateIn(copy)).toEqual({ code: 0, broken: null });
+});
+
+test.concurrent.each(MUTANTS.map((mutant, index) => ({ ...mutant, index })))(
+  'caught: $name',
+  async (mutant) => {
+    const copy = await copyOf(`${mutant.index}`);
+    await plant(copy, mutant);
+    const broken = expect.stringMatching(/^world \d+: /);
+    expect(await simulateIn(copy)).toEqual({ code: 1, broken });
+  },
+);
+
+async function copyOf(name: string): Promise<string> {
+  const copy = join(scratch, name);
+  for (const folder of FOLDERS) {
+    await cp(join(PROJECT, folder), join(copy, folder), { recursive: true });
+  }
+  await cp(join(PROJECT, 'package.json'), join(copy, 'package.json'));
+  return copy;
+}
+
+async function plant(copy: string, { name, file, find, replace }: Mutant): Promise<void> {
+  const text = await readFile(join(copy, file), 'utf8');
+  const found = text.split(find).length - 1;
+  const remedy = 'Bring test/sim/mutants.ts up to date with the code.';
+  expect(found, `"${name}": its text occurs ${found} times in ${file}. ${remedy}`).toBe(1);
+  await writeFile(
+    join(copy, file),
+    text.replace(find, () => replace),
+  );
+}
+
+/** The first rule that breaks, in a process of its own: a planted bug may also loop for ever. */
+function simulateIn(copy: string): Promise<{ code: unknown; broken: string | null }> {
+  const args = ['test/sim/run-seeds.ts', '0', `${SEEDS}`];
+  const options = { cwd: copy, timeout: 25_000, env: { ...process.env, SIM_ENTRIES: '3' } };
+  return new Promise((done) => {
+    execFile(process.execPath, args, options, (error, _stdout, stderr) => {
+      const broken = /^Violation: (.*)$/m.exec(stderr)?.[1] ?? (stderr === '' ? null : stderr);
+      done({ code: error === null ? 0 : (error.code ?? error.signal), broken });
+    });
+  });
+}

@@ -1,0 +1,251 @@
+/**
+ * Planted bugs, one small change of the sources each. The simulator has to find every one of them:
+ * a rule that no mutant can break is a rule that nobody checks.
+ *
+ * `find` occurs exactly once in its file. When the code has moved on, move the mutant with it.
+ */
+
+/** One change of one file. */
+export interface Mutant {
+  /** What is wrong with the engine now. */
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+const DECIDE = 'src/schedule/decide.ts';
+const RETRY = 'src/schedule/retry.ts';
+const STATE = 'src/model/state.ts';
+const LOOP = 'src/engine/loop.ts';
+const RECOVER = 'src/engine/recover.ts';
+const COMMANDS = 'src/engine/commands.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'it starts tasks without waiting for what they need',
+    file: DECIDE,
+    find: 'return needed !== undefined && isGood(needed);',
+    replace: 'return needed !== undefined;',
+  },
+  {
+    name: 'it starts tasks when what they need has finished but not landed',
+    file: DECIDE,
+    find: 'return needed !== undefined && isGood(needed);',
+    replace: "return !!needed && (isGood(needed) || needed.status.kind === 'committed');",
+  },
+  {
+    name: 'it ignores the limits of groups',
+    file: DECIDE,
+    find: 'if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;',
+    replace: '',
+  },
+  {
+    name: 'it runs one worker too many',
+    file: DECIDE,
+    find: 'if (active.length >= limits.workers) return false;',
+    replace: 'if (active.length > limits.workers) return false;',
+  },
+  {
+    name: 'it leaves a worker idle',
+    file: DECIDE,
+    find: 'if (active.length >= limits.workers) return false;',
+    replace: 'if (active.length >= Math.max(1, limits.workers - 1)) return false;',
+  },
+  {
+    name: 'it forgets that scopes overlap',
+    file: DECIDE,
+    find: 'return !holding.some((other) => other !== task && scopesMeet(state.plan, task, other));',
+    replace: 'return true;',
+  },
+  {
+    name: 'it starts attempts with the money spent',
+    file: DECIDE,
+    find: 'if (state.stopping !== null || budgetLeft(state) <= 0) return',
+    replace: 'if (state.stopping !== null) return',
+  },
+  {
+    name: 'it starts attempts while it is stopping',
+    file: DECIDE,
+    find: 'if (state.stopping !== null || budgetLeft(state) <= 0) return',
+    replace: 'if (budgetLeft(state) <= 0) return',
+  },
+  {
+    name: 'it begins attempts at the base of the run instead of its head',
+    file: DECIDE,
+    find: '(task.attempts.at(-1)?.base ?? state.head) : state.head;',
+    replace: '(task.attempts.at(-1)?.base ?? state.head) : state.base;',
+  },
+  {
+    name: 'it never starts a retry that has to wait',
+    file: DECIDE,
+    find: 'if (next.at > now) {',
+    replace: 'if (next.at > 0) {',
+  },
+  {
+    name: 'it does not wait before a retry',
+    file: DECIDE,
+    find: 'if (next.at > now) {',
+    replace: 'if (next.at > now + 10_000) {',
+  },
+  {
+    name: 'it merges two candidates at the same time',
+    file: DECIDE,
+    find: "if (state.head === null || tasks.some(({ status }) => status.kind === 'merging')) return [];",
+    replace: 'if (state.head === null) return [];',
+  },
+  {
+    name: 'it names one landing too many as the other half of a red combination',
+    file: DECIDE,
+    find: 'return state.landed.slice(seen + 1)',
+    replace: 'return state.landed.slice(Math.max(0, seen))',
+  },
+  {
+    name: 'it releases the workspace of work that has not landed',
+    file: DECIDE,
+    find: "if (task.workspace !== 'live' || !isOver(task)) continue;",
+    replace: "if (task.workspace !== 'live' || task.status.kind === 'running') continue;",
+  },
+  {
+    name: 'it publishes while tasks run',
+    file: DECIDE,
+    find: "if (busy || state.publish.kind === 'running') return [];",
+    replace: `if (state.publish.kind === 'running') return [];
+      if (isUnpublished(state) && state.head !== null && state.target !== null) {
+        const { head, target } = state;
+        const perform: Effect = { kind: 'publish', head, target };
+        return [{ record: { type: 'publish.started', head }, perform }];
+      }
+      if (busy) return [];`,
+  },
+  {
+    name: 'it finishes while tasks wait',
+    file: DECIDE,
+    find: 'if (!tasks.every(isOver)) return [];',
+    replace: 'if (!tasks.some(isOver)) return [];',
+  },
+  {
+    name: 'it allows one retry too many',
+    file: RETRY,
+    find: 'used > task.spec.retries ?',
+    replace: 'used > task.spec.retries + 1 ?',
+  },
+  {
+    name: 'it counts an interruption as a retry',
+    file: RETRY,
+    find: "case 'interrupted':\n      return 'always';",
+    replace: "case 'interrupted':\n      return 'counted';",
+  },
+  {
+    name: 'it sends work back to its agent once too often',
+    file: RETRY,
+    find: 'task.reworks >= landing.reworks',
+    replace: 'task.reworks > landing.reworks',
+  },
+  {
+    name: 'it fails work whose landing was interrupted',
+    file: RETRY,
+    find: "if (failure.kind === 'interrupted') return { kind: 'queue' };",
+    replace: '',
+  },
+  {
+    name: 'it loses the session of an agent that could go on',
+    file: RETRY,
+    find: 'if (agent.resume && task.session !== null) return',
+    replace: 'if (agent.resume && task.session === null) return',
+  },
+  {
+    name: 'it does not forgive the failures of before a resume',
+    file: STATE,
+    find: 'task.forgiven = task.attempts.length;',
+    replace: '',
+  },
+  {
+    name: 'it queues landed work again',
+    file: STATE,
+    find: "taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };",
+    replace: "taskOf(state, event.task).status = { kind: 'committed', commit: event.commit, at };",
+  },
+  {
+    name: 'it forgets where the head is',
+    file: STATE,
+    find: 'state.head = event.commit;',
+    replace: '',
+  },
+  {
+    name: 'it does not add up what attempts cost',
+    file: STATE,
+    find: "pick(event, 'costUsd', 'inputTokens', 'outputTokens')",
+    replace: "pick(event, 'inputTokens', 'outputTokens')",
+  },
+  {
+    name: 'it does not try a blocked publication again after a resume',
+    file: STATE,
+    find: "if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };",
+    replace: '',
+  },
+  {
+    name: 'it performs before it records',
+    file: LOOP,
+    find: `      record(decisions.map((decision) => decision.record));
+      for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);`,
+    replace: `      for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);
+      record(decisions.map((decision) => decision.record));`,
+  },
+  {
+    name: 'it does not wake up for a retry',
+    file: LOOP,
+    find: '(wakeAt ?? Number.POSITIVE_INFINITY)',
+    replace: 'Number.POSITIVE_INFINITY',
+  },
+  {
+    name: 'it does not wait for its effects when it ends',
+    file: LOOP,
+    find: 'await group.settle();',
+    replace: '',
+  },
+  {
+    name: 'it leaves attempts open that a crash has ended',
+    file: RECOVER,
+    find: "facts.push({ type: 'attempt.failed', task: id, attempt, failure, exitCode: null });",
+    replace: '',
+  },
+  {
+    name: 'it does not go on with a merge after a crash',
+    file: RECOVER,
+    find: 'effects.push(effect);',
+    replace: '',
+  },
+  {
+    name: 'it does not go on with a release after a crash',
+    file: RECOVER,
+    find: "effects.push({ kind: 'release', task: id, succeeded: isGood(task) });",
+    replace: '',
+  },
+  {
+    name: 'it does not go on with a publication after a crash',
+    file: RECOVER,
+    find: "effects.push({ kind: 'publish', head: state.publish.head, target: state.target });",
+    replace: '',
+  },
+  {
+    name: 'it gives failed tasks a new chance after a mere crash',
+    file: RECOVER,
+    find: 'state.outcome === null ? [] : failed',
+    replace: 'failed',
+  },
+  {
+    name: 'it lets attempts go on when the run is ended',
+    file: COMMANDS,
+    find: "if (event.type !== 'run.stopping' || event.mode === 'drain') return [];",
+    replace: "if (event.type !== 'run.stopping' || event.mode !== 'cancel') return [];",
+  },
+  {
+    name: 'it lets the merge of a cancelled task go on',
+    file: COMMANDS,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    find: '[`attempt:${event.task}`, `merge:${event.task}`]',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    replace: '[`attempt:${event.task}`]',
+  },
+];

@@ -1,0 +1,117 @@
+/**
+ * Random plans: any graph, any limits, any policy that the plan's own checks would let through.
+ *
+ * Scopes come from a small tree of files, so that the truth about two scopes (do they share a file?)
+ * is known without asking the code under test.
+ */
+
+import {
+  type LandingSpec,
+  NATIVE_CONVENTIONS,
+  type Plan,
+  type TaskSpec,
+} from '../../src/model/plan.ts';
+import type { Capabilities } from '../../src/schedule/retry.ts';
+import { Random } from './random.ts';
+
+/** The agents of every world: one of each sort that policy tells apart. */
+export const AGENTS: Readonly<Record<string, Capabilities>> = {
+  talker: { resume: true, prose: true },
+  forgetful: { resume: false, prose: true },
+  script: { resume: false, prose: false },
+};
+
+const SCOPES: Readonly<Record<string, readonly string[]>> = {
+  'src/**': ['src/a/x.ts', 'src/a/y.css', 'src/b/x.ts', 'src/b/deep/z.ts'],
+  'src/a/**': ['src/a/x.ts', 'src/a/y.css'],
+  'src/a/x.ts': ['src/a/x.ts'],
+  'src/b': ['src/b/x.ts', 'src/b/deep/z.ts'],
+  'src/*/x.ts': ['src/a/x.ts', 'src/b/x.ts'],
+  '**/*.css': ['src/a/y.css', 'docs/look.css'],
+  'src/{b,c}/deep/*.ts': ['src/b/deep/z.ts'],
+  'docs/*.md': ['docs/one.md', 'docs/two.md'],
+  './docs/one.md': ['docs/one.md'],
+  'migrations/': ['migrations/1.sql'],
+};
+
+/** Whether two tasks may really write the same file. */
+export function reallyMeet(a: TaskSpec, b: TaskSpec): boolean {
+  const files = new Set(a.writes.flatMap((glob) => SCOPES[glob] ?? []));
+  return b.writes.flatMap((glob) => SCOPES[glob] ?? []).some((file) => files.has(file));
+}
+
+/** What a seed's world is asked to do. `budget`: money may run out, which makes time matter. */
+export function planFor(seed: number, traits: { budget: boolean; repository: boolean }): Plan {
+  const random = new Random(seed, 'plan');
+  const groups: Record<string, number> = {};
+  if (random.chance(0.7)) groups.db = random.between(1, 2);
+  if (random.chance(0.4)) groups.net = random.between(1, 3);
+  return {
+    name: `world ${seed}`,
+    tasks: tasksFor(random, traits.repository),
+    gates: [{ name: 'tests', run: 'true', timeoutMs: 60_000 }].slice(random.between(0, 1)),
+    workspace: { setup: [], setupKey: [], copy: [] },
+    landing: landingFor(random),
+    limits: {
+      workers: random.between(1, 6),
+      gates: 1,
+      groups,
+      ...(traits.budget ? { budgetUsd: random.between(1, 40) / 10 } : {}),
+    },
+    conventions: NATIVE_CONVENTIONS,
+  };
+}
+
+function landingFor(random: Random): LandingSpec {
+  return {
+    strategy: 'merge',
+    verify: 'each',
+    onConflict: random.chance(0.8) ? 'agent' : 'fail',
+    onGateFailure: random.chance(0.8) ? 'agent' : 'fail',
+    reworks: random.between(0, 2),
+    publish: random.chance(0.8) ? 'end' : 'off',
+  };
+}
+
+function tasksFor(random: Random, repository: boolean): readonly TaskSpec[] {
+  const count = random.chance(0.2) ? random.between(1, 3) : random.between(4, 25);
+  const density = random.pick([0, 0.5, 1, 2]);
+  const tasks: TaskSpec[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const needs = tasks.filter(() => random.chance(density / i)).map(({ id }) => id);
+    tasks.push(taskFor(random, { id: `t${i + 1}`, needs, repository }));
+  }
+  return random.shuffled(tasks); // A plan may name a task before what it needs.
+}
+
+function taskFor(
+  random: Random,
+  { id, needs, repository }: { id: string; needs: readonly string[]; repository: boolean },
+): TaskSpec {
+  const mode = !repository || random.chance(0.15) ? 'read' : 'write';
+  const scopes = random.shuffled(Object.keys(SCOPES)).slice(0, random.between(0, 2));
+  const group = random.weighted([
+    ['db', 0.25],
+    ['net', 0.2],
+    [undefined, 0.55],
+  ]);
+  return {
+    id,
+    prompt: `Do ${id}`,
+    agent: random.pick(Object.keys(AGENTS)),
+    mode,
+    needs,
+    writes: mode === 'write' && random.chance(0.6) ? scopes : [],
+    outside: 'fail',
+    forbids: [],
+    checks: [],
+    ...(group === undefined ? {} : { group }),
+    retries: random.between(0, 3),
+    timeoutMs: 3_600_000,
+    idleMs: 60_000,
+    permissions: 'default',
+    allowEmpty: random.chance(0.2),
+    env: {},
+    statusLine: false,
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * The retry policy once more, written from DESIGN section 7 and not from `schedule/`: what the
+ * engine does is judged by this.
+ */
+
+import type { Failure } from '../../src/model/failure.ts';
+import type { LandingSpec, Plan, TaskId, TaskSpec } from '../../src/model/plan.ts';
+import { AGENTS } from './plans.ts';
+import { attemptEnding, mergeEnding } from './whims.ts';
+
+/** What a task has used up since it last began with all of its retries. */
+export interface Used {
+  counted: number;
+  waits: number;
+  reworks: number;
+}
+
+/** What has to follow a stop. */
+export type Fate =
+  | { readonly kind: 'attempt'; readonly dueAt: number; readonly rework: boolean }
+  | { readonly kind: 'queue' }
+  | { readonly kind: 'give-up' };
+
+const COUNTED = ['transient', 'idle-timeout', 'workspace-failed', 'checks-failed'];
+const COUNTED_FOR_PROSE = ['no-change', 'out-of-scope'];
+const LIMIT_PAUSES = [60_000, 300_000, 900_000, 1_800_000];
+const GIVE_UP = { kind: 'give-up' } as const;
+
+/** Books a failed attempt and says what has to follow it. */
+export function afterAttempt(spec: TaskSpec, failure: Failure, at: number, used: Used): Fate {
+  const again = (ms: number): Fate => ({ kind: 'attempt', dueAt: at + ms, rework: false });
+  if (failure.kind === 'interrupted') return again(0);
+  if (failure.kind === 'rate-limited') used.waits += 1;
+  if (isCounted(spec, failure)) {
+    used.counted += 1;
+    const pause = Math.min(1_000 * 2 ** (used.counted - 1), 300_000);
+    return used.counted > spec.retries ? GIVE_UP : again(pause);
+  }
+  if (failure.kind !== 'rate-limited' || used.waits > 20) return GIVE_UP;
+  if (failure.retryAt !== undefined) return again(failure.retryAt - at);
+  return again(LIMIT_PAUSES[Math.min(used.waits, LIMIT_PAUSES.length) - 1]!);
+}
+
+function isCounted(spec: TaskSpec, failure: Failure): boolean {
+  if (failure.kind === 'rate-limited') return failure.guessed === true;
+  if (COUNTED.includes(failure.kind)) return true;
+  return AGENTS[spec.agent]!.prose && COUNTED_FOR_PROSE.includes(failure.kind);
+}
+
+/** Says what has to follow work that did not land. */
+export function afterRejection(
+  landing: LandingSpec,
+  failure: Failure,
+  at: number,
+  used: Used,
+): Fate {
+  if (failure.kind === 'interrupted') return { kind: 'queue' };
+  const toAgent =
+    (failure.kind === 'conflict' && landing.onConflict === 'agent') ||
+    (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
+  if (!toAgent || used.reworks >= landing.reworks) return GIVE_UP;
+  return { kind: 'attempt', dueAt: at, rework: true };
+}
+
+/**
+ * Which tasks must end well, where nothing but their whims decides: no money, no commands, no second
+ * chances. However often such a world crashes, it ends with these.
+ */
+export function expectedGood(seed: number, plan: Plan): ReadonlySet<TaskId> {
+  const specs = new Map(plan.tasks.map((spec) => [spec.id, spec]));
+  const known = new Map<TaskId, boolean>();
+  const isGood = (id: TaskId): boolean => {
+    const spec = specs.get(id)!;
+    const good = known.get(id) ?? (spec.needs.every(isGood) && endsWell(seed, spec, plan.landing));
+    known.set(id, good);
+    return good;
+  };
+  return new Set(plan.tasks.map(({ id }) => id).filter(isGood));
+}
+
+function endsWell(seed: number, spec: TaskSpec, landing: LandingSpec): boolean {
+  const used: Used = { counted: 0, waits: 0, reworks: 0 };
+  let merges = 0;
+  for (let nth = 0; ; nth += 1) {
+    const ending = attemptEnding(seed, spec, nth);
+    if (ending.kind === 'nothing') return true;
+    if (ending.kind === 'failed') {
+      if (afterAttempt(spec, ending.failure(0), 0, used).kind === 'give-up') return false;
+      continue;
+    }
+    for (let fate: Fate = { kind: 'queue' }; fate.kind !== 'attempt'; ) {
+      const verdict = mergeEnding(seed, spec, merges);
+      merges += 1;
+      if (verdict.kind === 'landed') return true;
+      fate = afterRejection(landing, verdict.failure([]), 0, used);
+      if (fate.kind === 'give-up') return false;
+    }
+    used.reworks += 1;
+  }
+}

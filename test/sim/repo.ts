@@ -1,0 +1,68 @@
+/**
+ * A git repository as far as landing needs one: commits that contain commits, and two refs that are
+ * moved by compare-and-swap. It outlives every engine of a world.
+ *
+ *   N1. A ref moves only from where its mover says it is.
+ *   N2. A task's work enters the run's branch at most once, whoever asks for it.
+ */
+
+import type { Sha, TaskId } from '../../src/model/plan.ts';
+import { Violation } from './violation.ts';
+
+export class Repo {
+  readonly base: Sha | null;
+  /** The run's branch. */
+  head: Sha | null;
+  /** The branch to publish to. */
+  target: Sha | null;
+  /** What has landed, in order: the truth that the journal must agree with. */
+  readonly landings: { readonly task: TaskId; readonly work: Sha }[] = [];
+  readonly #contains = new Map<Sha, ReadonlySet<Sha>>();
+  #made = 0;
+
+  constructor(base: Sha | null) {
+    this.base = base;
+    this.head = base;
+    this.target = base;
+    if (base !== null) this.#contains.set(base, new Set([base]));
+  }
+
+  contains(commit: Sha | null, other: Sha): boolean {
+    return commit !== null && this.#contains.get(commit)?.has(other) === true;
+  }
+
+  /** A new commit on top of others. */
+  commit(name: string, parents: readonly Sha[]): Sha {
+    this.#made += 1;
+    const sha = `${name}-${this.#made}`;
+    const below = parents.map((parent) => {
+      const contained = this.#contains.get(parent);
+      if (contained === undefined) throw new Violation(`a commit on an unknown one: ${parent}`);
+      return [...contained];
+    });
+    this.#contains.set(sha, new Set([sha, ...below.flat()]));
+    return sha;
+  }
+
+  /** Moves the run's branch to a merge of the work. */
+  land(task: TaskId, work: Sha, onto: Sha): Sha {
+    if (this.head !== onto) throw new Violation(`${task} lands on ${onto}, not on ${this.head}`);
+    const before = this.landings.find((landing) => landing.task === task);
+    if (before !== undefined) throw new Violation(`${task} landed twice: ${before.work}, ${work}`);
+    this.head = this.commit('head', [onto, work]);
+    this.landings.push({ task, work });
+    return this.head;
+  }
+
+  publish(head: Sha): void {
+    if (this.target === null || !this.contains(head, this.target)) {
+      throw new Violation(`publishing ${head} would lose ${this.target}`);
+    }
+    this.target = head;
+  }
+
+  /** The landed work of a task; null where none of it is in the head. */
+  landedWork(task: TaskId): Sha | null {
+    return this.landings.find((landing) => landing.task === task)?.work ?? null;
+  }
+}

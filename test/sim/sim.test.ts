@@ -1,0 +1,89 @@
+/**
+ * The simulator: hundreds of seeded worlds with failures, commands and crashes, in a few seconds.
+ *
+ * A broken rule names its seed. `SIM_SEED=123 vitest run test/sim/sim.test.ts` runs that world alone;
+ * `SIM_WORLDS=20000` runs more of them.
+ */
+
+import { expect, test } from 'vitest';
+import type { FailureKind } from '../../src/model/failure.ts';
+import { simulate } from './simulate.ts';
+import { Tally } from './tally.ts';
+
+const ONLY = process.env.SIM_SEED;
+const WORLDS = Number(process.env.SIM_WORLDS ?? 500);
+const seeds = ONLY === undefined ? Array.from({ length: WORLDS }, (_, i) => i) : [Number(ONLY)];
+const tally = new Tally();
+
+test(`${seeds.length} seeded worlds break no rule`, {
+  timeout: 60_000 + WORLDS * 100,
+}, async () => {
+  for (const seed of seeds) await simulate(seed, tally);
+  console.log(`${tally}`);
+});
+
+const EVERY_KIND: Readonly<Record<FailureKind, true>> = {
+  auth: true,
+  billing: true,
+  budget: true,
+  cancelled: true,
+  'checks-failed': true,
+  'commit-failed': true,
+  conflict: true,
+  'dependency-failed': true,
+  'gate-failed': true,
+  'idle-timeout': true,
+  interrupted: true,
+  'no-change': true,
+  'out-of-scope': true,
+  permanent: true,
+  'rate-limited': true,
+  schema: true,
+  'total-timeout': true,
+  transient: true,
+  turns: true,
+  'workspace-failed': true,
+};
+
+test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wrong', () => {
+  expect([...tally.failures.keys()].sort()).toEqual(Object.keys(EVERY_KIND));
+  const least = {
+    worlds: 500,
+    crashes: 300,
+    foundDone: 20,
+    attempts: 5_000,
+    reworks: 300,
+    landings: 1_500,
+    publications: 200,
+    blocked: 50,
+    kept: 200,
+    stops: 100,
+    cancellations: 100,
+    resumed: 500,
+  };
+  const met: typeof least = {
+    worlds: tally.worlds,
+    crashes: tally.crashes,
+    foundDone: tally.foundDone,
+    attempts: tally.of('attempt.started'),
+    reworks: tally.of('rework'),
+    landings: tally.of('merge.landed'),
+    publications: tally.of('publish.finished'),
+    blocked: tally.of('publish.blocked'),
+    kept: tally.of('workspace.kept'),
+    stops: tally.of('run.stopping'),
+    cancellations: tally.of('task.cancelled'),
+    resumed: tally.of('run.resumed'),
+  };
+  const missed = Object.entries(least).filter(
+    ([key, value]) => met[key as keyof typeof met] < value,
+  );
+  expect(missed, JSON.stringify(met)).toEqual([]);
+});
+
+test('a seed is one world: simulated again, it writes the same journal', async () => {
+  const ignored = new Tally();
+  for (const seed of [6, 7, 8, 9, 10, 11]) {
+    expect(await simulate(seed, ignored)).toEqual(await simulate(seed, ignored));
+  }
+});

@@ -1,0 +1,52 @@
+/** What the worlds of a test have covered: a simulator that never meets a crash proves nothing. */
+
+import type { Event } from '../../src/model/event.ts';
+import type { Universe } from './universe.ts';
+
+export class Tally {
+  worlds = 0;
+  crashes = 0;
+  /** Merges and publications whose fact a crash had swallowed. */
+  foundDone = 0;
+  /** How many entries of each type there were; an attempt that begins with rework counts twice. */
+  readonly entries = new Map<Event['type'] | 'rework', number>();
+  /** Every failure by kind, of attempts, landings and tasks. */
+  readonly failures = new Map<string, number>();
+
+  /** Adds a world that is over. */
+  add(universe: Universe): void {
+    this.worlds += 1;
+    this.foundDone += universe.foundDone;
+    for (const { event } of universe.entries) {
+      count(this.entries, event.type);
+      if (event.type === 'attempt.started' && event.start.kind === 'rework') {
+        count(this.entries, 'rework');
+      }
+      if ('failure' in event) count(this.failures, event.failure.kind);
+    }
+  }
+
+  of(type: Event['type'] | 'rework'): number {
+    return this.entries.get(type) ?? 0;
+  }
+
+  toString(): string {
+    const counts = [
+      `${this.worlds} worlds`,
+      `${this.crashes} crashes`,
+      `${this.of('attempt.started')} attempts`,
+      `${this.of('rework')} reworks`,
+      `${this.of('merge.landed')} landings`,
+      `${this.of('merge.rejected')} rejections`,
+      `${this.of('publish.finished')} publications`,
+      `${this.of('run.stopping')} stops`,
+      `${this.foundDone} found done`,
+    ];
+    const failures = [...this.failures].map(([kind, times]) => `${kind} ${times}`);
+    return `${counts.join(', ')}; failures: ${failures.sort().join(', ')}`;
+  }
+}
+
+function count<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

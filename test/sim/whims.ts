@@ -1,0 +1,106 @@
+/**
+ * How things turn out. A whim hangs on the seed, the task and how many results of its kind the task
+ * has had before, never on time or on how often the engine was restarted: an attempt that a crash
+ * swallowed turns out the same way when it is made again.
+ */
+
+import type { Failure, FailureKind } from '../../src/model/failure.ts';
+import type { TaskId, TaskSpec } from '../../src/model/plan.ts';
+import { Random } from './random.ts';
+
+export type AttemptEnding =
+  | { readonly kind: 'work' }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'failed'; readonly failure: (now: number) => Failure };
+
+export type MergeEnding =
+  | { readonly kind: 'landed' }
+  | { readonly kind: 'rejected'; readonly failure: (since: readonly TaskId[]) => Failure };
+
+/** Weights of the ways in which an attempt fails. */
+const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unknown', number])[] = [
+  ['transient', 8],
+  ['idle-timeout', 5],
+  ['workspace-failed', 3],
+  ['checks-failed', 5],
+  ['no-change', 4],
+  ['out-of-scope', 4],
+  ['rate-limited', 8],
+  ['limit-guessed', 3],
+  ['limit-unknown', 1],
+  ['interrupted', 5],
+  ['auth', 1],
+  ['billing', 1],
+  ['budget', 1],
+  ['turns', 1],
+  ['schema', 1],
+  ['permanent', 1],
+  ['cancelled', 0.5],
+  ['total-timeout', 1],
+  ['commit-failed', 1],
+];
+
+/** How the nth counted end of a task's attempts turns out. */
+export function attemptEnding(seed: number, spec: TaskSpec, nth: number): AttemptEnding {
+  const random = new Random(seed, 'attempt', spec.id, nth);
+  if (random.chance(0.35)) {
+    const kind = random.weighted(FAILURES);
+    const waitMs = random.between(-500, 8_000);
+    return { kind: 'failed', failure: (now) => failureOf(kind, now + waitMs) };
+  }
+  if (spec.mode === 'read') return { kind: 'nothing' };
+  if (random.chance(0.9)) return { kind: 'work' };
+  if (spec.allowEmpty) return { kind: 'nothing' };
+  return { kind: 'failed', failure: () => failureOf('no-change', 0) };
+}
+
+/** How the nth judged landing of a task turns out. */
+export function mergeEnding(seed: number, spec: TaskSpec, nth: number): MergeEnding {
+  const random = new Random(seed, 'merge', spec.id, nth);
+  if (random.chance(0.65)) return { kind: 'landed' };
+  const kind = random.weighted([
+    ['conflict', 5],
+    ['gate-failed', 5],
+    ['interrupted', 2],
+    ['workspace-failed', 0.5],
+  ] as const);
+  return { kind: 'rejected', failure: (since) => rejectionOf(kind, since) };
+}
+
+function failureOf(
+  kind: FailureKind | 'limit-guessed' | 'limit-unknown',
+  retryAt: number,
+): Failure {
+  const message = `It was ${kind}.`;
+  switch (kind) {
+    case 'rate-limited':
+      return { kind, message, retryAt };
+    case 'limit-guessed':
+      return { kind: 'rate-limited', message, guessed: true };
+    case 'limit-unknown':
+      return { kind: 'rate-limited', message };
+    case 'idle-timeout':
+    case 'total-timeout':
+      return { kind, message, afterMs: 60_000 };
+    case 'out-of-scope':
+      return { kind, message, files: ['elsewhere'] };
+    case 'checks-failed':
+      return { kind, message, check: 'npm test', output: 'red' };
+    case 'gate-failed':
+    case 'conflict':
+    case 'dependency-failed':
+      throw new Error(`no attempt ends with ${kind}`);
+    default:
+      return { kind, message };
+  }
+}
+
+function rejectionOf(
+  kind: 'conflict' | 'gate-failed' | 'interrupted' | 'workspace-failed',
+  landedSince: readonly TaskId[],
+): Failure {
+  const message = `It was ${kind}.`;
+  if (kind === 'conflict') return { kind, message, files: ['same.txt'], landedSince };
+  if (kind === 'gate-failed') return { kind, message, gate: 'tests', output: 'red', landedSince };
+  return { kind, message };
+}
