@@ -62,7 +62,7 @@ async function bench(options: Options, signal: AbortSignal): Promise<number> {
     const template = await makeTemplate(ground, files, signal);
     for (const tasks of options.tasks) {
       const size = { files, tasks, workers: options.workers, template };
-      cells.push(await measureCell(ground, size, options.rounds, interrupted.signal));
+      cells.push(await measureCell(ground, size, options.rounds, signal));
     }
     await rm(template, { recursive: true });
   }

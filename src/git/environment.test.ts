@@ -1,3 +1,5 @@
+/** The environment git runs in: what is forgotten, fixed and kept. */
+
 import { expect, test } from 'vitest';
 import { gitEnvironment } from './environment.ts';
 

@@ -1,3 +1,5 @@
+/** The text of the exclude file and its patterns. */
+
 import { expect, test } from 'vitest';
 import { literalPattern, withPatterns } from './exclude.ts';
 

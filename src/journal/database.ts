@@ -1,9 +1,9 @@
 /**
- * The one SQLite database of a repository, `<stateDir>/landfast.db`: opening it, its tables, and what
- * its errors mean to a person. docs/journal.md describes the format.
+ * The one SQLite database of a repository, `<stateDir>/landfast.db`: opening it, and its tables.
+ * docs/journal.md describes the format, sqlite-error.ts what its errors mean.
  *
  *   D1. A commit is on the disk when `transaction` returns (WAL, synchronous=FULL).
- *   D2. Only `openDatabase` creates or upgrades anything. A reader that finds no database gets null.
+ *   D2. Only `openDatabase` creates anything. A reader that finds no database gets null.
  *   D3. A database that is newer than this program, or damaged, is never written to.
  *   D4. Folder 0700, files 0600: a journal holds prompts and the output of gates.
  *   D5. Whatever the world does wrong is an OperationalError that names the file and a way out.
@@ -135,7 +135,7 @@ export class Database implements Disposable {
     }
   }
 
-  /** Some errors (a full disk) have ended the transaction already; then there is nothing to undo. */
+  /** Some errors (a full disk) have ended the transaction already: there is nothing to undo. */
   #rollBack(): void {
     try {
       this.#sqlite.exec('ROLLBACK');
@@ -251,7 +251,8 @@ function checkedVersion(db: Database): number {
   const version = db.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
   if (version <= FORMAT_VERSION) return version;
   throw new OperationalError(
-    `${db.file} was written by a newer landfast (format ${version}, this one knows ${FORMAT_VERSION}).`,
+    `${db.file} was written by a newer landfast ` +
+      `(format ${version}, this one knows ${FORMAT_VERSION}).`,
     { remedy: 'Update landfast, then try again. Nothing was changed.' },
   );
 }

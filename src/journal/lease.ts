@@ -5,10 +5,10 @@
  *                      └── its owner died, or is far away and silent for 30 s ──► free
  *
  *   L1. A run has one row, which stays when the lease is released: a token is never given twice.
- *   L2. On this host a lease lives exactly as long as its process, which is known by pid *and* start,
- *       so a reused pid is not mistaken for the owner and a suspended laptop loses nothing.
- *   L3. Whoever writes for a run checks its token in the same transaction (`assertLease`). An engine
- *       that was thought dead and wakes up again can therefore not write.
+ *   L2. On this host a lease lives as long as its process, which is known by pid *and* start: a
+ *       reused pid is not mistaken for the owner, and a suspended laptop loses nothing.
+ *   L3. Whoever writes for a run checks its token in the same transaction (`assertLease`), so an
+ *       engine that was thought dead and wakes up again cannot write.
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';

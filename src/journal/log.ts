@@ -2,10 +2,10 @@
  * The journal of a run: append for its engine, read for everybody.
  *
  *   J1. An entry, once returned by `append`, survives any death of the process or the machine.
- *   J2. `seq` is 1, 2, 3, … without a gap; the events of one `append` appear together or not at all.
+ *   J2. `seq` is 1, 2, 3, … without a gap; events of one `append` appear together or not at all.
  *   J3. Only the holder of the run's lease appends; the token is checked in the same transaction.
  *   J4. Entries are never changed or removed.
- *   J5. A run exists from its first entry on, which is `run.started`. What else is known of a run is
+ *   J5. A run exists from its first entry on, which is `run.started`. What else is known of it is
  *       read from its entries, never stored beside them.
  */
 

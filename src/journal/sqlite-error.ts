@@ -1,6 +1,6 @@
 /**
- * What an error of SQLite means to a person: the world's faults as OperationalErrors with a way out,
- * everything else as a bug of ours.
+ * What an error of SQLite means to a person: the world's faults are OperationalErrors with a way
+ * out, everything else is a bug of ours.
  */
 
 import { InvariantError, messageOf, OperationalError } from '../base/errors.ts';
@@ -47,7 +47,7 @@ const LOCKED: Meaning = {
 const DAMAGED: Meaning = {
   what: 'is damaged or not a database. Nothing was changed.',
   remedy: (file) =>
-    `\`sqlite3 ${file} .recover\` may save its content. To begin anew, move it away together with ` +
+    `\`sqlite3 ${file} .recover\` may save its content. To begin anew, move it away with ` +
     'its -wal and -shm files; branches and workspaces are not in it.',
 };
 

@@ -16,7 +16,7 @@ export interface GraphTask {
   readonly needs: readonly TaskId[];
 }
 
-/** The first cycle in plan order, along the needs and closed: `[a, b, a]`; null when there is none. */
+/** The first cycle in plan order, along the needs and closed: `[a, b, a]`; null without one. */
 export function findCycle(tasks: readonly GraphTask[]): readonly TaskId[] | null {
   const needsOf = new Map(tasks.map(({ id, needs }) => [id, needs]));
   const finished = new Set<TaskId>();

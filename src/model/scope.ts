@@ -1,10 +1,10 @@
 /**
  * Scopes: which paths a list of globs covers, and whether two lists could cover the same path.
  *
- *   C1. `inScope` is exact, `overlaps` is conservative: if any path is in both scopes, it says true.
+ *   C1. `inScope` is exact, `overlaps` conservative: if any path is in both scopes, it says true.
  *       It may say true for scopes that never meet (character classes, groups), never the reverse.
  *   C2. An entry without wildcards covers the path itself and everything below it.
- *   C3. Brackets and parentheses also stand for themselves: routes are often named `app/[id]/(tab)`.
+ *   C3. Brackets and parentheses also stand for themselves: folders are named `app/[id]/(tab)`.
  *   C4. An empty list covers nothing. What a task means that declares no scope is policy.
  */
 
@@ -49,7 +49,7 @@ export function isLiteral(glob: string): boolean {
 
 interface Compiled {
   covers(path: string): boolean;
-  /** Lists of segments, one of which every covered path fits; `**` stands for any number of them. */
+  /** Lists of segments, one of which every covered path fits; `**` is any number of segments. */
   readonly shapes: readonly Shape[];
 }
 

@@ -43,7 +43,8 @@ function choose(input: PlanInput, name: string | null, log: ProblemLog): PlanFor
   if (name === null) {
     const found = FORMATS.find((format) => format.detect(input.file));
     if (found !== undefined) return found;
-    const remedy = `begin with "landfast: 1" (or po_plan_version in front matter), or use --format ${names.join('|')}`;
+    const markers = 'begin with "landfast: 1" (or po_plan_version in front matter)';
+    const remedy = `${markers}, or use --format ${names.join('|')}`;
     log.error(START, 'this is no plan of a known format', remedy);
     return null;
   }

@@ -115,9 +115,10 @@ function checkTargets(tasks: readonly TaskOutline[], source: Source, log: Proble
       const other = [...earlier].find(({ id }) => id !== task.id && !order.isOrdered(id, task.id));
       earlier.add(task);
       if (other === undefined) continue;
+      const names = `${quote(other.id)} and ${quote(task.id)}`;
       log.error(
         source.at('writes', task, item),
-        `conflict: tasks ${quote(other.id)} and ${quote(task.id)} write the same path ${quote(target)}`,
+        `conflict: tasks ${names} write the same path ${quote(target)}`,
         `order them with ${source.needsKey}, or give each its own path`,
       );
     }

@@ -8,7 +8,7 @@
  */
 
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, UserError } from '../base/errors.ts';
 import { type Place, type ProblemLog, quote } from './problem.ts';
 import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
 
@@ -93,7 +93,7 @@ export function nodeAt(root: YamlNode, path: readonly PropertyKey[]): YamlNode |
   return node;
 }
 
-/** Where the value at a path, or its key, stands; of the nearest value around it if there is none. */
+/** Where the value at a path, or its key, stands; if there is none, where its surroundings do. */
 export function placeOf(
   root: YamlNode,
   path: readonly PropertyKey[],
@@ -169,7 +169,8 @@ function reportSyntax(
 const MAX_NODES = 500_000;
 const MAX_DEPTH = 100;
 
-class Refused extends Error {
+/** Ends the reading of this document; never leaves this file. */
+class Refused extends UserError {
   readonly offset: number;
 
   constructor(offset: number, message: string) {
@@ -178,7 +179,7 @@ class Refused extends Error {
   }
 }
 
-/** Turns the library's nodes into ours, in the order of the text: an anchor comes before its use. */
+/** Turns the library's nodes into ours in the order of the text: anchors come before their use. */
 class TreeBuilder {
   readonly #version: YamlText['version'];
   readonly #placeAt: (offset: number) => Place;

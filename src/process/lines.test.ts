@@ -1,3 +1,5 @@
+/** Lines out of chunks, at every edge. */
+
 import { expect, test } from 'vitest';
 import { LineSplitter } from './lines.ts';
 

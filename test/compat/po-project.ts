@@ -24,6 +24,8 @@ export interface Folder {
   readonly claude: string;
   /** `landfast run plan.md --claude-exe … args`, to its end. */
   run(...args: readonly string[]): Promise<Ended>;
+  /** The same with another manifest. */
+  runPlan(plan: string, ...args: readonly string[]): Promise<Ended>;
   /** The same, to be steered while it goes on. */
   start(...args: readonly string[]): Running;
   /** Another stub in the place of this one. */
@@ -115,7 +117,10 @@ export async function snapshot(dir: string): Promise<readonly string[]> {
 
 async function folder(dir: string, outside: string, agents: Agents): Promise<Folder> {
   const claude = join(outside, 'claude');
-  const command = (args: readonly string[]) => ['run', 'plan.md', '--claude-exe', claude, ...args];
+  const command = (plan: string, args: readonly string[]): readonly string[] => [
+    ...['run', plan, '--claude-exe', claude],
+    ...args,
+  ];
   const read = (name: string) =>
     readFile(join(outside, name), 'utf8').then(
       (text) => text.trim(),
@@ -130,8 +135,9 @@ async function folder(dir: string, outside: string, agents: Agents): Promise<Fol
     dir,
     outside,
     claude,
-    run: (...args) => landfast(command(args), { cwd: dir }),
-    start: (...args) => start(command(args), { cwd: dir }),
+    run: (...args) => landfast(command('plan.md', args), { cwd: dir }),
+    runPlan: (plan, ...args) => landfast(command(plan, args), { cwd: dir }),
+    start: (...args) => start(command('plan.md', args), { cwd: dir }),
     replaceStub,
     calls: async () => (await read('calls')).split('\n').filter((line) => line !== ''),
     read,

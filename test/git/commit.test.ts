@@ -23,7 +23,7 @@ async function hook(repo: TempRepo, name: string, text: string): Promise<void> {
 const names = (repo: TempRepo) => repo.git('-c', 'core.quotePath=false', 'ls-files');
 
 describe('commitAll', () => {
-  test('commits changed, new and deleted files of any name, with the message as given', async () => {
+  test('commits all changes, files of any name, with the message as given', async () => {
     await using repo = await tempRepo({ files: { gone: '', kept: '', 'changed ü': 'a' } });
     await rm(join(repo.dir, 'gone'));
     await repo.write({ 'changed ü': 'b', 'new\nline/file': '', '-dash': '' });

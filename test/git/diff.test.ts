@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { changedFiles, conflictMarkersIn, diffNames, isClean } from '../../src/git/diff.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-test('changed files are told against any commit, with untracked and without ignored ones', async () => {
+test('changes are told against a commit, untracked files too, ignored ones not', async () => {
   await using repo = await tempRepo({
     files: {
       '.gitignore': '*.log\n',
@@ -46,7 +46,7 @@ test('a touched file has not changed, nor one that was changed back', async () =
   expect(await changedFiles(repo.dir, base, repo.signal)).toEqual([]);
 });
 
-test('an untracked repository is one path, and a file deleted and made again is one too', async () => {
+test('an untracked repository is one path, and so is a file made again', async () => {
   await using repo = await tempRepo({ files: { a: '' } });
   const base = await repo.git('rev-parse', 'HEAD');
   await repo.git('init', '--quiet', 'nested');
@@ -66,7 +66,7 @@ test('two commits differ in names, renames being two', async () => {
   expect(await diffNames(repo.dir, from, from, repo.signal)).toEqual([]);
 });
 
-test('a checkout with an untracked file is not clean, whatever the configuration says', async () => {
+test('an untracked file is not clean, whatever the configuration says', async () => {
   await using repo = await tempRepo({ files: { '.gitignore': 'ignored\n' } });
   await repo.git('config', 'status.showUntrackedFiles', 'no');
   await repo.write({ ignored: '' });

@@ -7,7 +7,7 @@ import { headBranch, isShallow, openRepository } from '../../src/git/repository.
 import { tempDir } from '../support/temp-dir.ts';
 import { runGit, tempRepo } from '../support/temp-repo.ts';
 
-test('a checkout, its subfolders and its linked worktrees agree about what they share', async () => {
+test('a checkout, its folders and its worktrees agree about what they share', async () => {
   await using repo = await tempRepo({ name: 'my project' });
   await repo.write({ 'deep/er/file': '' });
   const linked = join(repo.outside, 'linked');

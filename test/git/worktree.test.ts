@@ -26,7 +26,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-test('a worktree on a new branch holds the commit, is listed, and goes without a trace', async () => {
+test('a worktree holds the commit, is listed, and goes without a trace', async () => {
   await using repo = await tempRepo({ files: { 'a b/ü.txt': 'text\n' } });
   const commit = await head(repo);
   const path = join(repo.outside, 'tree one');

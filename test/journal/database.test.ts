@@ -109,7 +109,7 @@ test('writing through a reader is refused', () => {
   expect(told.message).toContain('landfast.db cannot be written: it is read-only');
 });
 
-test('a full disk is told, undoes only the transaction it hit, and is over once there is room', () => {
+test('a full disk is told, undoes only what it hit, and is over once there is room', () => {
   using temp = tempDatabase();
   const journal = Journal.create(temp.db, lead(temp.db, 'r1'));
   journal.append([started()], 1);
@@ -137,12 +137,15 @@ test('a database that another process keeps locked is an error with a way out', 
 test('processes that create the same database at the same moment all succeed', async () => {
   using state = tempState();
   await using a = new Engine(state.stateDir, 'r1');
-  await using b = new Engine(state.stateDir, 'r2');
-  await using c = new Engine(state.stateDir, 'r3');
+  await using b = new Engine(state.stateDir, 'r1');
+  await using c = new Engine(state.stateDir, 'r1');
+  const engines = [a, b, c];
+  const answers: string[][] = [];
+  for (let round = 0; round < 20; round++) {
+    answers.push(await Promise.all(engines.map((engine) => engine.ask(`create ${round}`))));
+  }
 
-  const answers = await Promise.all([a, b, c].map((engine) => engine.ask('lead')));
-
-  expect(answers).toEqual(['held 1', 'held 1', 'held 1']);
+  expect(new Set(answers.flat())).toEqual(new Set(['created']));
 });
 
 test('transactions do not nest', () => {

@@ -44,7 +44,7 @@ function percentile95(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Infinity;
 }
 
-test('following begins before there is a database, and ends when the engine has let go', async () => {
+test('following begins before there is a database and ends when the engine lets go', async () => {
   using state = tempState();
   const following = collect(follow(state.stateDir, 'r1', 0, never));
   await using engine = new Engine(state.stateDir, 'r1');

@@ -106,7 +106,7 @@ test('a file that begins anew is read from its start', async () => {
   await lines.return();
 });
 
-test('a large file is followed completely, across the borders of what is read at once', async () => {
+test('a large file is followed completely, beyond what is read at once', async () => {
   using temp = tempState();
   const file = join(temp.dir, 'x.log');
   const expected = Array.from({ length: 30_000 }, (_, n) => `zeile ü ${n}`);

@@ -76,6 +76,15 @@ test('a step waits to be told, and a test may wait for its request', async () =>
   expect(await answer).toBe('go');
 });
 
+test('a tool that runs rings a bell, and a test may wait for it', async () => {
+  await using api = await startMessagesApi({ scenarios: { s: [bash('curl {{api}}/ring/here')] } });
+  const { content } = await bodyOf(await ask(api.baseUrl('s')));
+  expect(content[0]?.input).toMatchObject({ command: `curl ${api.url}/ring/here` });
+  const rung = api.rung('here');
+  await fetch(`${api.url}/ring/here`);
+  await rung;
+});
+
 test('an answer that hangs ends with the API', async () => {
   const api = await startMessagesApi({ scenarios: { h: [hang('headers')] } });
   const answer = ask(api.baseUrl('h')).catch(() => 'cut');

@@ -44,6 +44,9 @@ export async function demo({ keep = false, agent = 'shell' }: DemoFlags): Promis
     return await runAndTell(telling, stop.signal);
   } catch (error) {
     if (stop.exitCode === null) throw error;
+    console.error(
+      `landfast: the demo was interrupted; its folder is ${keep ? 'kept' : 'removed'}.`,
+    );
     return stop.exitCode;
   } finally {
     if (!keep) await folder.remove();

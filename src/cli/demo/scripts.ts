@@ -4,7 +4,8 @@
  *   S1. The first line is the task's title: it becomes the subject of the commit.
  *   S2. A script writes what it says and nothing else, so that doing it again gives the same. Only
  *       `stock` looks at its attempt, and only `receipt` at what has landed.
- *   S3. Pauses stand for thinking. `receipt` thinks longest: `cents` is always first to land.
+ *   S3. Pauses stand for thinking. `cents` thinks shortest, so that it has landed when `receipt` is
+ *       done; both start at the same time, so that `receipt` does not see it.
  */
 
 /** The scripts by task. */
@@ -44,7 +45,7 @@ else
   echo 'total() returns euros here.'
   euros='total(cart)'
 fi
-sleep 1
+sleep 1.2
 cat > src/receipt.js <<END
 import { total } from './cart.js';
 
@@ -66,7 +67,7 @@ END
 `,
 
   stock: `# Keep track of the stock
-sleep 0.5
+sleep 0.6
 if [ "$LANDFAST_ATTEMPT" = 1 ]; then
   echo 'The connection was lost in the middle of an answer.' >&2
   exit 1
@@ -98,7 +99,7 @@ END
 `,
 
   guide: `# Explain the shop to new colleagues
-sleep 0.7
+sleep 1.6
 mkdir -p docs
 cat > docs/guide.md <<'END'
 # How the shop works
@@ -109,7 +110,7 @@ END
 `,
 
   discount: `# Give 10 % off from 20 euros
-sleep 0.4
+sleep 1
 echo "export { discount } from './discount.js';" >> src/rules/index.js
 cat > src/rules/discount.js <<'END'
 /** 10 % less from 20 euros; everything in cents. */
@@ -129,7 +130,7 @@ END
 `,
 
   shipping: `# Charge for shipping
-sleep 0.4
+sleep 0.6
 echo "export { shipping } from './shipping.js';" >> src/rules/index.js
 cat > src/rules/shipping.js <<'END'
 /** 4.90 euros up to 30 euros, then nothing; everything in cents. */
@@ -149,7 +150,7 @@ END
 `,
 
   checkout: `# Check out: stock, rules and receipt together
-sleep 0.3
+sleep 0.5
 cat > src/checkout.js <<'END'
 import { total } from './cart.js';
 import { receipt } from './receipt.js';

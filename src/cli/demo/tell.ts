@@ -41,7 +41,7 @@ export interface Results extends Telling {
 
 /** What happened, and where to look next. */
 export function resultText(results: Results): string {
-  const { story, history, report, folder, ink } = results;
+  const { story, history, report, folder, keep, ink } = results;
   const { overlapping, retried, caught } = story;
   const sections = [
     { title: 'The history of main', lines: history.trimEnd().split('\n') },
@@ -49,12 +49,12 @@ export function resultText(results: Results): string {
       title: 'What happened on the way',
       lines: [
         ...overlapping.map((pair) => pairLine(pair, story)),
-        ...retried.map(retryLine),
+        ...retried.flatMap(retryLines),
         ...caught.flatMap((each) => catchLines(each, ink)),
       ],
     },
     {
-      title: `From the report (${folder.report})`,
+      title: keep ? `From the report, ${folder.report}` : 'From the report',
       lines: caught.flatMap(({ task }) => passageOf(report, task)),
     },
     { title: 'Where to look next', lines: nextLines(results) },
@@ -73,8 +73,11 @@ function pairLine({ tasks: [a, b], ranTogether }: Pair, { state }: Story): strin
   return `↔ ${a} and ${b} both write ${nameList(both)}, ${how}.`;
 }
 
-function retryLine({ task, failure, pauseMs }: Retry): string {
-  return `↻ ${task} failed and was tried again after ${durationText(pauseMs)}: ${brief(failure.message, 120)}`;
+function retryLines({ task, failure, pauseMs }: Retry): readonly string[] {
+  return [
+    `↻ ${task} failed and was tried again after ${durationText(pauseMs)}:`,
+    `  ${brief(failure.message, 160)}`,
+  ];
 }
 
 function catchLines({ task, failure, checked, landed }: Catch, { paint }: Ink): readonly string[] {
@@ -83,10 +86,11 @@ function catchLines({ task, failure, checked, landed }: Catch, { paint }: Ink): 
   const end =
     landed === null
       ? 'Its work is kept on its branch.'
-      : `It was done again on the new head, was green, and landed as ${shortSha(landed)}.`;
+      : `It went back to its agent and landed as ${shortSha(landed)} once it was green.`;
   return [
     paint('warn', `✗ ${task} was caught by the gate ${failure.gate} before it could land:`),
-    `  it ${alone}merged without a conflict, but is red together with ${others}.`,
+    `  it ${alone}merged without a conflict, but was red together with what landed`,
+    `  meanwhile (${others}):`,
     ...differences(failure.output).map((line) => `      ${line}`),
     `  main has never been red. ${end}`,
   ];
@@ -143,7 +147,7 @@ function commands(list: readonly Command[]): readonly string[] {
 }
 
 function indented(lines: readonly string[]): readonly string[] {
-  return lines.map((line) => (line === '' ? '' : `  ${line}`));
+  return lines.map((line) => `  ${line}`.trimEnd());
 }
 
 function text(lines: readonly string[]): string {

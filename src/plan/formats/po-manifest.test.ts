@@ -135,7 +135,7 @@ describe('the same write target', () => {
 
   test('PO-13: in two tasks that may run together is a conflict', () => {
     const tasks = [task('a', writes('src/output.py')), task('b', writes('src/output.py'))];
-    expectError(manifest(tasks), 'conflict', '"a"', '"b"', 'src/output.py', ':6:51:');
+    expectError(manifest(tasks), 'conflict', '"a"', '"b"', 'src/output.py', ':6:53:');
   });
 
   test('PO-14: is fine once depends_on orders the tasks', () => {
@@ -147,7 +147,7 @@ describe('the same write target', () => {
 
 test('PO-16: unknown dependencies are undefined, in sorted order', () => {
   const text = manifest([task('a', 'read_only: no, depends_on: [zoo, b, art]'), task('b')]);
-  expectError(text, 'undefined task ids: "art", "zoo"', ':5:52:');
+  expectError(text, 'undefined task ids: "art", "zoo"', ':5:54:');
 });
 
 test('PO-17: cycles are shown as a path', () => {

@@ -1,7 +1,8 @@
 /**
- * A second process for the tests, an engine in miniature: `engine.ts <stateDir> <run>`. It does what
- * the lines on its standard input say and answers each with one line:
+ * A second process for the tests, an engine in miniature: `engine.ts <stateDir> <run>`. It does
+ * what the lines on its standard input say and answers each with one line:
  *
+ *   create <n>    open, and so create, <stateDir>-<n> -> created | the name of the error
  *   lead          acquire the lease            -> held <token> | busy <pid>
  *   append        append one entry             -> <seq> | the name of the error
  *   flood         append without end           -> <seq> after each one that was acknowledged
@@ -41,6 +42,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 async function obey(verb: string, [count = 0, ms = 0]: number[]): Promise<string> {
   switch (verb) {
+    case 'create':
+      openDatabase(`${stateDir}-${count}`).close();
+      return 'created';
     case 'lead': {
       const answer = acquireLease(db, run, thisProcess(), { now: Date.now(), isAlive });
       if (answer.kind === 'busy') return `busy ${answer.owner.pid}`;

@@ -80,8 +80,8 @@ class PromptReader {
     const section = id === undefined ? undefined : this.#sections.get(id);
     if (section !== undefined) this.#used.add(section.title);
     if (section !== undefined && section.text !== '') return section.text;
-    const isMarkdown = this.#sections.size > 0;
-    const remedy = `add prompt or prompt_file${isMarkdown ? `, or text below a heading ## ${id}` : ''}`;
+    const below = this.#sections.size > 0 ? `, or text below a heading ## ${id}` : '';
+    const remedy = `add prompt or prompt_file${below}`;
     this.#log.error(at, `task ${id === undefined ? '' : `${quote(id)} `}has no prompt`, remedy);
     return '';
   }

@@ -206,9 +206,9 @@ class TaskReader {
       if (path === '') return '';
       const target = isAbsolute(path) ? normaliseGlob(path) : relativePath(directory, path) || '**';
       if (!isInside(target)) {
-        const message = `${this.#label('writes')}: ${quote(path)} is not below the repository's root`;
+        const what = `${quote(path)} is not below the repository's root`;
         const remedy = "it is ignored; write it relative to the manifest's folder";
-        this.#log.warning(this.#at('writes', item), message, remedy);
+        this.#log.warning(this.#at('writes', item), `${this.#label('writes')}: ${what}`, remedy);
       }
       return target;
     });

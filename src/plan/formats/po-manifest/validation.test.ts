@@ -192,14 +192,14 @@ test.each([
     'id: 2026-04-29, agent: b, read_only: no',
     'm:5:9: error: tasks[0]: id must be text, found 2026-04-29 (a date)',
   ],
-  ['15', 'id: "", agent: b, read_only: no', 'm:5:9: error: task "": id "" is not allowed'],
+  ['15', 'id: "", agent: b, read_only: no', 'm:5:9: error: tasks[0]: id "" is not allowed'],
   [
     '16',
     'id: a, agent: b, read_only: 1',
-    'm:5:31: error: task "a": read_only must be true or false, found 1 (a number)',
+    'm:5:33: error: task "a": read_only must be true or false, found 1 (a number)',
   ],
 ])('row %s: { %s }', (_, keys, expected) => {
-  expect(problemsOf(one(keys))).toEqual([expected.replace('task "": id', 'tasks[0]: id')]);
+  expect(problemsOf(one(keys))).toEqual([expected]);
 });
 
 test.each([

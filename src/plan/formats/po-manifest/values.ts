@@ -34,7 +34,7 @@ export function readText(map: YamlMap, key: string, log: ProblemLog): string | n
   return null;
 }
 
-/** `max_retries` of a mapping, or null where it is not given or wrong; `name` is for the message. */
+/** `max_retries` of a mapping; null where it is not given or wrong. `name` is for the message. */
 export function readRetries(map: YamlMap, name: string, log: ProblemLog): number | null {
   const entry = entryOf(map, 'max_retries');
   if (entry === undefined) return null;

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { JournalBuilder } from '../../test/support/journal-builder.ts';
+import type { Failure } from '../model/failure.ts';
+import { recover, reopen } from './recover.ts';
+
+const sha = (nth: number): string => nth.toString(16).padStart(4, '0').padEnd(40, 'c');
+const PERMANENT: Failure = { kind: 'permanent', message: 'No.' };
+const journal = () => new JournalBuilder([{ id: 'a' }, { id: 'b' }]);
+
+test('a new run has nothing to recover', () => {
+  expect(recover(journal().state())).toEqual({ facts: [], effects: [] });
+});
+
+test('an attempt cannot be taken up in the middle: it was interrupted', () => {
+  const run = journal().start('a').fail('a', PERMANENT).start('a');
+  const message = 'The engine was ended while this attempt ran.';
+  const failure = { kind: 'interrupted', message };
+  expect(recover(run.state())).toEqual({
+    facts: [{ type: 'attempt.failed', task: 'a', attempt: 2, failure, exitCode: null }],
+    effects: [],
+  });
+});
+
+test('a merge is performed again on the head it was recorded with', () => {
+  const run = journal().start('a').start('b').finish('a').land('a').finish('b').merge('b');
+  const [onto, commit] = [sha(4), sha(5)];
+  expect(recover(run.state())).toEqual({
+    facts: [],
+    effects: [{ kind: 'merge', task: 'b', commit, onto, landedSince: ['a'] }],
+  });
+});
+
+test('a release is performed again, for better or worse', () => {
+  const run = journal().start('a').finish('a').land('a').start('b').giveUp('b', PERMANENT);
+  run.add({ type: 'workspace.released', task: 'a' }).add({ type: 'workspace.released', task: 'b' });
+  expect(recover(run.state())).toEqual({
+    facts: [],
+    effects: [
+      { kind: 'release', task: 'a', succeeded: true },
+      { kind: 'release', task: 'b', succeeded: false },
+    ],
+  });
+});
+
+test('a publication is performed again with the head it was recorded with', () => {
+  const run = journal().start('a').finish('a').land('a');
+  run.add({ type: 'publish.started', head: sha(4) });
+  expect(recover(run.state())).toEqual({
+    facts: [],
+    effects: [{ kind: 'publish', head: sha(4), target: 'main' }],
+  });
+});
+
+test('finished work that waits to land needs nothing: it is still queued', () => {
+  expect(recover(journal().start('a').finish('a').state())).toEqual({ facts: [], effects: [] });
+});
+
+test('a run that had ended gives its failed tasks a new chance', () => {
+  const run = journal().giveUp('a', PERMANENT).start('b').finish('b').land('b').end('failed');
+  expect(reopen(run.state())).toEqual([{ type: 'run.resumed', retry: ['a'] }]);
+});
+
+test('a run that was only cut off goes on as it was', () => {
+  const run = journal().giveUp('a', PERMANENT);
+  expect(reopen(run.state())).toEqual([{ type: 'run.resumed', retry: [] }]);
+});

@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { JournalBuilder, START, type TaskInput } from '../../test/support/journal-builder.ts';
+import type { Failure } from '../model/failure.ts';
+import { type Decided, decide, dueAt } from './decide.ts';
+import type { Capabilities } from './retry.ts';
+
+const AGENT: Capabilities = { resume: true, prose: true };
+const agents = () => AGENT;
+const LATER = START + 1_000_000;
+const TRANSIENT: Failure = { kind: 'transient', message: 'Overloaded.' };
+const INTERRUPTED: Failure = { kind: 'interrupted', message: 'Ended.' };
+const CONFLICT: Failure = { kind: 'conflict', message: 'No.', files: ['x'], landedSince: [] };
+
+const sha = (nth: number): string => nth.toString(16).padStart(4, '0').padEnd(40, 'c');
+
+function decided(journal: JournalBuilder, now = LATER): Decided {
+  return decide(journal.state(), now, agents);
+}
+
+/** The facts that would be recorded, in short: `attempt.started a`. */
+function facts(journal: JournalBuilder, now = LATER): readonly string[] {
+  return decided(journal, now).decisions.map(({ record }) => {
+    const what = 'task' in record ? record.task : 'outcome' in record ? record.outcome : '';
+    return `${record.type} ${what}`.trim();
+  });
+}
+
+const limits = (workers: number, more: object = {}) => {
+  return { limits: { workers, gates: 1, groups: {}, ...more } };
+};
+
+describe('what starts', () => {
+  test('a first attempt begins afresh at the head, recorded before it is performed', () => {
+    const start = { kind: 'fresh' };
+    const attempt = { task: 'a', attempt: 1, base: sha(1), start };
+    expect(decided(new JournalBuilder([{ id: 'a' }]))).toEqual({
+      decisions: [
+        {
+          record: { type: 'attempt.started', ...attempt },
+          perform: { kind: 'attempt', ...attempt, before: null, budgetUsd: null },
+        },
+      ],
+      wakeAt: null,
+    });
+  });
+
+  test('nothing starts before everything it needs has landed or is done', () => {
+    const tasks: readonly TaskInput[] = [
+      { id: 'a' },
+      { id: 'b', mode: 'read' },
+      { id: 'c', needs: ['a', 'b'] },
+    ];
+    const journal = new JournalBuilder(tasks);
+    expect(facts(journal)).toEqual(['attempt.started a', 'attempt.started b']);
+    journal.start('a').start('b').finish('a').finish('b', { commit: null });
+    expect(facts(journal)).toEqual(['workspace.released b', 'merge.started a']);
+    journal.land('a');
+    const released = ['workspace.released a', 'workspace.released b'];
+    expect(facts(journal)).toEqual([...released, 'attempt.started c']);
+  });
+
+  test('what unblocks most comes first, and no more run than there are workers', () => {
+    const tasks = [{ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['b'] }];
+    expect(facts(new JournalBuilder(tasks, limits(1)))).toEqual(['attempt.started b']);
+    const busy = new JournalBuilder(tasks, limits(2)).start('b');
+    expect(facts(busy)).toEqual(['attempt.started a']);
+    expect(facts(busy.start('a'))).toEqual([]);
+  });
+
+  test('a group has room for as many as its limit says', () => {
+    const tasks = ['a', 'b', 'c'].map((id) => ({ id, group: 'db' }));
+    const journal = new JournalBuilder([...tasks, { id: 'd' }], limits(9, { groups: { db: 2 } }));
+    expect(facts(journal)).toEqual(['attempt.started a', 'attempt.started b', 'attempt.started d']);
+    expect(facts(new JournalBuilder(tasks, limits(9)))).toHaveLength(3);
+  });
+
+  test('scopes that meet are worked in one after the other, until the work has landed', () => {
+    const tasks = [
+      { id: 'a', writes: ['src/**'] },
+      { id: 'b', writes: ['src/b.ts'] },
+      { id: 'c', writes: ['docs'] },
+      { id: 'd' },
+    ];
+    const journal = new JournalBuilder(tasks);
+    expect(facts(journal)).toEqual(['attempt.started a', 'attempt.started c', 'attempt.started d']);
+    journal.start('a').start('c').start('d').finish('a');
+    expect(facts(journal)).toEqual(['merge.started a']);
+    journal.merge('a');
+    expect(facts(journal)).toEqual([]);
+  });
+
+  test('work whose landing was interrupted still keeps others out of its scope', () => {
+    const tasks = [
+      { id: 'a', writes: ['src/**'] },
+      { id: 'b', writes: ['src/b.ts'] },
+    ];
+    const journal = new JournalBuilder(tasks).start('a').finish('a').merge('a');
+    expect(facts(journal.reject('a', INTERRUPTED))).toEqual(['merge.started a']);
+  });
+
+  test('a retry that waits holds no slot and says when to look again', () => {
+    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }], limits(1));
+    journal.start('a').fail('a', TRANSIENT);
+    const stoppedAt = START + 2_000;
+    expect(facts(journal, stoppedAt)).toEqual(['attempt.started b']);
+    expect(decided(journal, stoppedAt).wakeAt).toBe(stoppedAt + 1_000);
+    expect(dueAt(journal.state(), journal.state().tasks.get('a')!, agents)).toBe(stoppedAt + 1_000);
+    expect(facts(journal, stoppedAt + 1_000)).toEqual(['attempt.started a']);
+  });
+
+  test('a session goes on where it was; its agent is told what went wrong', () => {
+    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }]);
+    journal.start('a').use('a', 1).start('b').finish('b').land('b').fail('a', TRANSIENT);
+    const start = { kind: 'continue', session: 'session-of-a' };
+    const attempt = { task: 'a', attempt: 2, base: sha(1), start };
+    expect(decided(journal).decisions.at(-1)).toEqual({
+      record: { type: 'attempt.started', ...attempt },
+      perform: { kind: 'attempt', ...attempt, before: TRANSIENT, budgetUsd: null },
+    });
+  });
+
+  test('rejected work is worked on again at the head', () => {
+    const journal = new JournalBuilder([{ id: 'a' }]).start('a').finish('a').merge('a');
+    const start = { kind: 'rework', session: null, commit: sha(2) };
+    expect(decided(journal.reject('a', CONFLICT)).decisions).toMatchObject([
+      { record: { type: 'attempt.started', attempt: 2, base: sha(1), start } },
+    ]);
+  });
+});
+
+describe('money', () => {
+  test('nothing starts once the budget is spent, but finished work lands', () => {
+    const tasks = [{ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['b'] }];
+    const journal = new JournalBuilder(tasks, limits(1, { budgetUsd: 1 }));
+    journal.start('a').use('a', 1).finish('a');
+    expect(facts(journal)).toEqual(['task.failed b', 'task.failed c', 'merge.started a']);
+  });
+
+  test('work whose landing was interrupted lands although the budget is spent', () => {
+    const journal = new JournalBuilder([{ id: 'a' }], limits(1, { budgetUsd: 1 }));
+    journal.start('a').use('a', 1).finish('a').merge('a').reject('a', INTERRUPTED);
+    expect(facts(journal)).toEqual(['merge.started a']);
+  });
+});
+
+describe('landing', () => {
+  test('one candidate at a time, built on the head, told what has landed since its base', () => {
+    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+    journal.start('a').start('b').start('c').finish('c').land('c');
+    journal.add({ type: 'workspace.released', task: 'c' });
+    journal.finish('b').finish('a');
+    const [commit, onto] = [sha(6), sha(4)];
+    expect(decided(journal).decisions).toEqual([
+      {
+        record: { type: 'merge.started', task: 'a', attempt: 1, commit, onto },
+        perform: { kind: 'merge', task: 'a', commit, onto, landedSince: ['c'] },
+      },
+    ]);
+    expect(facts(journal.merge('a'))).toEqual([]);
+  });
+});
+
+describe('what is over', () => {
+  test('a task that has no retry left fails, and with it what needs it', () => {
+    const journal = new JournalBuilder([
+      { id: 'a', retries: 0 },
+      { id: 'b', needs: ['a'] },
+    ]);
+    journal.start('a').fail('a', TRANSIENT);
+    expect(decided(journal).decisions).toEqual([
+      { record: { type: 'task.failed', task: 'a', failure: TRANSIENT } },
+    ]);
+    const message = 'Not started: it needs a, which failed.';
+    const failure = { kind: 'dependency-failed', message, dependency: 'a' };
+    expect(decided(journal.giveUp('a', TRANSIENT)).decisions).toEqual([
+      { record: { type: 'task.failed', task: 'b', failure } },
+      {
+        record: { type: 'workspace.released', task: 'a' },
+        perform: { kind: 'release', task: 'a', succeeded: false },
+      },
+    ]);
+  });
+
+  test('a cancelled task fails when nothing of it runs any more', () => {
+    const journal = new JournalBuilder([{ id: 'a' }]).start('a');
+    journal.add({ type: 'task.cancelled', task: 'a' });
+    expect(facts(journal)).toEqual([]);
+    expect(facts(journal.finish('a'))).toEqual(['task.failed a']);
+  });
+});
+
+describe('the end', () => {
+  const landed = () => {
+    const journal = new JournalBuilder([{ id: 'a' }]).start('a').finish('a').land('a');
+    journal.add({ type: 'workspace.released', task: 'a' });
+    return journal;
+  };
+
+  test('is tidied up, then published, then said', () => {
+    const journal = landed();
+    expect(facts(journal)).toEqual([]);
+    journal.add({ type: 'workspace.removed', task: 'a' });
+    const head = sha(4);
+    expect(decided(journal).decisions).toEqual([
+      {
+        record: { type: 'publish.started', head },
+        perform: { kind: 'publish', head, target: 'main' },
+      },
+    ]);
+    expect(facts(journal.publish())).toEqual(['run.finished succeeded']);
+    expect(decided(journal.end('succeeded'))).toEqual({ decisions: [], wakeAt: null });
+  });
+
+  test('is a failure when publishing needs a person', () => {
+    const journal = landed().add({ type: 'workspace.removed', task: 'a' });
+    journal.add({ type: 'publish.started', head: sha(4) });
+    expect(facts(journal)).toEqual([]);
+    journal.add({ type: 'publish.blocked', why: 'Changes.', remedy: 'git merge' });
+    expect(facts(journal)).toEqual(['run.finished failed']);
+  });
+
+  test('publishes nothing where nothing landed', () => {
+    const journal = new JournalBuilder([{ id: 'a', mode: 'read' }]).start('a');
+    journal.finish('a', { commit: null }).keep('a', 'Asked for.');
+    expect(facts(journal)).toEqual(['run.finished succeeded']);
+  });
+});
+
+describe('stopping', () => {
+  const stop = (mode: 'drain' | 'end' | 'cancel') => {
+    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+    journal.start('a').finish('a').start('b');
+    return journal.add({ type: 'run.stopping', mode, why: 'Asked for.' });
+  };
+
+  test('a drain starts nothing, but lets what is finished land', () => {
+    const journal = stop('drain');
+    expect(facts(journal)).toEqual(['merge.started a']);
+    journal.land('a').keep('a', 'Asked for.').fail('b', TRANSIENT);
+    expect(facts(journal)).toEqual(['run.finished interrupted']);
+  });
+
+  test('an end waits for what it ended, and lands nothing', () => {
+    const journal = stop('end');
+    expect(facts(journal)).toEqual([]);
+    expect(facts(journal.fail('b', INTERRUPTED))).toEqual(['run.finished interrupted']);
+  });
+
+  test('a cancellation fails what has not ended', () => {
+    const journal = stop('cancel').fail('b', { kind: 'cancelled', message: 'Asked for.' });
+    expect(facts(journal)).toEqual(['task.failed a', 'task.failed b', 'task.failed c']);
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
+import type { Failure, FailureKind } from '../model/failure.ts';
+import type { LandingSpec } from '../model/plan.ts';
+import { type Capabilities, type Next, nextAfter } from './retry.ts';
+
+const TALKER: Capabilities = { resume: true, prose: true };
+const FORGETFUL: Capabilities = { resume: false, prose: true };
+const SCRIPT: Capabilities = { resume: false, prose: false };
+
+const LANDING: LandingSpec = {
+  strategy: 'merge',
+  verify: 'each',
+  onConflict: 'agent',
+  onGateFailure: 'agent',
+  reworks: 1,
+  publish: 'end',
+};
+
+const message = 'It went wrong.';
+const OF_KIND: { readonly [K in FailureKind]: Failure & { kind: K } } = {
+  transient: { kind: 'transient', message },
+  auth: { kind: 'auth', message },
+  billing: { kind: 'billing', message },
+  budget: { kind: 'budget', message },
+  turns: { kind: 'turns', message },
+  schema: { kind: 'schema', message },
+  permanent: { kind: 'permanent', message },
+  cancelled: { kind: 'cancelled', message },
+  interrupted: { kind: 'interrupted', message },
+  'no-change': { kind: 'no-change', message },
+  'commit-failed': { kind: 'commit-failed', message },
+  'workspace-failed': { kind: 'workspace-failed', message },
+  'rate-limited': { kind: 'rate-limited', message },
+  'idle-timeout': { kind: 'idle-timeout', message, afterMs: 1 },
+  'total-timeout': { kind: 'total-timeout', message, afterMs: 1 },
+  'out-of-scope': { kind: 'out-of-scope', message, files: ['x'] },
+  'checks-failed': { kind: 'checks-failed', message, check: 'npm test', output: '' },
+  'gate-failed': { kind: 'gate-failed', message, gate: 'tests', output: '', landedSince: [] },
+  conflict: { kind: 'conflict', message, files: ['x'], landedSince: [] },
+  'dependency-failed': { kind: 'dependency-failed', message, dependency: 'b' },
+};
+
+const KINDS = Object.keys(OF_KIND) as FailureKind[];
+
+/** What follows the last stop of task `a`. */
+function next(journal: JournalBuilder, agent: Capabilities, landing = LANDING): Next {
+  const task = journal.state().tasks.get('a')!;
+  if (task.status.kind !== 'stopped') throw new Error(`a is ${task.status.kind}`);
+  return nextAfter(task, task.status, landing, agent);
+}
+
+/** A journal in which `a` failed like this, one attempt after the other. */
+function failed(failures: readonly Failure[], retries = 2): JournalBuilder {
+  const journal = new JournalBuilder([{ id: 'a', retries }]);
+  for (const failure of failures) journal.start('a').fail('a', failure);
+  return journal;
+}
+
+function pauses(agent: Capabilities, retries: number): Readonly<Record<string, number | null>> {
+  const at = START + 2_000;
+  const pauseOf = (kind: FailureKind): number | null => {
+    const then = next(failed([OF_KIND[kind]], retries), agent);
+    return then.kind === 'attempt' ? then.at - at : null;
+  };
+  return Object.fromEntries(KINDS.map((kind) => [kind, pauseOf(kind)]));
+}
+
+const GIVEN_UP = Object.fromEntries(KINDS.map((kind) => [kind, null]));
+
+describe('every kind of failure', () => {
+  test('an agent that reads prose may make good what it did wrong', () => {
+    expect(pauses(TALKER, 1)).toEqual({
+      ...GIVEN_UP,
+      interrupted: 0,
+      'rate-limited': 60_000,
+      transient: 1_000,
+      'idle-timeout': 1_000,
+      'workspace-failed': 1_000,
+      'checks-failed': 1_000,
+      'no-change': 1_000,
+      'out-of-scope': 1_000,
+    });
+  });
+
+  test('a script is not run again when it would only do the same thing', () => {
+    expect(pauses(SCRIPT, 1)).toEqual({
+      ...GIVEN_UP,
+      interrupted: 0,
+      'rate-limited': 60_000,
+      transient: 1_000,
+      'idle-timeout': 1_000,
+      'workspace-failed': 1_000,
+      'checks-failed': 1_000,
+    });
+  });
+
+  test('without retries only what is nobody’s fault is tried again', () => {
+    expect(pauses(TALKER, 0)).toEqual({ ...GIVEN_UP, interrupted: 0, 'rate-limited': 60_000 });
+  });
+});
+
+test('retries are counted, and the pause before each is twice as long', () => {
+  const { transient, interrupted } = OF_KIND;
+  const at = START + 2_000;
+  const start = { kind: 'fresh' };
+  expect(next(failed([transient]), FORGETFUL)).toEqual({ kind: 'attempt', at: at + 1_000, start });
+  const second = failed([transient, interrupted, transient]);
+  expect(next(second, FORGETFUL)).toEqual({ kind: 'attempt', at: at + 4_000 + 2_000, start });
+  const third = failed([transient, interrupted, transient, transient]);
+  expect(next(third, FORGETFUL)).toEqual({ kind: 'give-up' });
+});
+
+test('no pause is longer than five minutes', () => {
+  const journal = failed(Array<Failure>(20).fill(OF_KIND.transient), 30);
+  const at = START + 40_000 + 300_000;
+  expect(next(journal, SCRIPT)).toEqual({ kind: 'attempt', at, start: { kind: 'fresh' } });
+});
+
+test('a limit that says when it resets is waited for until then', () => {
+  const journal = failed([{ kind: 'rate-limited', message, retryAt: START + 5_000_000 }], 0);
+  const start = { kind: 'fresh' };
+  expect(next(journal, SCRIPT)).toEqual({ kind: 'attempt', at: START + 5_000_000, start });
+});
+
+test('a limit without a reset is asked again more and more rarely, twenty times', () => {
+  const pauseAfter = (times: number): number | null => {
+    const journal = failed(Array<Failure>(times).fill(OF_KIND['rate-limited']), 0);
+    const then = next(journal, SCRIPT);
+    return then.kind === 'attempt' ? (then.at - START - times * 2_000) / 60_000 : null;
+  };
+  expect([1, 2, 3, 4, 5, 20, 21].map(pauseAfter)).toEqual([1, 5, 15, 30, 30, 30, null]);
+});
+
+test('a limit that was only guessed from words uses up a retry', () => {
+  const guessed: Failure = { kind: 'rate-limited', message, guessed: true };
+  const start = { kind: 'fresh' };
+  const at = START + 3_000;
+  expect(next(failed([guessed], 1), SCRIPT)).toEqual({ kind: 'attempt', at, start });
+  expect(next(failed([guessed, guessed], 1), SCRIPT)).toEqual({ kind: 'give-up' });
+});
+
+test('a session is gone on with where the agent can, else the attempt begins afresh', () => {
+  const journal = new JournalBuilder([{ id: 'a' }]);
+  journal.start('a').use('a', 0.1).fail('a', OF_KIND.interrupted);
+  const at = START + 4_000;
+  const session = 'session-of-a';
+  const goesOn = { kind: 'attempt', at, start: { kind: 'continue', session } };
+  expect(next(journal, TALKER)).toEqual(goesOn);
+  expect(next(journal, FORGETFUL)).toEqual({ kind: 'attempt', at, start: { kind: 'fresh' } });
+});
+
+test('failures from before the run was resumed are forgiven', () => {
+  const { transient } = OF_KIND;
+  const journal = failed([transient, transient, transient]);
+  journal
+    .giveUp('a', transient)
+    .end('failed')
+    .add({ type: 'run.resumed', retry: ['a'] });
+  journal.start('a').fail('a', transient);
+  const at = START + 11_000 + 1_000;
+  expect(next(journal, SCRIPT)).toEqual({ kind: 'attempt', at, start: { kind: 'fresh' } });
+});
+
+describe('work that did not land', () => {
+  const rejected = (failure: Failure): JournalBuilder =>
+    new JournalBuilder([{ id: 'a', retries: 0 }])
+      .start('a')
+      .use('a', 0.1)
+      .finish('a')
+      .merge('a')
+      .reject('a', failure);
+  const commit = '0002'.padEnd(40, 'c');
+  const at = START + 6_000;
+
+  test.each(['conflict', 'gate-failed'] as const)('goes back to its agent: %s', (kind) => {
+    const rework = (session: string | null) => {
+      return { kind: 'attempt', at, start: { kind: 'rework', session, commit } };
+    };
+    expect(next(rejected(OF_KIND[kind]), TALKER)).toEqual(rework('session-of-a'));
+    expect(next(rejected(OF_KIND[kind]), SCRIPT)).toEqual(rework(null));
+  });
+
+  test('goes back only where the plan says so', () => {
+    const onConflict = { ...LANDING, onConflict: 'fail' } as const;
+    const onGateFailure = { ...LANDING, onGateFailure: 'fail' } as const;
+    const giveUp = { kind: 'give-up' };
+    expect(next(rejected(OF_KIND.conflict), TALKER, onConflict)).toEqual(giveUp);
+    expect(next(rejected(OF_KIND['gate-failed']), TALKER, onGateFailure)).toEqual(giveUp);
+  });
+
+  test('goes back as often as the plan allows', () => {
+    const journal = rejected(OF_KIND.conflict).start('a', 'rework').finish('a').merge('a');
+    journal.reject('a', OF_KIND['gate-failed']);
+    expect(next(journal, TALKER)).toEqual({ kind: 'give-up' });
+    const twice = next(journal, TALKER, { ...LANDING, reworks: 2 });
+    expect(twice).toMatchObject({ kind: 'attempt', start: { kind: 'rework' } });
+  });
+
+  test('queues again when nobody has judged it', () => {
+    expect(next(rejected(OF_KIND.interrupted), TALKER)).toEqual({ kind: 'queue' });
+  });
+
+  test('is given up for every other reason', () => {
+    const others = KINDS.filter(
+      (kind) => !['conflict', 'gate-failed', 'interrupted'].includes(kind),
+    );
+    const kinds = others.map((kind) => next(rejected(OF_KIND[kind]), TALKER).kind);
+    expect(kinds).toEqual(others.map(() => 'give-up'));
+  });
+});
