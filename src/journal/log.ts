@@ -113,6 +113,13 @@ const END_OF_RUN = `
   FROM entries INDEXED BY entries_of_ends
   WHERE type IN ('run.finished', 'run.resumed')`;
 
+/** The newest run of exactly this plan text; null where there is none. */
+export function newestRunOf(db: Database, planHash: string): string | null {
+  const sql = `SELECT runs.run FROM runs JOIN entries ON entries.run = runs.run AND seq = 1
+    WHERE json_extract(event, '$.planHash') = ? ORDER BY started_at DESC, runs.rowid DESC LIMIT 1`;
+  return db.get<{ run: string }>(sql, planHash)?.run ?? null;
+}
+
 export type FoundRun =
   | { readonly kind: 'found'; readonly run: string }
   | { readonly kind: 'none' }

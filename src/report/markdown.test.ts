@@ -106,7 +106,7 @@ test('a red combination names both halves, the gate, the branch and the next com
       expected 200, got 500
     \`\`\`
 
-    Its work is kept on the branch \`landfast/r1.login\` (its work has not landed).
+    Its work is kept in its workspace, on the branch \`landfast/r1.login\` (its work has not landed).
 
     See what the work changes, and mend it on its branch or go on with a new attempt.
 
@@ -150,7 +150,7 @@ test('a conflict names the files and the merge to make', () => {
     src/app.ts
     \`\`\`
 
-    Its work is kept on the branch \`landfast/r1.login\` (its work has not landed).
+    Its work is kept in its workspace, on the branch \`landfast/r1.login\` (its work has not landed).
 
     Merge the branch yourself and resolve the conflict, or go on with a new attempt.
 
@@ -219,7 +219,7 @@ test('cancelled and interrupted tasks are told apart, and how to go on', () => {
 
     The engine was ended.
 
-    Its work is kept on the branch \`landfast/r1.login\`.
+    Its work is kept in its workspace, on the branch \`landfast/r1.login\`.
 
     Going on continues it where it stopped.
 

@@ -162,7 +162,9 @@ function output(failure: Failure): string[] {
 function whereKept(state: RunState, task: TaskState, info: ReportInfo): string[] {
   if (!hasKeptWork(state, task)) return [];
   const why = task.keptWhy === null ? '' : ` (${escaped(task.keptWhy, 300)})`;
-  return [`Its work is kept on the branch ${code(branchOf(state, task, info))}${why}.`];
+  return [
+    `Its work is kept in its workspace, on the branch ${code(branchOf(state, task, info))}${why}.`,
+  ];
 }
 
 function gatesSection(state: RunState): string[] {

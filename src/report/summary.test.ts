@@ -70,7 +70,7 @@ test('a cancelled and an interrupted run say what is kept and how to go on', () 
       9.0 s  $0.00  landed 0  head 0001ccc
 
     ⊘ 3 cancelled: users, login, docs
-        Work is kept on landfast/r1.users.
+        Work is kept in workspaces, on landfast/r1.users.
 
     Look closer or go on: landfast status, landfast resume r1
     "
@@ -80,7 +80,7 @@ test('a cancelled and an interrupted run say what is kept and how to go on', () 
       9.0 s  $0.00  landed 1  head 0004ccc
 
     ↩ 2 unfinished: login, docs
-        Work is kept on landfast/r1.login.
+        Work is kept in workspaces, on landfast/r1.login.
 
     Look closer or go on: landfast logs login, landfast status, landfast resume r1
     "

@@ -84,7 +84,7 @@ function failedTask(state: RunState, task: TaskState, info: SummaryInfo): string
   return [
     `${name}  ${failure.kind}: ${brief(failure.message, 160)}`,
     ...(combination === null ? [] : [`    It ${combination}.`]),
-    ...(isNamed ? [] : [`    Its work is kept on ${branch}.`]),
+    ...(isNamed ? [] : [`    Its work is kept in its workspace, on branch ${branch}.`]),
     `    ${remedy.text}`,
     `    ${paint('accent', remedy.command)}`,
   ];
@@ -103,7 +103,7 @@ function restLines(state: RunState, failed: number, info: SummaryInfo): string[]
     const kept = tasks.filter((task) => hasKeptWork(state, task));
     const branches = kept.map((task) => branchOf(state, task, info));
     lines.push(paint('warn', text));
-    if (kept.length > 0) lines.push(`    Work is kept on ${nameList(branches, 5)}.`);
+    if (kept.length > 0) lines.push(`    Work is kept in workspaces, on ${nameList(branches, 5)}.`);
   }
   return lines;
 }

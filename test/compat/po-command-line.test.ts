@@ -140,7 +140,10 @@ test('PO-70: a report that could not be written is refused before any agent star
   await writeFiles(place.dir, { 'real.json': 'mine' });
   await symlink(join(place.dir, 'real.json'), join(place.dir, 'link.json'));
 
-  const [text, link] = [await place.run('--report', 'r.txt'), await place.run('--report', 'link.json')];
+  const [text, link] = [
+    await place.run('--report', 'r.txt'),
+    await place.run('--report', 'link.json'),
+  ];
 
   expect(text).toMatchObject({ code: 2, stdout: '' });
   expect(text.stderr).toContain('r.txt');

@@ -128,9 +128,12 @@ test(
   async () => {
     const scratch = await scratchDir();
 
-    const { code, stderr } = await landfast(['demo', '--agent', 'claude'], scratch, {
-      path: '/usr/bin:/bin',
-    });
+    const path = join(scratch.path, 'bin');
+    await mkdir(path);
+    const { stdout: git } = await run('/bin/sh', ['-c', 'command -v git']);
+    await symlink(git.trim(), join(path, 'git'));
+
+    const { code, stderr } = await landfast(['demo', '--agent', 'claude'], scratch, { path });
 
     expect({ code, stderr }).toEqual({
       code: 3,

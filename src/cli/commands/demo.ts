@@ -1,7 +1,7 @@
 /**
  * `landfast demo`: the main job on a throw-away repository, with no account and no network.
  *
- *   D1. The plan is loaded and run by the code behind `landfast run`: the demo cannot differ from it.
+ *   D1. The plan is loaded and run by the code behind `landfast run`, so the demo cannot differ.
  *   D2. The folder is removed however the demo ends, Ctrl-C included, unless `--keep` was given.
  *   D3. Exit 0 means that all went as designed: with scripted agents the retry, the overlap and the
  *       catch too; with a real agent that everything landed.
@@ -55,7 +55,7 @@ export async function demo({ keep = false, agent = 'shell' }: DemoFlags): Promis
 
 /** The project's tests with the Node that runs us; another one on PATH may be too old. */
 function testCommand(): string {
-  // One process for all test files is several times faster; Node 22 calls the option by its old name.
+  // One process for all test files is several times faster; Node 22 has the option's old name.
   const major = Number.parseInt(process.versions.node, 10);
   const isolation = `--${major < 24 ? 'experimental-' : ''}test-isolation=none`;
   return `${shellWord(process.execPath)} --test ${isolation} --test-reporter=spec`;

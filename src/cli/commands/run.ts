@@ -5,10 +5,9 @@ import { identityProblem } from '../../git/identity.ts';
 import { resolveCommit } from '../../git/refs.ts';
 import { headBranch, type Repository } from '../../git/repository.ts';
 import { openDatabase } from '../../journal/database.ts';
-import { listRuns, readEntries } from '../../journal/log.ts';
+import { newestRunOf } from '../../journal/log.ts';
 import type { Event } from '../../model/event.ts';
 import type { Plan, Sha } from '../../model/plan.ts';
-import { fold, type RunState } from '../../model/state.ts';
 import { planText } from '../../report/plan-text.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
 import { isCoding } from '../agents.ts';
@@ -43,7 +42,7 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   }
   checkHow(plan, flags);
   if (flags.resume === true) {
-    const last = lastRunOf(place, loaded);
+    const last = lastRunOf(place, loaded.hash);
     if (last !== null) return resumeNewest(last, flags);
     console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
   }
@@ -117,12 +116,7 @@ async function namedBranch(
   throw new UserError(`There is no branch ${target}.`, `Make it first: git branch ${target}.`);
 }
 
-/** The newest run of the same plan text, with something left to do or not. */
-function lastRunOf(place: Place, { hash }: LoadedPlan): string | null {
+function lastRunOf(place: Place, hash: string): string | null {
   using db = openDatabase(place.stateDir);
-  for (const { run: id } of listRuns(db)) {
-    const state: RunState = fold(readEntries(db, id, 0));
-    if (state.planHash === hash) return id;
-  }
-  return null;
+  return newestRunOf(db, hash);
 }

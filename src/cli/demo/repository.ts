@@ -3,8 +3,8 @@
  *
  *   R1. Everything is below that folder: the repository, its workspaces beside it, the report. So
  *       removing it removes all.
- *   R2. Nothing of the user's git configuration can disturb: no hooks, templates, signatures, and an
- *       identity that is the repository's own.
+ *   R2. Nothing of the user's git configuration can disturb: no hooks, templates or signatures, and
+ *       the identity is the repository's own.
  */
 
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';

@@ -67,6 +67,7 @@ END
 `,
 
   stock: `# Keep track of the stock
+echo 'Writing take() and its tests.'
 sleep 0.6
 if [ "$LANDFAST_ATTEMPT" = 1 ]; then
   echo 'The connection was lost in the middle of an answer.' >&2
@@ -99,6 +100,7 @@ END
 `,
 
   guide: `# Explain the shop to new colleagues
+echo 'Reading src before writing about it.'
 sleep 1.6
 mkdir -p docs
 cat > docs/guide.md <<'END'
@@ -110,6 +112,7 @@ END
 `,
 
   discount: `# Give 10 % off from 20 euros
+echo 'Adding a rule to src/rules.'
 sleep 1
 echo "export { discount } from './discount.js';" >> src/rules/index.js
 cat > src/rules/discount.js <<'END'
@@ -130,6 +133,7 @@ END
 `,
 
   shipping: `# Charge for shipping
+echo 'Adding a rule to src/rules.'
 sleep 0.6
 echo "export { shipping } from './shipping.js';" >> src/rules/index.js
 cat > src/rules/shipping.js <<'END'
@@ -150,6 +154,7 @@ END
 `,
 
   checkout: `# Check out: stock, rules and receipt together
+echo 'Putting the parts together.'
 sleep 0.5
 cat > src/checkout.js <<'END'
 import { total } from './cart.js';

@@ -14,7 +14,8 @@ export const SHOP_FILES: Readonly<Record<string, string>> = {
 `,
   'README.md': `# Corner shop
 
-What is in the cart, and what it costs. \`npm test\` runs the tests, \`plan.yaml\` is what comes next.
+What is in the cart, and what it costs. \`npm test\` runs the tests; \`plan.yaml\` says what comes
+next.
 `,
   'src/catalog.js': `const PRICES = { tea: 3.5, jam: 4.2, bread: 2.8 };
 

@@ -38,8 +38,8 @@ export const DEMO_TASKS: readonly DemoTask[] = [
     checked: false,
     prose: `Count money in whole cents
 
-Change total() in src/cart.js so that it returns whole cents, as an integer, instead of euros. Say so
-in its comment and bring test/cart.test.js in line. The catalog keeps its prices in euros.
+Change total() in src/cart.js so that it returns whole cents, as an integer, instead of euros. Say
+so in its comment and bring test/cart.test.js in line. The catalog keeps its prices in euros.
 `,
   },
   {
@@ -49,9 +49,9 @@ in its comment and bring test/cart.test.js in line. The catalog keeps its prices
     checked: true,
     prose: `Print a receipt
 
-Add src/receipt.js: receipt(cart) returns an array of lines, first one such as '2 x tea' for each entry
-of the cart, last 'Total in euros: 7.00' with two decimals, using total() of src/cart.js. Test the
-whole result for a cart of two teas in test/receipt.test.js.
+Add src/receipt.js: receipt(cart) returns an array of lines, first one such as '2 x tea' for each
+entry of the cart, last 'Total in euros: 7.00' with two decimals, using total() of src/cart.js. Test
+the whole result for a cart of two teas in test/receipt.test.js.
 `,
   },
   {
@@ -61,9 +61,9 @@ whole result for a cart of two teas in test/receipt.test.js.
     checked: false,
     prose: `Keep track of the stock
 
-Add src/stock.js: take(stock, cart) returns a new object with what is left, for example { tea: 3 } for
-{ tea: 5 } and a cart of two teas, and throws an Error 'Not enough tea' when there is too little. Test
-both in test/stock.test.js.
+Add src/stock.js: take(stock, cart) returns a new object with what is left, for example { tea: 3 }
+for { tea: 5 } and a cart of two teas, and throws an Error 'Not enough tea' when there is too little.
+Test both in test/stock.test.js.
 `,
   },
   {
@@ -84,8 +84,8 @@ new rule is a file in src/rules and a line in src/rules/index.js.
     checked: false,
     prose: `Give 10 % off from 20 euros
 
-Add src/rules/discount.js: discount(cents) takes 10 % off an amount of 2000 cents or more, rounded, and
-leaves smaller ones alone. Export it from src/rules/index.js too and test it from there in
+Add src/rules/discount.js: discount(cents) takes 10 % off an amount of 2000 cents or more, rounded,
+and leaves smaller ones alone. Export it from src/rules/index.js too and test it from there in
 test/discount.test.js.
 `,
   },

@@ -85,7 +85,7 @@ function catchLines({ task, failure, checked, landed }: Catch, { paint }: Ink): 
   const alone = checked ? 'was green alone and ' : '';
   const end =
     landed === null
-      ? 'Its work is kept on its branch.'
+      ? 'Its work is kept in its workspace, on branch its branch.'
       : `It went back to its agent and landed as ${shortSha(landed)} once it was green.`;
   return [
     paint('warn', `✗ ${task} was caught by the gate ${failure.gate} before it could land:`),
