@@ -7,15 +7,17 @@
  *   wall    by this process's clock, from starting the command to its end.
  *   CPU     user and system time by the shell's own `times`: the command runs as the only child of
  *           an `sh`, which prints what its ended children and theirs used, as the kernel counts it.
- *           A process that nobody waited for would be missing; neither contestant leaves any.
+ *           What nobody waits for would be missing: see M3.
  *   memory  by looking into /proc again and again: the command's own peak (`VmHWM`, which the kernel
- *           keeps, so that nothing between two looks is missed), and the largest sum of the
- *           resident memory of all its processes at one moment. Pages that processes share count
- *           in each of them, and a process that lives between two looks is not seen.
+ *           keeps, so that nothing between two looks is missed), and the largest sum over all
+ *           its processes at one moment (`Pss`: a page that several share is divided among
+ *           them). A process that lives between two looks is not seen.
  *
  *   M1. Looking costs processor time. So memory is measured in runs of its own: while a run is
  *       timed, this process only waits.
  *   M2. Output goes to a file, not to a pipe that this process would have to empty.
+ *   M3. What the looks saw being used and `times` does not know was used by processes that were
+ *       left behind, which would make a command look cheap. That is an error.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -50,6 +52,10 @@ export class CommandError extends Error {
 
 const WITH_TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status';
 const LOOK_EVERY_MS = 10;
+/** The unit of times in /proc. */
+const TICK_MS = 10;
+/** How much a few dozen rounded times may differ from their sum. */
+const ROUNDING_MS = 200;
 const OUTPUT_CHARS = 4_000;
 
 /** Runs a command and times it. */
@@ -57,19 +63,20 @@ export async function timeCommand(order: Order, signal: AbortSignal): Promise<Ti
   const began = performance.now();
   await runCommand(order, () => {}, signal);
   const wallMs = performance.now() - began;
-  return { wallMs, cpuMs: cpuOfChildren(await readFile(join(order.dir, 'times'), 'utf8')) };
+  return { wallMs, cpuMs: await countedCpu(order) };
 }
 
 /** Runs a command and watches its memory. */
 export async function watchMemory(order: Order, signal: AbortSignal): Promise<Memory> {
-  const peak = { mainKb: 0, treeKb: 0 };
+  const peak = { mainKb: 0, treeKb: 0, cpuMs: 0 };
   let timer: NodeJS.Timeout | undefined;
   const watch = ({ pid }: ChildProcess): void => {
     if (pid === undefined) return;
     timer = setInterval(() => {
-      const { mainKb, treeKb } = memoryBelow(pid);
-      peak.mainKb = Math.max(peak.mainKb, mainKb);
-      peak.treeKb = Math.max(peak.treeKb, treeKb);
+      const seen = lookBelow(pid);
+      for (const key of ['mainKb', 'treeKb', 'cpuMs'] as const) {
+        peak[key] = Math.max(peak[key], seen[key]);
+      }
     }, LOOK_EVERY_MS);
   };
   try {
@@ -77,7 +84,17 @@ export async function watchMemory(order: Order, signal: AbortSignal): Promise<Me
   } finally {
     clearInterval(timer);
   }
-  return peak;
+  const counted = await countedCpu(order);
+  if (peak.cpuMs <= counted * 1.2 + ROUNDING_MS)
+    return { mainKb: peak.mainKb, treeKb: peak.treeKb };
+  const [seen, told] = [peak.cpuMs, counted].map((ms) => `${ms.toFixed(0)} ms`);
+  throw new CommandError(
+    `${order.command.join(' ')}\nused ${seen}, of which it accounts for ${told}`,
+  );
+}
+
+async function countedCpu({ dir }: Order): Promise<number> {
+  return cpuOfChildren(await readFile(join(dir, 'times'), 'utf8'));
 }
 
 /** The second line of `times`: what children have used, `0m1.250s 0m0.500s` for user and system. */
@@ -119,29 +136,41 @@ async function runCommand(
   }
 }
 
-/** The memory of everything that `pid`, which is the measuring shell, has started. */
-function memoryBelow(pid: number): Memory {
+/** What everything that `pid`, the measuring shell, has started holds and has used until now. */
+function lookBelow(pid: number): Memory & { readonly cpuMs: number } {
   const childrenOf = Map.groupBy(processes(), ({ parent }) => parent);
   const main = childrenOf.get(pid)?.[0];
-  if (main === undefined) return { mainKb: 0, treeKb: 0 };
+  if (main === undefined) return { mainKb: 0, treeKb: 0, cpuMs: 0 };
   const tree = [main];
   for (const { pid: parent } of tree) tree.push(...(childrenOf.get(parent) ?? []));
-  const treeKb = tree.reduce((sum, each) => sum + statusKb(each.pid, 'VmRSS'), 0);
-  return { mainKb: statusKb(main.pid, 'VmHWM'), treeKb };
+  return {
+    mainKb: kbOf(main.pid, 'status', 'VmHWM'),
+    treeKb: tree.reduce((sum, each) => sum + kbOf(each.pid, 'smaps_rollup', 'Pss'), 0),
+    cpuMs: tree.reduce((sum, each) => sum + each.cpuMs, 0),
+  };
 }
 
-function processes(): readonly { readonly pid: number; readonly parent: number }[] {
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  /** Its own, and that of its children that have ended. */
+  readonly cpuMs: number;
+}
+
+function processes(): readonly Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => {
-      // The name in brackets may hold anything; after it come the state and the parent.
-      const fields = /^.*\) \S (\d+)/s.exec(readProc(name, 'stat'));
-      return { pid: Number(name), parent: Number(fields?.[1] ?? 0) };
+      const stat = readProc(name, 'stat');
+      // The second field, in brackets, may hold anything: the third is the first after it.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+      return { pid: Number(name), parent: Number(fields[1] ?? 0), cpuMs: ticks * TICK_MS };
     });
 }
 
-function statusKb(pid: number, key: 'VmHWM' | 'VmRSS'): number {
-  const line = new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(readProc(String(pid), 'status'));
+function kbOf(pid: number, file: string, key: string): number {
+  const line = new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(readProc(String(pid), file));
   return Number(line?.[1] ?? 0);
 }
 

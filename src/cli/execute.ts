@@ -6,11 +6,14 @@
 import { resolve } from 'node:path';
 import { drive } from '../engine/drive.ts';
 import type { Database } from '../journal/database.ts';
-import { attemptsDir, Transcripts } from '../journal/transcript.ts';
+import { masker } from '../journal/mask.ts';
+import { readTail } from '../journal/tail.ts';
+import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Event } from '../model/event.ts';
 import type { Plan } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { clean } from '../report/clean.ts';
 import { summaryLines } from '../report/lines.ts';
 import type { ReportInfo } from '../report/remedy.ts';
 import { exitCodeOf, summaryText } from '../report/summary.ts';
@@ -72,6 +75,7 @@ export async function execute(execution: Execution): Promise<number> {
     screen.close();
   }
   tell(execution, state);
+  if (state.plan.conventions.summary === 'lines') await tellTimeouts(execution, state);
   return signals.exitCode !== null && state.outcome === 'interrupted'
     ? signals.exitCode
     : exitCodeOf(state);
@@ -85,9 +89,10 @@ async function driveRun(
     signals,
   }: { readonly site: Site; readonly screen: Screen; readonly signals: Signals },
 ): Promise<RunState> {
+  const secrets = [process.env, ...site.tasks.map(({ env }) => env)].flatMap(secretsOf);
   const transcripts = new Transcripts({
     dir: attemptsDir(place.stateDir, run),
-    secrets: [process.env, ...site.tasks.map(({ env }) => env)].flatMap(secretsOf),
+    secrets,
     rawLogs: how.log ? 'kept' : 'none',
     logDir: how.logDir === undefined ? null : resolve(how.logDir),
     onWarning: (text) => screen.say(text),
@@ -96,6 +101,7 @@ async function driveRun(
     site,
     transcripts,
     keepWorkspaces: how.keepWorktrees === true,
+    mask: masker(secrets),
     recorded: screen.recorded,
     heard: screen.heard,
   };
@@ -142,4 +148,20 @@ function tell({ run, how }: Execution, state: RunState): void {
   const ink = inkOf(wantsColor(process.env, out.isTTY === true));
   const text = summaryText(state, { ...info, ink, ...(report === undefined ? {} : { report }) });
   (state.plan.conventions.summary === 'lines' ? process.stderr : out).write(text);
+}
+
+const TAIL_LINES = 20;
+const TAIL_BYTES = 64 * 1024;
+
+/** What a task that ran out of time had printed last. */
+async function tellTimeouts({ place, run }: Execution, state: RunState): Promise<void> {
+  const dir = attemptsDir(place.stateDir, run);
+  for (const { spec, status, attempts } of state.tasks.values()) {
+    if (status.kind !== 'failed' || status.failure.kind !== 'total-timeout') continue;
+    const file = attemptFiles(dir, spec.id, attempts.length).stdout;
+    const { lines } = await readTail(file, TAIL_BYTES, AbortSignal.timeout(TIDY_LIMIT_MS));
+    if (lines.length === 0) continue;
+    console.error(`The last lines of ${spec.id}:`);
+    for (const line of lines.slice(-TAIL_LINES)) console.error(`  > ${clean(line)}`);
+  }
 }

@@ -7,8 +7,9 @@
 
 import type { Chatter } from '../model/effect.ts';
 import type { Entry } from '../model/event.ts';
+import { apply } from '../model/fold.ts';
 import type { TaskId } from '../model/plan.ts';
-import { apply, type RunState, type TaskState } from '../model/state.ts';
+import type { RunState, TaskState } from '../model/state.ts';
 import { actionOf } from '../report/action.ts';
 import { dueAt } from '../schedule/decide.ts';
 import { wantsColor } from '../ui/color.ts';

@@ -41,19 +41,19 @@ export class Signals implements Disposable {
 
   #catch(name: NodeJS.Signals): void {
     this.#caught ??= name;
-    if (name !== 'SIGINT') return this.#stop('end', `${name}: ending agents, keeping their work.`);
+    if (name !== 'SIGINT') return this.#stop('end', name, 'Ending agents, keeping their work.');
     this.#interrupts += 1;
     if (this.#interrupts === 1) {
-      this.#stop('drain', 'Stopping: running agents may finish. Press Ctrl-C again to end them.');
+      this.#stop('drain', 'Ctrl-C', 'Running agents may finish. Press Ctrl-C again to end them.');
     } else if (this.#interrupts === 2) {
-      this.#stop('end', 'Ending agents, keeping their work. Press Ctrl-C again to leave at once.');
+      this.#stop('end', 'Ctrl-C', 'Ending agents, keeping their work. Once more leaves at once.');
     } else {
       this.#force.abort('interrupted');
     }
   }
 
-  #stop(mode: 'drain' | 'end', why: string): void {
-    this.#say(why);
+  #stop(mode: 'drain' | 'end', why: string, told: string): void {
+    this.#say(`${why}: ${told}`);
     this.#waiting.push({ kind: 'stop', mode, why });
   }
 }

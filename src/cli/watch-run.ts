@@ -4,8 +4,9 @@ import type { Database } from '../journal/database.ts';
 import { readEntries } from '../journal/log.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, parseTranscript } from '../journal/transcript.ts';
+import { fold } from '../model/fold.ts';
 import type { TaskId } from '../model/plan.ts';
-import { fold, type RunState } from '../model/state.ts';
+import type { RunState } from '../model/state.ts';
 import { actionOf } from '../report/action.ts';
 
 const TAIL_BYTES = 32 * 1024;

@@ -1,9 +1,12 @@
 /** From wishes to facts, and from facts to the effects that must stop because of them. Pure. */
 
 import type { Command } from '../model/command.ts';
-import type { Event } from '../model/event.ts';
+import type { Event, StopMode } from '../model/event.ts';
 import { isOver, type RunState } from '../model/state.ts';
 import type { StopReason } from './world.ts';
+
+/** Each stops more than the one before; a stop never gets weaker. */
+const MODES: readonly StopMode[] = ['drain', 'end', 'cancel'];
 
 /** What a command makes true; nothing where it comes too late. */
 export function eventsFor(command: Command, state: RunState): readonly Event[] {
@@ -13,8 +16,8 @@ export function eventsFor(command: Command, state: RunState): readonly Event[] {
     return [{ type: 'task.cancelled', task: command.task }];
   }
   const { mode, why } = command;
-  if (state.outcome !== null || state.stopping?.mode === mode) return [];
-  if (state.stopping?.mode === 'cancel') return [];
+  const before = state.stopping === null ? -1 : MODES.indexOf(state.stopping.mode);
+  if (state.outcome !== null || MODES.indexOf(mode) <= before) return [];
   return [{ type: 'run.stopping', mode, why }];
 }
 

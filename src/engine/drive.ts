@@ -18,10 +18,12 @@ import {
   thisProcess,
 } from '../journal/lease.ts';
 import { Journal } from '../journal/log.ts';
-import { openRunBranch } from '../merge/run-branch.ts';
+import { catchUp, openRunBranch } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
-import { apply, fold, type RunState } from '../model/state.ts';
+import { apply, fold } from '../model/fold.ts';
+import type { RunState } from '../model/state.ts';
+import type { Site } from '../worker/attempt.ts';
 import { endLeftovers } from '../worker/leftovers.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
@@ -71,7 +73,8 @@ async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Prom
   const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
   if (started === null) await endLeftovers(run, signal);
   const before = started === null ? fold(journal.read(0)) : null;
-  const first = journal.append(before === null ? opening(started) : reopen(before), Date.now());
+  const facts = before === null ? opening(started) : await reopening(world.site, before, signal);
+  const first = journal.append(facts, Date.now());
   const state = first.reduce<RunState | null>(apply, before);
   assert(state !== null, 'a run begins with a fact');
   world.recorded(first);
@@ -84,6 +87,15 @@ async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Prom
     commands: () => [...order.signals(), ...sentCommands(db, lease)],
   });
   return loop(state, journal, real, signal);
+}
+
+/** A resumed run goes on from where its target is, with what a person has landed meanwhile. */
+async function reopening(
+  { ground }: Site,
+  before: RunState,
+  signal: AbortSignal,
+): Promise<readonly Event[]> {
+  return reopen(before, ground === null ? null : await catchUp(ground, before, signal));
 }
 
 function opening(started: Drive['started']): readonly Event[] {

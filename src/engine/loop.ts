@@ -10,7 +10,8 @@ import { Group } from '../base/group.ts';
 import { Inbox } from '../base/inbox.ts';
 import { type Effect, keyOf } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
-import { apply, type RunState } from '../model/state.ts';
+import { apply } from '../model/fold.ts';
+import type { RunState } from '../model/state.ts';
 import { decide } from '../schedule/decide.ts';
 import { eventsFor, stopsFor } from './commands.ts';
 import { recover } from './recover.ts';
@@ -65,7 +66,8 @@ export async function loop(
       for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);
       if (decisions.length > 0) continue; // A failed task may have failed the tasks that need it.
       const facts = await nextFacts(inbox, world, wakeAt, group.signal);
-      record([...facts, ...world.commands().flatMap((command) => eventsFor(command, state))]);
+      record(facts);
+      for (const command of world.commands()) record(eventsFor(command, state));
     }
   } finally {
     for (const stop of running.values()) stop.abort('interrupted');
@@ -85,6 +87,6 @@ async function nextFacts(
   try {
     return await inbox.takeAll(world.sleep(ms, AbortSignal.any([signal, patience.signal])));
   } finally {
-    patience.abort();
+    patience.abort('over'); // A reason of our own spares making an error each turn.
   }
 }

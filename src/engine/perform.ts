@@ -19,6 +19,8 @@ export interface RealWorld {
   readonly site: Site;
   readonly transcripts: Transcripts;
   readonly keepWorkspaces: boolean;
+  /** Replaces secret values in a text. */
+  readonly mask: (text: string) => string;
   readonly agents: World['agents'];
   readonly commands: World['commands'];
   readonly recorded: World['recorded'];
@@ -36,8 +38,19 @@ export function realWorld(parts: RealWorld): World {
     sleep: async (ms, signal) => {
       await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.
     },
-    perform: (effect, report, signal) => perform(parts, effect, report, signal),
+    perform: (effect, report, signal) =>
+      perform(parts, effect, (fact) => report(masked(fact, parts.mask)), signal),
   };
+}
+
+/** The fields of facts that hold what a program printed; ids and names are left as they are. */
+const SPOKEN = new Set(['text', 'message', 'output', 'why', 'remedy', 'reason', 'report']);
+
+/** A fact without secrets. */
+function masked(fact: Event, mask: (text: string) => string): Event {
+  const spell = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && SPOKEN.has(key) ? mask(value) : value;
+  return JSON.parse(JSON.stringify(fact, spell)) as Event;
 }
 
 /** Aborting an effect must not abort its cleaning up; that has a limit of its own. */

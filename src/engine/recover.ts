@@ -9,6 +9,7 @@
 import { assert } from '../base/assert.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
 import { isGood, type RunState } from '../model/state.ts';
 import { mergeEffect } from '../schedule/decide.ts';
 
@@ -44,9 +45,24 @@ export function recover(state: RunState): Unfinished {
   return { facts, effects };
 }
 
+/** What happened to the run's work while no engine looked. */
+export interface Meanwhile {
+  /** Where the target is, if it has gone on from the run's head. */
+  readonly head: Sha;
+  /** Failed tasks whose work somebody has merged there. */
+  readonly landed: readonly TaskId[];
+}
+
 /** The facts that reopen a run: one that had ended gives its failed tasks a new chance. */
-export function reopen(state: RunState): readonly Event[] {
+export function reopen(state: RunState, meanwhile: Meanwhile | null): readonly Event[] {
   const failed = [...state.tasks.values()].filter(({ status }) => status.kind === 'failed');
-  const retry = state.outcome === null ? [] : failed.map(({ spec }) => spec.id);
-  return [{ type: 'run.resumed', retry }];
+  const landed = new Set(meanwhile?.landed);
+  const ids = failed.map(({ spec }) => spec.id).filter((id) => !landed.has(id));
+  const retry = state.outcome === null ? [] : ids;
+  if (meanwhile === null) return [{ type: 'run.resumed', retry }];
+  const { head } = meanwhile;
+  const byHand = meanwhile.landed.map((task): Event => {
+    return { type: 'merge.landed', task, onto: head, commit: head };
+  });
+  return [{ type: 'run.resumed', retry, head }, ...byHand];
 }

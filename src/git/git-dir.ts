@@ -23,9 +23,14 @@ export async function headRefOf(dir: string): Promise<string | null> {
   return /^ref: (.+)\n?$/.exec(head)?.[1] ?? null;
 }
 
+/** Whether a merge waits to be concluded. */
+export async function isMerging(dir: string): Promise<boolean> {
+  return existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'));
+}
+
 /** Files of a merge in progress that git could not merge by itself. */
 export async function unmergedFiles(dir: string, signal: AbortSignal): Promise<readonly string[]> {
-  if (!existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'))) return [];
+  if (!(await isMerging(dir))) return [];
   const args = ['diff', '--name-only', '--diff-filter=U', '-z'];
   return [...splitNul((await git(dir, args, signal)).stdout)];
 }

@@ -18,6 +18,8 @@ import { type Ground, runRef } from '../workspace/ground.ts';
 import { buildCandidate, workTrailer } from './candidate.ts';
 import { verify } from './verify.ts';
 
+const MOVE_LIMIT_MS = 60_000;
+
 /** Performs a merge effect: the last fact it reports is `merge.landed` or `merge.rejected`. */
 export async function landWork(
   ground: Ground,
@@ -25,15 +27,31 @@ export async function landWork(
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  const { task, onto } = effect;
+  const answer = await tryLanding(ground, effect, report, signal).catch((error: unknown) => {
+    if (signal.aborted) return stoppedBy(signal);
+    throw error;
+  });
+  if ('kind' in answer) return report({ type: 'merge.rejected', task, onto, failure: answer });
+  report({ type: 'merge.landed', task, ...answer });
+}
+
+interface Landed {
+  readonly onto: Sha;
+  readonly commit: Sha;
+}
+
+async function tryLanding(
+  ground: Ground,
+  effect: MergeEffect,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<Landed | Failure> {
   const { commonDir } = ground.repository;
   const { task, commit: work, onto } = effect;
-  const reject = (failure: Failure): void =>
-    report({ type: 'merge.rejected', task, onto, failure });
   const head = await readRef(commonDir, runRef(ground), signal);
   assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
-  if (await holdsWork(ground, head, work, signal)) {
-    return report({ type: 'merge.landed', task, onto, commit: head });
-  }
+  if (await holdsWork(ground, head, work, signal)) return { onto, commit: head };
   const spec = ground.plan.tasks.find(({ id }) => id === task);
   assert(spec !== undefined, `no task ${task} in the plan`);
   const message = mergeMessage(ground.plan.conventions, ground.run, spec);
@@ -43,26 +61,31 @@ export async function landWork(
     { work, onto: head, message, strategy },
     signal,
   );
-  if (candidate.kind === 'conflict') return reject(conflict(effect, candidate.files));
+  if (candidate.kind === 'conflict') return conflict(effect, candidate.files);
   if (candidate.kind === 'refused') {
-    return reject({ kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` });
+    return { kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` };
   }
   const verdict = await verify(ground, { task, ...candidate }, report, signal);
-  if (verdict.kind === 'stopped') return reject(stoppedBy(signal));
-  if (verdict.kind === 'red') return reject(redGate(effect, verdict));
-  const swap = await updateRef(
-    commonDir,
-    runRef(ground),
-    { to: candidate.commit, from: head },
-    signal,
-  );
+  if (verdict.kind === 'stopped' || signal.aborted) return stoppedBy(signal);
+  if (verdict.kind === 'red') return redGate(effect, verdict);
+  return moveBranch(ground, { work, onto: head, commit: candidate.commit });
+}
+
+/** From here on nothing stops it: a branch that has moved must be told of. */
+async function moveBranch(
+  ground: Ground,
+  { work, onto, commit }: Landed & { readonly work: Sha },
+): Promise<Landed | Failure> {
+  const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
+  const { commonDir } = ground.repository;
+  const swap = await updateRef(commonDir, runRef(ground), { to: commit, from: onto }, signal);
   if (swap.kind === 'lost') {
     const message = `Somebody else moved ${runRef(ground)} to ${swap.actual ?? 'nothing'}.`;
-    return reject({ kind: 'interrupted', message });
+    return { kind: 'interrupted', message };
   }
-  const holds = await holdsWork(ground, candidate.commit, work, signal);
-  assert(holds, `${work} is not reachable from ${candidate.commit} after landing`);
-  report({ type: 'merge.landed', task, onto: head, commit: candidate.commit });
+  const holds = await holdsWork(ground, commit, work, signal);
+  assert(holds, `${work} is not reachable from ${commit} after landing`);
+  return { onto, commit };
 }
 
 async function holdsWork(

@@ -20,6 +20,8 @@ import { verify } from './verify.ts';
 
 /** A target that keeps moving while its combination is verified. */
 const MOST_ROUNDS = 5;
+/** Hooks of the user's checkout may run. */
+const MOVE_LIMIT_MS = 10 * 60_000;
 
 type Answer = Event & { type: 'publish.finished' | 'publish.blocked' };
 
@@ -31,10 +33,13 @@ export async function publish(
   signal: AbortSignal,
 ): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const answer = await tryPublish(ground, effect, report, signal);
+    const answer = await tryPublish(ground, effect, report, signal).catch((error: unknown) => {
+      if (signal.aborted) return INTERRUPTED;
+      throw error;
+    });
     if (answer !== null) return report(answer);
   }
-  report(blocked(`${effect.target} keeps moving.`, `Run again with --resume to publish.`));
+  report(blocked(`${effect.target} keeps moving.`, 'landfast resume'));
 }
 
 /** One round; null when the target moved in the middle of it. */
@@ -45,17 +50,27 @@ async function tryPublish(
   signal: AbortSignal,
 ): Promise<Answer | null> {
   const { commonDir } = ground.repository;
-  const ref = `refs/heads/${target}`;
-  const tip = await readRef(commonDir, ref, signal);
+  const tip = await readRef(commonDir, `refs/heads/${target}`, signal);
   if (tip === null) {
     return blocked(`The branch ${target} does not exist any more.`, `git branch ${target} ${head}`);
   }
   if (await isAncestor(commonDir, head, tip, signal)) return finished(target, tip, 'none');
   const to = await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
+  if (signal.aborted) return INTERRUPTED;
+  return move(ground, { head, target, tip, to });
+}
+
+/** From here on nothing stops it: a target that has moved must be told of. */
+async function move(
+  ground: Ground,
+  { head, target, tip, to }: PublishFrom & { readonly to: Sha },
+): Promise<Answer | null> {
+  const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
+  const { commonDir } = ground.repository;
   const checkout = await checkoutOf(commonDir, target, signal);
   if (checkout === null) {
-    const swap = await updateRef(commonDir, ref, { to, from: tip }, signal);
+    const swap = await updateRef(commonDir, `refs/heads/${target}`, { to, from: tip }, signal);
     return swap.kind === 'moved' ? finished(target, to, 'none') : null;
   }
   const followed = await fastForward(checkout, to, signal);
@@ -90,7 +105,7 @@ async function combine(
   if (candidate.kind === 'refused') return blocked(candidate.why, `git merge ${branch}`);
   const verdict = await verify(ground, { task: null, ...candidate }, report, signal);
   if (verdict.kind === 'green') return candidate.commit;
-  if (verdict.kind === 'stopped') return blocked('Interrupted.', 'Run again with --resume.');
+  if (verdict.kind === 'stopped') return INTERRUPTED;
   const why = `${target} moved meanwhile and gate ${verdict.gate} is red on the combination.`;
   return blocked(`${why}\n${verdict.output}`, `git merge ${branch}`);
 }
@@ -104,3 +119,5 @@ function finished(target: string, commit: Sha, checkout: 'followed' | 'none'): A
 function blocked(why: string, remedy: string): Answer {
   return { type: 'publish.blocked', why, remedy };
 }
+
+const INTERRUPTED = blocked('It was interrupted.', 'landfast resume');

@@ -1,7 +1,8 @@
 /** The run's branch, from birth to the moment when the target holds all of it. */
 
-import { deleteRef, isAncestor, readRef, updateRef } from '../git/refs.ts';
-import type { Sha } from '../model/plan.ts';
+import { deleteRef, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
+import type { RunState } from '../model/state.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
 import { removeGateWorkspaces } from '../workspace/remove.ts';
 
@@ -12,6 +13,29 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
   if (tip === null) {
     await updateRef(commonDir, runRef(ground), { to: head, from: null }, signal);
   }
+}
+
+/**
+ * Brings the run's branch to a target that has gone on from it, and says which failed work is there:
+ * a person may have merged it by hand. Null where the target has not moved that way.
+ */
+export async function catchUp(
+  ground: Ground,
+  { head, target, tasks }: RunState,
+  signal: AbortSignal,
+): Promise<{ readonly head: Sha; readonly landed: readonly TaskId[] } | null> {
+  const { commonDir } = ground.repository;
+  const tip = target === null ? null : await readRef(commonDir, `refs/heads/${target}`, signal);
+  const own = (await readRef(commonDir, runRef(ground), signal)) ?? head;
+  if (tip === null || own === null || tip === own) return null;
+  if (!(await isAncestor(commonDir, own, tip, signal))) return null;
+  const landed: TaskId[] = [];
+  for (const { spec, status, work } of tasks.values()) {
+    if (status.kind !== 'failed' || work === null) continue;
+    if (await isAncestor(commonDir, work, tip, signal)) landed.push(spec.id);
+  }
+  await setRef(commonDir, runRef(ground), tip, signal);
+  return { head: tip, landed };
 }
 
 /**

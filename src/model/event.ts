@@ -29,7 +29,12 @@ export type RunEvent =
       readonly target: string | null;
     }
   /** A new engine took over. Tasks that had failed get a new chance. */
-  | { readonly type: 'run.resumed'; readonly retry: readonly TaskId[] }
+  | {
+      readonly type: 'run.resumed';
+      readonly retry: readonly TaskId[];
+      /** Where the run's branch is now, if the target had meanwhile gone on from it. */
+      readonly head?: Sha;
+    }
   /**
    * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.
    * `cancel`: as `end`, and for good. Work is kept in every case.
@@ -54,6 +59,8 @@ export type AttemptEvent =
       /** The commit the workspace starts from; null where there is no repository. */
       readonly base: Sha | null;
       readonly start: AttemptStart;
+      /** What it may spend, reserved from the run's budget; absent where there is none. */
+      readonly budgetUsd?: number;
     }
   | {
       readonly type: 'attempt.session';

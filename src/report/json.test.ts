@@ -57,7 +57,7 @@ test('readers of the older report find every key they know', () => {
         {
           "agent": "developer",
           "duration_sec": 3,
-          "failure_category": "gate-failed",
+          "failure_category": "permanent",
           "id": "login",
           "retry_count": 0,
           "status": "failed",
@@ -65,7 +65,7 @@ test('readers of the older report find every key they know', () => {
         {
           "agent": "claude",
           "duration_sec": 0,
-          "failure_category": "dependency-failed",
+          "failure_category": "permanent",
           "id": "docs",
           "retry_count": 0,
           "status": "skipped",
@@ -181,7 +181,9 @@ test('a retried task has both attempts, with their failures, exit codes and cost
           "needs": [],
           "outside": [],
           "program": "claude",
+          "rejections": [],
           "remedy": null,
+          "resumed": false,
           "retry_count": 1,
           "reworks": 0,
           "session": "session-of-users",

@@ -11,6 +11,7 @@ import { runBranch } from '../model/names.ts';
 import type { Attempt, RunState, TaskState } from '../model/state.ts';
 import { costOf, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
+import { categoryOf } from './lines.ts';
 import {
   countResults,
   deniedTools,
@@ -75,7 +76,8 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
     status: resultOf(task),
     duration_sec: seconds(workMs(task, state.at)),
     retry_count: retriesOf(task),
-    failure_category: failure?.kind ?? 'none',
+    failure_category: categoryOf(failure?.kind ?? null),
+    resumed: task.carried,
     program: task.spec.agent,
     mode: task.spec.mode,
     needs: task.spec.needs,
@@ -88,6 +90,12 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
     failure: failure && failureJson(failure),
     remedy: remedyOf(state, task, info),
     attempts: task.attempts.map(attemptJson),
+    rejections: task.rejections.map(({ attempt, onto, failure, at }) => ({
+      attempt,
+      onto,
+      at: isoTime(at),
+      ...failureJson(failure),
+    })),
     gates: task.gates.map(({ gate, tree, ok, ms, output }) => ({ gate, ok, ms, tree, output })),
     denied: [...deniedTools(task)].map(([tool, times]) => ({ tool, times })),
     outside: task.attempts.at(-1)?.outside ?? [],

@@ -18,7 +18,7 @@ import { doerOf, failureOf, resultOf, retriesOf } from './outcome.ts';
 /** One line a task in the order of the plan; `quiet` leaves out those that are ok. */
 export function summaryLines(state: RunState, options: { readonly quiet: boolean }): string[] {
   return [...state.tasks.values()]
-    .filter((task) => !(options.quiet && resultOf(task) === 'succeeded'))
+    .filter((task) => !options.quiet || task.carried || resultOf(task) !== 'succeeded')
     .map((task) => `[${labelOf(task)}] ${nameOf(task)} ${restOf(state, task)}`);
 }
 
@@ -49,6 +49,7 @@ export function categoryOf(kind: FailureKind | null): Category {
 
 function labelOf(task: TaskState): 'ok' | 'fail' | 'timeout' | 'skip' {
   const result = resultOf(task);
+  if (task.carried) return 'skip';
   if (result === 'succeeded') return 'ok';
   if (result === 'skipped' || task.attempts.length === 0) return 'skip';
   return categoryOf(failureOf(task)?.kind ?? null) === 'timeout' ? 'timeout' : 'fail';
@@ -61,6 +62,7 @@ function nameOf(task: TaskState): string {
 function restOf(state: RunState, task: TaskState): string {
   const failure = failureOf(task);
   const attempt = task.attempts.at(-1);
+  if (task.carried) return 'resumed';
   if (failure?.kind === 'dependency-failed') {
     return `skipped: needs ${brief(failure.dependency, 120)}`;
   }

@@ -8,6 +8,7 @@ import {
   deniedAndOutside,
   hostile,
   interrupted,
+  mended,
   publishBlocked,
   redTogether,
   retriedOnce,
@@ -318,3 +319,11 @@ function level(heading: string): number {
 function codeless(line: string): string {
   return line.replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, '');
 }
+
+test('work that was sent back and landed in the end is told as caught, not as trouble', () => {
+  const report = reportMarkdown(mended().state(), INFO);
+  expect(report).toContain('## What was caught before it landed\n\n### `login`: gate-failed');
+  expect(report).toContain('red together with what landed meanwhile: users');
+  expect(report).toContain('Attempt 1 was sent back; attempt 2 landed.');
+  expect(report).not.toContain('What went wrong');
+});

@@ -44,6 +44,7 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     results(state),
     taskTable(state),
     ...landedSection(state),
+    ...caughtSection(state),
     ...troubleSection(state, info),
     ...gatesSection(state),
     ...perTask(state, 'Denied tools', deniedLine),
@@ -106,6 +107,20 @@ function published({ publish }: RunState): string[] {
   const where = `${code(publish.target)} at ${code(shortSha(publish.commit))}`;
   const checkout = publish.checkout === 'followed' ? ' The checkout followed.' : '';
   return [`Published to ${where}.${checkout}`];
+}
+
+/** Work that was refused at first and landed in the end: nobody needs to act. */
+function caughtSection(state: RunState): string[] {
+  const blocks = tasksWith(state, 'succeeded').flatMap((task) =>
+    task.rejections.flatMap(({ attempt, failure }) => [
+      `### ${code(task.spec.id)}: ${failure.kind}`,
+      escaped(failure.message, 1000),
+      ...together(task, failure),
+      ...output(failure),
+      `Attempt ${attempt} was sent back; attempt ${task.attempts.length} landed.`,
+    ]),
+  );
+  return blocks.length === 0 ? [] : ['## What was caught before it landed', ...blocks];
 }
 
 function troubleSection(state: RunState, info: ReportInfo): string[] {

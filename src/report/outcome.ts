@@ -62,9 +62,9 @@ export function doerOf(task: TaskState): string {
   return task.spec.role ?? task.spec.agent;
 }
 
-/** Attempts after the first. */
+/** Attempts after the first, since the run was last resumed. */
 export function retriesOf(task: TaskState): number {
-  return Math.max(0, task.attempts.length - 1);
+  return Math.max(0, task.attempts.length - Math.min(task.forgiven, task.attempts.length - 1) - 1);
 }
 
 /** The time of all attempts together; an open one counts until `now`. */

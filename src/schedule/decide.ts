@@ -66,7 +66,7 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
     return status.failure;
   }
-  if (status.kind !== 'committed' && state.stopping === null && budgetLeft(state) <= 0) {
+  if (!isQueued(state, task, agents) && state.stopping === null && isSpent(state)) {
     const message = `The run's budget of $${state.plan.limits.budgetUsd} is spent.`;
     return { kind: 'budget', message };
   }
@@ -133,11 +133,12 @@ function start(
   now: number,
   agents: AgentsKnown,
 ): { readonly decisions: readonly Decision[]; readonly wakeAt: number | null } {
-  if (state.stopping !== null || budgetLeft(state) <= 0) return { decisions: [], wakeAt: null };
+  if (state.stopping !== null) return { decisions: [], wakeAt: null };
   const tasks = [...state.tasks.values()];
   const active = tasks.filter(({ status }) => status.kind === 'running');
-  const holding = tasks.filter(({ status }) => HOLDS_SCOPE.has(status.kind));
+  const holding = tasks.filter((each) => holdsScope(state, each, agents));
   const decisions: Decision[] = [];
+  const purse = new Purse(state, active);
   let wakeAt: number | null = null;
   for (const task of tasks.filter((each) => mayStart(state, each)).sort(byPriority(state.plan))) {
     const next = nextOf(state, task, agents);
@@ -146,16 +147,20 @@ function start(
       wakeAt = Math.min(next.at, wakeAt ?? next.at);
       continue;
     }
-    if (!hasRoom(state, task, active, holding)) continue;
+    if (!hasRoom(state, task, active, holding) || purse.isEmpty) continue;
+    const budgetUsd = purse.take(state.plan.limits.workers - active.length);
     active.push(task);
     holding.push(task);
-    decisions.push(attemptDecision(state, task, next.start, active.length));
+    decisions.push(attemptDecision(state, task, next.start, budgetUsd));
   }
   return { decisions, wakeAt };
 }
 
 /** Work that has not landed keeps others out of its scope: they would start without it. */
-const HOLDS_SCOPE: ReadonlySet<string> = new Set(['running', 'committed', 'merging']);
+function holdsScope(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
+  const { kind } = task.status;
+  return kind === 'running' || kind === 'merging' || isQueued(state, task, agents);
+}
 
 function mayStart(state: RunState, { spec, status, cancelled }: TaskState): boolean {
   if (cancelled || (status.kind !== 'waiting' && status.kind !== 'stopped')) return false;
@@ -185,15 +190,15 @@ function attemptDecision(
   state: RunState,
   task: TaskState,
   start: AttemptStart,
-  active: number,
+  budgetUsd: number | null,
 ): Decision {
   const id = task.spec.id;
   const attempt = task.attempts.length + 1;
   const goesOn = start.kind === 'continue';
   const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
-  const left = budgetLeft(state);
+  const reserved = budgetUsd === null ? {} : { budgetUsd };
   return {
-    record: { type: 'attempt.started', task: id, attempt, base, start },
+    record: { type: 'attempt.started', task: id, attempt, base, start, ...reserved },
     perform: {
       kind: 'attempt',
       task: id,
@@ -201,7 +206,7 @@ function attemptDecision(
       base,
       start,
       before: task.status.kind === 'stopped' ? task.status.failure : null,
-      budgetUsd: Number.isFinite(left) ? left / active : null,
+      budgetUsd,
     },
   };
 }
@@ -219,9 +224,42 @@ export function dueAt(state: RunState, task: TaskState, agents: AgentsKnown): nu
   return next?.kind === 'attempt' ? next.at : null;
 }
 
+/** What the run may still spend, running attempts counted with what they have cost so far. */
 function budgetLeft(state: RunState): number {
   const { budgetUsd } = state.plan.limits;
   return budgetUsd === undefined ? Number.POSITIVE_INFINITY : budgetUsd - costOf(state);
+}
+
+/** Less than this is nothing: sums of fractions never quite come out even. */
+const LEAST_USD = 0.0001;
+
+function isSpent(state: RunState): boolean {
+  return budgetLeft(state) < LEAST_USD;
+}
+
+/** The run's money: what running attempts have reserved and not spent is not given out again. */
+class Purse {
+  #left: number;
+
+  constructor(state: RunState, active: readonly TaskState[]) {
+    this.#left = budgetLeft(state);
+    for (const task of active) {
+      const attempt = task.attempts.at(-1);
+      this.#left -= Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#left < LEAST_USD;
+  }
+
+  /** An equal share for each slot that is free; null where the run has no budget. */
+  take(freeSlots: number): number | null {
+    if (!Number.isFinite(this.#left)) return null;
+    const share = this.#left / freeSlots;
+    this.#left -= share;
+    return share;
+  }
 }
 
 /** The end: everything is over and tidied up, then published, then said to be finished. */

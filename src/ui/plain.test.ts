@@ -11,7 +11,8 @@ import {
   redTogether,
   retriedOnce,
 } from '../../test/support/runs.ts';
-import { apply, type RunState, type TaskState } from '../model/state.ts';
+import { apply } from '../model/fold.ts';
+import type { RunState, TaskState } from '../model/state.ts';
 import { plainLine } from './plain.ts';
 
 const clock = (at: number) => new Date(at).toISOString().slice(11, 19);

@@ -11,7 +11,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { git } from '../git/git.ts';
-import { isWorkingTree } from '../git/git-dir.ts';
+import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { isAncestor, readRef, setRef } from '../git/refs.ts';
 import { addWorktree, removeWorktree } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
@@ -62,9 +62,8 @@ async function checkOut(
   const branch = branchOf(ground, order.task);
   const isThere = order.attempt > 1 && (await isWorkingTree(dir));
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
-  if (isThere && order.start.kind === 'continue') return;
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
-  if (order.start.kind === 'rework') await layOut(order, dir, signal);
+  if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
 }
 
 /** Adds the worktree: on the branch the task already has, or on a new one at the base. */
@@ -113,13 +112,18 @@ async function resetTo(
   signal: AbortSignal,
 ): Promise<void> {
   const ref = keptRef(ground.run, `${task}.${attempt - 1}`);
-  await keepWork(dir, { ref, message: `Left by attempt ${attempt - 1} of ${task}` }, signal);
+  const message = `Left by attempt ${attempt - 1} of ${task}`;
+  await keepWork(dir, { ref, message, beyond: base }, signal);
   await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal);
   await git(dir, ['clean', '-q', '-ffd'], signal);
 }
 
-/** The finished work merged with the head it did not land on; conflicts stay in the files. */
+/**
+ * The finished work merged with the head it did not land on; conflicts stay in the files. An
+ * attempt that merely goes on finds its base there already, or the merge still in progress.
+ */
 async function layOut(order: WorkspaceOrder, dir: string, signal: AbortSignal): Promise<void> {
+  if (await isMerging(dir)) return;
   if (await isAncestor(dir, order.base, 'HEAD', signal)) return;
   const message = `Merge what landed meanwhile into ${order.task}`;
   const options = { okCodes: [0, 1], env: { GIT_MERGE_AUTOEDIT: 'no' } };

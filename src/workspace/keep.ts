@@ -16,7 +16,12 @@ import type { Sha } from '../model/plan.ts';
 /** Saves a workspace's state under a ref: its last commit plus whatever is not committed. */
 export async function keepWork(
   dir: string,
-  keep: { readonly ref: string; readonly message: string },
+  keep: {
+    readonly ref: string;
+    readonly message: string;
+    /** A commit that is safe already: where there is nothing beyond it, no ref is made. */
+    readonly beyond?: Sha;
+  },
   signal: AbortSignal,
 ): Promise<Sha> {
   const head = await resolveCommit(dir, 'HEAD', signal);
@@ -24,7 +29,7 @@ export async function keepWork(
   const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
   const commit =
     isCommitted && head !== null ? head : await snapshot(dir, { tree, head, ...keep }, signal);
-  await setRef(dir, keep.ref, commit, signal);
+  if (commit !== keep.beyond) await setRef(dir, keep.ref, commit, signal);
   return commit;
 }
 

@@ -18,6 +18,9 @@ import type { AgentEvent } from '../../src/model/agent-event.ts';
 import { claudeCli, claudeEnv } from '../support/claude-cli.ts';
 import { bash, httpError, say, startMessagesApi, write } from '../support/messages-api.ts';
 
+/** Known before a test begins: installing it may take longer than a test may. */
+const CLI = await claudeCli();
+
 test('a task that writes a file ends well, with its session, tools, cost and text', async () => {
   await using place = await workplace();
   await using api = await startMessagesApi({
@@ -150,7 +153,7 @@ async function drive(
   env: Record<string, string>,
   part: Partial<Job>,
 ): Promise<Driven> {
-  const command = claude.command({ ...JOB, executable: await claudeCli(), ...part });
+  const command = claude.command({ ...JOB, executable: CLI, ...part });
   const child = spawn(command.file, command.args, { cwd, env: { ...env, ...command.env } });
   const closed = once(child, 'close');
   child.stdin.on('error', () => {}); // It may refuse to start without reading the prompt.

@@ -5,12 +5,17 @@
  *       session around it would have set is added on purpose: none of it may reach the CLI.
  *   S2. Plan and report are beside the checkout, so that a clean checkout can be asked for.
  *   S3. The CLI is started through a script that notes its environment and becomes the CLI.
+ *   S4. Nothing waits for ever, nothing is left: a program that takes too long is told to end, and
+ *       so is one that still runs when the scope is left. What that left behind is killed.
+ *
+ * Live processes are looked up in /proc: this tier runs on Linux.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Entry, Event } from '../../src/model/event.ts';
+import { sendSignal } from '../../src/process/spawn.ts';
 import type { reportJson } from '../../src/report/json.ts';
 import { claudeCli, claudeEnv } from '../support/claude-cli.ts';
 import { type Ended, type Running, start } from '../support/landfast.ts';
@@ -22,6 +27,9 @@ import {
 } from '../support/messages-api.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
+/** Known before a test begins: installing it may take longer than a test may. */
+const CLI = await claudeCli();
+
 /** What a person's or another agent's session leaves in the environment of what it starts. */
 const OTHER_SESSION = {
   CLAUDECODE: '1',
@@ -31,6 +39,8 @@ const OTHER_SESSION = {
   CLAUDE_AGENT_SDK_VERSION: '0.0.0',
   ANTHROPIC_LOG: 'debug',
 };
+
+const LIMIT_MS = 60_000;
 
 /** The report that `--report r.json` writes. */
 export type Report = ReturnType<typeof reportJson>;
@@ -58,13 +68,19 @@ export async function setScene(options: {
   readonly scenarios: Readonly<Record<string, Scenario>>;
   readonly files?: Readonly<Record<string, string>>;
 }): Promise<Scene> {
-  const cli = await claudeCli(); // Before tempRepo, which hides the home that holds the cache.
   const api = await startMessagesApi(options);
   const repo = await tempRepo(options.files === undefined ? {} : { files: options.files });
   const home = repo.outside;
-  const exe = await notingCli(home, cli);
+  const exe = await notingCli(home);
   const env = { ...OTHER_SESSION, ...claudeEnv(home, api.url) };
-  const begin = (...args: readonly string[]) => start(args, { cwd: repo.dir, env });
+  const begun: Running[] = [];
+  const begin = (...args: readonly string[]) => {
+    const running = start(args, { cwd: repo.dir, env });
+    begun.push(running);
+    const limit = setTimeout(() => running.child.kill('SIGTERM'), LIMIT_MS);
+    void running.ended.then(() => clearTimeout(limit));
+    return running;
+  };
   const flags = ['--events', '--claude-exe', exe, '--report', '../r.json'];
   return {
     repo,
@@ -80,6 +96,11 @@ export async function setScene(options: {
     cliEnvironments: () => notedEnvironments(home),
     processes: () => markedProcesses(home),
     async [Symbol.asyncDispose]() {
+      for (const { child, ended } of begun) {
+        child.kill('SIGTERM');
+        await ended;
+      }
+      for (const pid of markedProcesses(home)) sendSignal(pid, 'SIGKILL');
       await api[Symbol.asyncDispose]();
       await repo[Symbol.asyncDispose]();
     },
@@ -112,10 +133,10 @@ export function untold(
   return texts.filter((text) => !said.includes(JSON.stringify(text).slice(1, -1)));
 }
 
-async function notingCli(home: string, cli: string): Promise<string> {
+async function notingCli(home: string): Promise<string> {
   const exe = join(home, 'claude');
   await mkdir(join(home, 'environments'));
-  const script = `#!/bin/sh\nenv > "$HOME/environments/$$"\nexec '${cli}' "$@"\n`;
+  const script = `#!/bin/sh\nenv > "$HOME/environments/$$"\nexec '${CLI}' "$@"\n`;
   await writeFile(exe, script, { mode: 0o755 });
   return exe;
 }

@@ -1,4 +1,4 @@
-/** What the real Claude Code CLI cannot or need not retry: a refused log-in, work that conflicts. */
+/** What the real CLI cannot put right by itself: a refused log-in, and work that conflicts. */
 
 import { expect, test } from 'vitest';
 import { after, httpError, say, tool, write } from '../support/messages-api.ts';

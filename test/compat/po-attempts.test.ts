@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { processTable } from '../../src/process/table.ts';
 import { bareEnv, type Ended, Running } from '../support/landfast.ts';
 import { type Folder, manifest, poFolder, timeless, until } from './po-project.ts';
 
@@ -49,7 +50,7 @@ ${until('[ -e "$OUT/a-is-here" ] && [ -e "$OUT/b-is-here" ] && [ -e "$OUT/c-is-h
   });
 
   // Keep.
-  test('PO-53: words about limits on standard error are a rate limit, and it tries again', async () => {
+  test('PO-53: words about limits on standard error are a rate limit and retried', async () => {
     const words = [
       ...['rate limit exceeded', 'RATE LIMIT', 'rate_limit', 'Rate-Limit'],
       ...['quota exceeded', 'quota exhausted'],
@@ -127,7 +128,7 @@ ${until('[ -e "$OUT/a-is-here" ] && [ -e "$OUT/b-is-here" ] && [ -e "$OUT/c-is-h
   });
 
   // Keep.
-  test('PO-61: a task out of time is not tried again, and its last 20 lines are shown', async () => {
+  test('PO-61: a task out of time is not retried, and its last 20 lines are shown', async () => {
     const plan = manifest('  - { id: a, agent: slow, read_only: true }\n');
     const slow = 'seq -f "line %g" 30\nexec sleep 60';
     await using place = await poFolder(plan, { slow });
@@ -201,12 +202,8 @@ function runLimited({ dir, outside, claude }: Folder, ms: number): Promise<Ended
   return new Running(child).ended;
 }
 
+/** A zombie does not live, and the table does not hold it. */
 function isAlive(pid: number): boolean {
   expect(pid).toBeGreaterThan(0);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return processTable().some((entry) => entry.pid === pid);
 }

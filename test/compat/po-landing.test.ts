@@ -10,7 +10,7 @@ const ONE_WRITER = manifest('  - { id: a, agent: adder, read_only: false }\n');
 const ADD_ONE = { adder: 'echo one > one.txt' };
 
 // Keep.
-test('PO-34: a write task is started in a worktree of its own, unattended and guarded', async () => {
+test('PO-34: a write task starts in a worktree of its own, unattended and guarded', async () => {
   const adder = `
 printf '%s\\n' "$@" > "$OUT/argv"
 pwd > "$OUT/cwd"
@@ -100,7 +100,7 @@ test('PO-44: a write task that changes nothing is ok and makes no commit', async
 });
 
 // Fix: c was left pending, no report was written, and nobody said which file conflicts.
-test('PO-46: a conflict keeps one branch and stops nobody else; the exit code stays 3', async () => {
+test('PO-46: a conflict keeps one branch and stops nobody else; the exit code is 3', async () => {
   const tasks = `
   - { id: a, agent: first, read_only: false }
   - { id: b, agent: second, read_only: false }
@@ -194,7 +194,7 @@ test('PO-52: work that a pre-commit hook rejects fails the task and is kept', as
 });
 
 // Fix: the copies of ex/.claude were committed into .claude of the root.
-test('PO-76: a manifest below a sub-project works there and publishes none of its settings', async () => {
+test('PO-76: a manifest in a sub-project works there and publishes no settings', async () => {
   const tasks = `
   - { id: look, agent: looker, read_only: true }
   - { id: a, agent: adder, read_only: false }

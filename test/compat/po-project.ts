@@ -1,6 +1,6 @@
 /**
- * A project as parallel-orchestra's users have it: a repository, a manifest, and a stub in the place
- * of `claude` that knows nothing of landfast: plain text, exit codes, words on standard error.
+ * A project as parallel-orchestra's users have it: a repository, a manifest, and in the place of
+ * `claude` a stub that knows nothing of landfast: plain text, exit codes, words on standard error.
  *
  *   J1. The stub finds out what to do by the `--agent` it is called with, as any `claude` would.
  *   J2. Everything is below one temporary folder, which is also the home of what is run.
@@ -56,7 +56,8 @@ export interface ProjectInput {
 
 /** A manifest of these tasks, which are items of a YAML list; `head` holds further keys. */
 export function manifest(tasks: string, head = ''): string {
-  return `---\npo_plan_version: "0.1"\nname: compat\ncwd: "."\n${head}tasks:\n${tasks}---\n\n# Plan\n`;
+  const top = 'po_plan_version: "0.1"\nname: compat\ncwd: "."\n';
+  return `---\n${top}${head}tasks:\n${tasks}---\n\n# Plan\n`;
 }
 
 /** Makes a repository with the manifest as `plan.md`. */
@@ -95,9 +96,9 @@ export function timeless(ended: Ended): readonly string[] {
   return summary(ended).map((line) => line.replace(/ duration=\d+\.\d\d /, ' duration=? '));
 }
 
-/** Shell that waits for a condition, for a minute at most. */
+/** Shell that waits for a condition, for twenty seconds at most. */
 export function until(condition: string): string {
-  return `n=0; until ${condition}; do n=$((n + 1)); [ $n -lt 600 ] || exit 9; sleep 0.1; done`;
+  return `n=0; until ${condition}; do n=$((n + 1)); [ $n -lt 200 ] || exit 9; sleep 0.1; done`;
 }
 
 /** Shell that is true once a task's work is on any branch but its own. */

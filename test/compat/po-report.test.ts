@@ -1,4 +1,7 @@
-/** Running parallel-orchestra manifests: reports and logs, as the programs behind them read them. */
+/**
+ * Running parallel-orchestra manifests: reports and logs, as other programs read them. No test has
+ * a repository, so they may run together.
+ */
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { landfast } from '../support/landfast.ts';
 import { manifest, poFolder } from './po-project.ts';
 
 // Keep, and extend: there may be more keys than these.
-test('PO-68: a report has the known keys and words, and its folders are made', async () => {
+test.concurrent('PO-68: a report has the known keys and words; its folders are made', async () => {
   const tasks = `
   - { id: good, agent: talker, read_only: true }
   - { id: limited, agent: limited, read_only: true, max_retries: 0 }
@@ -48,7 +51,7 @@ const KEY = 'k3y';
 const SECRETS = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_API_KEY_HELPER: '/opt/print-the-key' };
 
 // Keep.
-test('PO-71: the API key is masked in logs that only the user can read, retries included', async () => {
+test.concurrent('PO-71: the API key is masked in logs that only the user can read', async () => {
   const plan = manifest('  - { id: a, agent: leaker, read_only: true }\n');
   const leaker = `
 echo "key $ANTHROPIC_API_KEY, helper /opt/print-the-key"
@@ -74,8 +77,8 @@ exit 1`;
   expect(said + complained).not.toContain(KEY);
 });
 
-// Fix: nobody promised it, but a report is passed on more readily than a log.
-test('PO-71: what an agent gave away is masked in the report as well', async () => {
+// Fix: only the logs were masked, and a report is passed on more readily than a log.
+test.concurrent('PO-71: what an agent gave away is masked in the report as well', async () => {
   const plan = manifest('  - { id: a, agent: leaker, read_only: true }\n');
   await using place = await poFolder(plan, { leaker: 'echo "key $ANTHROPIC_API_KEY"' });
 

@@ -34,7 +34,7 @@ async function conflicted(): Promise<Project> {
 }
 
 // Fix: all was skipped with exit code 0, and b's work was never merged.
-test('PO-47: resuming after a conflict is not done before the conflicting task has landed', async () => {
+test('PO-47: resuming after a conflict is done only when the task has landed', async () => {
   await using project = await conflicted();
   await project.replaceStub({ second: 'exit 1' });
 
@@ -72,7 +72,7 @@ test('PO-47: resuming after the user has resolved the conflict finds the work la
 });
 
 // Keep.
-test('PO-65: resuming skips what was done, runs what failed, and leaves no state behind', async () => {
+test('PO-65: resuming skips what was done, runs what failed, and leaves no state', async () => {
   const tasks = `
   - { id: a, agent: adder, read_only: false }
   - { id: b, agent: other, read_only: false, max_retries: 0 }
@@ -121,7 +121,7 @@ test('PO-67: two manifests in one folder are resumed each for itself', async () 
 });
 
 // Fix: the other tasks still ran, then it died without merging anything.
-test('PO-79: Ctrl-C lets the running task finish, starts no other, and can be resumed', async () => {
+test('PO-79: Ctrl-C lets the running task finish, starts no other, can be resumed', async () => {
   const tasks = ['a', 'b', 'c'].map((id) => `  - { id: ${id}, agent: ${id}, read_only: false }\n`);
   const write = (name: string): string => `echo ${name} > ${name}.txt`;
   const agents = { a: `${until('[ -e "$OUT/go" ]')}\n${write('a')}`, b: write('b'), c: write('c') };

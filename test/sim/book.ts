@@ -30,7 +30,7 @@ export interface Page {
 }
 
 /** Far less than anything costs. */
-export const TINY_USD = 1e-9;
+export const TINY_USD = 1e-4;
 
 /** The later, the more is stopped. */
 const MODES = ['drain', 'end', 'cancel'];
@@ -49,6 +49,8 @@ export class Book {
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly #repo: Repo;
   readonly #costs = new Map<string, number>();
+  /** What running attempts may spend, by attempt. */
+  readonly #reserved = new Map<string, number>();
 
   constructor(plan: Plan, repo: Repo) {
     this.plan = plan;
@@ -56,10 +58,19 @@ export class Book {
     this.pages = new Map(plan.tasks.map((spec) => [spec.id, newPage(spec)]));
   }
 
-  /** What the run may still spend. Sums of fractions differ by their order: compare with TINY_USD. */
+  /** What the run may still spend, give or take TINY_USD: sums depend on their order. */
   get leftUsd(): number {
     const spent = [...this.#costs.values()].reduce((sum, cost) => sum + cost, 0);
     return (this.plan.limits.budgetUsd ?? Number.POSITIVE_INFINITY) - spent;
+  }
+
+  /** What is neither spent nor promised to a running attempt. */
+  get freeUsd(): number {
+    let free = this.leftUsd;
+    for (const [attempt, reserved] of this.#reserved) {
+      free -= Math.max(0, reserved - (this.#costs.get(attempt) ?? 0));
+    }
+    return free;
   }
 
   /** Checks the next entry and takes it in. */
@@ -156,9 +167,11 @@ export class Book {
         return;
       case 'attempt.usage':
         this.#costs.set(`${event.task}.${event.attempt}`, event.costUsd);
+        rule(this.leftUsd > -TINY_USD, 'the run spends more than its budget');
         return;
       case 'attempt.finished':
       case 'attempt.failed':
+        this.#reserved.delete(`${event.task}.${event.attempt}`);
         return this.#endAttempt(page, event);
       case 'merge.started':
       case 'merge.landed':
@@ -187,7 +200,9 @@ export class Book {
     rule(event.attempt === page.attempts + 1, `${id}.${event.attempt} after ${page.attempts}`);
     rule(page.cancelledSeq === null, `${id} starts although it is cancelled`);
     rule(this.stopping === null, `${id} starts although the run is stopping`);
-    rule(this.leftUsd > -TINY_USD, `${id} starts without money`);
+    const promised = event.budgetUsd ?? 0;
+    rule(this.freeUsd > -TINY_USD + promised, `${id} starts without money`);
+    if (Number.isFinite(this.leftUsd)) this.#reserved.set(`${id}.${event.attempt}`, promised);
     this.#checkDue(page, event);
     for (const other of this.pages.values()) {
       const holds = ['running', 'queued', 'merging'].includes(other.status);
@@ -202,7 +217,7 @@ export class Book {
     page.workspace = 'live';
   }
 
-  /** A first attempt may start at any time; another one when policy says so, from the right place. */
+  /** A first attempt may start at any time; another one when and from where policy says. */
   #checkDue(page: Page, { start }: Of<'attempt.started'>): void {
     const { id, agent } = page.spec;
     if (page.status === 'waiting')

@@ -1,4 +1,4 @@
-/** Virtual time: it stands still until somebody moves it, and moving it fires what is due, in order. */
+/** Virtual time: it stands still until it is moved, and moving it fires what is due, in order. */
 
 interface Timer {
   readonly at: number;

@@ -1,6 +1,6 @@
 /**
- * The rules about what really happens: which effects run at the same time, what they may begin with,
- * and what must not be left undone when the engine waits. Truth is the repository and the jobs.
+ * The rules about what really happens: which effects run at the same time, what they may begin
+ * with, and what must not be left undone when the engine waits. Truth is the repository and the jobs.
  */
 
 import { type Effect, keyOf } from '../../src/model/effect.ts';
@@ -98,7 +98,7 @@ export function guardRest({ book, jobs }: Scene, now: number): void {
     ({ status, cancelledSeq }) => status === 'queued' && cancelledSeq === null,
   );
   rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
-  if (book.stopping !== null || book.leftUsd < TINY_USD) return;
+  if (book.stopping !== null || book.freeUsd < TINY_USD) return;
   const idle = pages.find((page) => isDue(book, page, now) && hasRoom(book, page));
   rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
 }

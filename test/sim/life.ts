@@ -18,8 +18,8 @@ import { Crash, rule } from './violation.ts';
 
 /**
  * How an engine dies. `before` and `after` storing its nth batch; in the middle of the `effects` of
- * that batch; at a `time`; `aborted` at a time: its effects are told to stop, but nobody listens; or
- * soon after its first effect of a kind has begun.
+ * that batch; at a `time`; `aborted` at a time: its effects are told to stop, but nobody listens;
+ * or soon after an effect of a kind has begun.
  */
 export type Death =
   | { readonly kind: 'before' | 'after' | 'effects'; readonly batch: number }

@@ -1,4 +1,4 @@
-/** The simulator finds every planted bug (mutants.ts), and finds none in the sources as they are. */
+/** The simulator finds every planted bug (mutants.ts), and none in the sources as they are. */
 
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

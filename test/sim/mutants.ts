@@ -16,7 +16,7 @@ export interface Mutant {
 
 const DECIDE = 'src/schedule/decide.ts';
 const RETRY = 'src/schedule/retry.ts';
-const STATE = 'src/model/state.ts';
+const STATE = 'src/model/fold.ts';
 const LOOP = 'src/engine/loop.ts';
 const RECOVER = 'src/engine/recover.ts';
 const COMMANDS = 'src/engine/commands.ts';
@@ -61,14 +61,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts attempts with the money spent',
     file: DECIDE,
-    find: 'if (state.stopping !== null || budgetLeft(state) <= 0) return',
-    replace: 'if (state.stopping !== null) return',
+    find: ' || purse.isEmpty) continue;',
+    replace: ') continue;',
   },
   {
     name: 'it starts attempts while it is stopping',
     file: DECIDE,
-    find: 'if (state.stopping !== null || budgetLeft(state) <= 0) return',
-    replace: 'if (budgetLeft(state) <= 0) return',
+    find: 'if (state.stopping !== null) return { decisions: [], wakeAt: null };',
+    replace: '',
+  },
+  {
+    name: 'it promises the same money twice',
+    file: DECIDE,
+    find: 'this.#left -= Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));',
+    replace: '',
+  },
+  {
+    name: 'it lets others into the scope of work that waits to land again',
+    file: DECIDE,
+    find: "kind === 'merging' || isQueued(state, task, agents);",
+    replace: "kind === 'merging' || kind === 'committed';",
+  },
+  {
+    name: 'it lets a stop get weaker',
+    file: COMMANDS,
+    find: 'MODES.indexOf(mode) <= before',
+    replace: 'MODES.indexOf(mode) === before',
   },
   {
     name: 'it begins attempts at the base of the run instead of its head',
@@ -91,8 +109,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it merges two candidates at the same time',
     file: DECIDE,
-    find: "if (state.head === null || tasks.some(({ status }) => status.kind === 'merging')) return [];",
-    replace: 'if (state.head === null) return [];',
+    find: "tasks.some(({ status }) => status.kind === 'merging')) return [];",
+    replace: 'false) return [];',
   },
   {
     name: 'it names one landing too many as the other half of a red combination',
@@ -231,8 +249,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it gives failed tasks a new chance after a mere crash',
     file: RECOVER,
-    find: 'state.outcome === null ? [] : failed',
-    replace: 'failed',
+    find: 'const retry = state.outcome === null ? [] : ids;',
+    replace: 'const retry = ids;',
   },
   {
     name: 'it lets attempts go on when the run is ended',

@@ -1,8 +1,8 @@
 /**
  * Random plans: any graph, any limits, any policy that the plan's own checks would let through.
  *
- * Scopes come from a small tree of files, so that the truth about two scopes (do they share a file?)
- * is known without asking the code under test.
+ * Scopes come from a small tree of files, so that the truth about two scopes (do they share a
+ * file?) is known without asking the code under test.
  */
 
 import {

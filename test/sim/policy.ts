@@ -63,8 +63,8 @@ export function afterRejection(
 }
 
 /**
- * Which tasks must end well, where nothing but their whims decides: no money, no commands, no second
- * chances. However often such a world crashes, it ends with these.
+ * Which tasks must end well, where nothing but their whims decides: no money, no commands, no
+ * second chances. However often such a world crashes, it ends with these.
  */
 export function expectedGood(seed: number, plan: Plan): ReadonlySet<TaskId> {
   const specs = new Map(plan.tasks.map((spec) => [spec.id, spec]));

@@ -1,8 +1,8 @@
 /**
  * Seeded randomness: the same keys always give the same numbers, on every machine.
  *
- * A stream is named by keys (a seed, a word, a task, a count), so that what one thing draws does not
- * depend on how much another one has drawn before it.
+ * A stream is named by keys (a seed, a word, a task, a count), so that what one thing draws does
+ * not depend on how much another one has drawn before it.
  */
 
 export class Random {

@@ -1,4 +1,4 @@
-/** `node run-seeds.ts FIRST COUNT`: simulates worlds one after the other until one breaks a rule. */
+/** `node run-seeds.ts FIRST COUNT`: simulates one world after the other until one breaks a rule. */
 
 import { simulate } from './simulate.ts';
 import { Tally } from './tally.ts';

@@ -1,8 +1,8 @@
 /**
  * The simulator: hundreds of seeded worlds with failures, commands and crashes, in a few seconds.
  *
- * A broken rule names its seed. `SIM_SEED=123 vitest run test/sim/sim.test.ts` runs that world alone;
- * `SIM_WORLDS=20000` runs more of them.
+ * A broken rule names its seed. `SIM_SEED=123 vitest run test/sim/sim.test.ts` runs that world
+ * alone; `SIM_WORLDS=20000` runs more of them.
  */
 
 import { expect, test } from 'vitest';

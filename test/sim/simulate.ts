@@ -1,8 +1,8 @@
 /**
  * simulate: one seeded world from its first engine to its last.
  *
- * The real fold, decide, recover and loop drive a simulated world. Engines die as the seed says, and
- * the next one opens the journal it finds. Every rule of book.ts and guards.ts holds at every step,
+ * The real fold, decide, recover and loop drive a simulated world. Engines die as the seed says,
+ * and the next one opens the journal it finds. Every rule of book.ts and guards.ts holds at every step,
  * or this throws a Violation that names the seed.
  */
 
@@ -10,8 +10,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { loop } from '../../src/engine/loop.ts';
 import { reopen } from '../../src/engine/recover.ts';
 import type { Entry } from '../../src/model/event.ts';
+import { apply, fold } from '../../src/model/fold.ts';
 import type { TaskId } from '../../src/model/plan.ts';
-import { apply, fold, isGood, type RunState } from '../../src/model/state.ts';
+import { isGood, type RunState } from '../../src/model/state.ts';
 import { type Death, Life } from './life.ts';
 import { expectedGood } from './policy.ts';
 import { Random } from './random.ts';
@@ -23,8 +24,8 @@ import { Crash, rule, Violation } from './violation.ts';
 const MOST_LIVES = 14;
 
 /**
- * Runs the world of a seed, adds what it saw to the tally and gives back its journal. A calm world is
- * run a second time without crashes: both times it must end with the tasks that its whims allow.
+ * Runs the world of a seed, adds what it saw to the tally and gives back its journal. A calm world
+ * is run a second time without crashes: both times it must end with the tasks its whims allow.
  */
 export async function simulate(seed: number, tally: Tally): Promise<readonly Entry[]> {
   const universe = new Universe(seed);
@@ -91,7 +92,7 @@ function deathFor(random: Random): Death {
 async function live(universe: Universe, life: Life, first: boolean): Promise<RunState> {
   const begun = async (): Promise<RunState> => {
     let state = fold(universe.read());
-    const reopened = first ? [] : life.append(reopen(state), life.now());
+    const reopened = first ? [] : life.append(reopen(state, null), life.now());
     for (const entry of reopened) state = apply(state, entry);
     return loop(state, life, life, life.signal);
   };

@@ -1,8 +1,8 @@
 /**
- * What outlives an engine: the journal, the repository, the clock, the user, and the Book that judges.
+ * What outlives an engine: the journal, the repository, the clock, the user, the Book that judges.
  *
- * A calm world has neither money nor commands nor second chances, so that its end depends on nothing
- * but its whims, and crashes must not change it. A wild one has all of them.
+ * A calm world has neither money nor commands nor second chances, so that its end depends on
+ * nothing but its whims, and crashes must not change it. A wild one has all of them.
  */
 
 import type { Command } from '../../src/model/command.ts';
@@ -23,7 +23,7 @@ export class Told {
     this.#facts.add(fact);
   }
 
-  /** Books a recorded event: an end that the world told of is used up, one that a crash made is not. */
+  /** Books a recorded event: an end that the world told of is used up, one made up is not. */
   keep(event: Event): void {
     const ends = /^(attempt|merge)\.(finished|failed|landed|rejected)$/.exec(event.type);
     if (ends === null || !('task' in event) || !this.#facts.has(event)) return;

@@ -8,9 +8,10 @@
 
 import type { Entry, Event, RunOutcome } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
+import { fold } from '../../src/model/fold.ts';
 import type { Plan, TaskId, TaskSpec } from '../../src/model/plan.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
-import { fold, type RunState } from '../../src/model/state.ts';
+import type { RunState } from '../../src/model/state.ts';
 
 /** 2026-07-01T12:00:00Z */
 export const START = Date.UTC(2026, 6, 1, 12);

@@ -67,6 +67,15 @@ export function redTogether(): JournalBuilder {
   return rejected(new JournalBuilder(TRIO), RED);
 }
 
+/** login is red together with users, goes back to its agent, and everything lands. */
+export function mended(): JournalBuilder {
+  const run = new JournalBuilder(TRIO);
+  run.start('users').finish('users').land('users');
+  run.start('login').finish('login').merge('login').gate('login', false, RED.output);
+  run.reject('login', RED).start('login', 'rework').finish('login').land('login');
+  return run.start('docs').finish('docs').land('docs').publish().end('succeeded');
+}
+
 function rejected(run: JournalBuilder, failure: Failure): JournalBuilder {
   run.start('users').use('users', 0.25).finish('users').land('users');
   run.start('login').use('login', 0.5).finish('login').merge('login');

@@ -2,7 +2,7 @@
 
 import { openDatabase } from '../../journal/database.ts';
 import { readEntries } from '../../journal/log.ts';
-import { fold } from '../../model/state.ts';
+import { fold } from '../../model/fold.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
 import { runNamed } from '../find-run.ts';
 import { EXIT } from '../main.ts';

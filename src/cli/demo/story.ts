@@ -6,8 +6,9 @@
 
 import type { Entry } from '../../model/event.ts';
 import type { Failure } from '../../model/failure.ts';
+import { fold } from '../../model/fold.ts';
 import type { Sha, TaskId } from '../../model/plan.ts';
-import { type Attempt, fold, isGood, type RunState } from '../../model/state.ts';
+import { type Attempt, isGood, type RunState } from '../../model/state.ts';
 import { planJson } from '../../report/plan-text.ts';
 import { exitCodeOf } from '../../report/summary.ts';
 import { ROLES } from './tasks.ts';
@@ -29,7 +30,7 @@ export interface Retry {
   readonly pauseMs: number;
 }
 
-/** Two tasks that may write the same files. */
+/** Two tasks that may write the same files, and did run. */
 export interface Pair {
   readonly tasks: readonly [TaskId, TaskId];
   readonly ranTogether: boolean;
@@ -55,10 +56,7 @@ export function storyOf(entries: readonly Entry[]): Story {
     retried: [...state.tasks.values()].flatMap(({ spec, attempts }) =>
       retriesOf(spec.id, attempts),
     ),
-    overlapping: planJson(state.plan).overlaps.map((tasks) => ({
-      tasks,
-      ranTogether: ranTogether(attemptsOf(state, tasks[0]), attemptsOf(state, tasks[1])),
-    })),
+    overlapping: planJson(state.plan).overlaps.flatMap((tasks) => pairOf(state, tasks)),
   };
 }
 
@@ -75,7 +73,7 @@ export function deviations({ state, caught, retried, overlapping }: Story): read
   if (!caughtAsMeant) problems.push(`the gate did not catch ${together.second}`);
   if (!retried.some(({ task }) => task === failing)) problems.push(`${failing} was not retried`);
   const pair = overlapping.find(({ tasks }) => apart.every((id) => tasks.includes(id)));
-  if (pair === undefined || pair.ranTogether) problems.push(`${apart.join(' and ')} ran together`);
+  if (pair?.ranTogether === true) problems.push(`${apart.join(' and ')} ran together`);
   return problems;
 }
 
@@ -94,8 +92,10 @@ function retriesOf(task: TaskId, attempts: readonly Attempt[]): readonly Retry[]
   });
 }
 
-function attemptsOf(state: RunState, task: TaskId): readonly Attempt[] {
-  return state.tasks.get(task)?.attempts ?? [];
+function pairOf(state: RunState, tasks: Pair['tasks']): readonly Pair[] {
+  const [some = [], others = []] = tasks.map((task) => state.tasks.get(task)?.attempts);
+  if (some.length === 0 || others.length === 0) return [];
+  return [{ tasks, ranTogether: ranTogether(some, others) }];
 }
 
 function ranTogether(some: readonly Attempt[], others: readonly Attempt[]): boolean {

@@ -62,8 +62,8 @@ the whole result for a cart of two teas in test/receipt.test.js.
     prose: `Keep track of the stock
 
 Add src/stock.js: take(stock, cart) returns a new object with what is left, for example { tea: 3 }
-for { tea: 5 } and a cart of two teas, and throws an Error 'Not enough tea' when there is too little.
-Test both in test/stock.test.js.
+for { tea: 5 } and a cart of two teas, and throws an Error 'Not enough tea' where there is too
+little. Test both in test/stock.test.js.
 `,
   },
   {

@@ -108,10 +108,12 @@ function differences(output: string): readonly string[] {
 /** The rows of the report's tables that tell of a task's gates, with their heading. */
 function passageOf(report: string, task: string): readonly string[] {
   const lines = report.split('\n');
-  const start = lines.indexOf('## Gates');
-  const table = start === -1 ? [] : lines.slice(start + 1).filter((line) => line.startsWith('|'));
-  const rows = table.filter((line) => line.startsWith(`| ${task} |`));
-  return rows.length === 0 ? [] : [...table.slice(0, 2), ...rows];
+  const start = lines.findIndex((line) => line.startsWith(`### \`${task}\``));
+  if (start === -1) return [];
+  const end = lines.findIndex((line, index) => index > start && line.startsWith('#'));
+  const fence = lines.findIndex((line, index) => index > start && line.startsWith('```'));
+  const told = lines.slice(start, Math.min(...[end, fence].filter((index) => index > start)));
+  return told.filter((line) => line.trim() !== '');
 }
 
 function nextLines({ keep, folder, story, agent }: Results): readonly string[] {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { JournalBuilder, planOf, START, taskSpec } from '../../test/support/journal-builder.ts';
 import type { Failure } from './failure.ts';
-import { apply, costOf, fold, isGood, isOver, type Status, taskCost } from './state.ts';
+import { apply, fold } from './fold.ts';
+import { costOf, isGood, isOver, type Status, taskCost } from './state.ts';
 
 const sha = (nth: number): string => nth.toString(16).padStart(4, '0').padEnd(40, 'c');
 const FAILURE: Failure = { kind: 'transient', message: 'Overloaded.' };
@@ -15,8 +16,11 @@ test('a run begins with its plan, and nothing else', () => {
     reworks: 0,
     forgiven: 0,
     cancelled: false,
+    carried: false,
+    work: null,
     session: null,
     gates: [],
+    rejections: [],
     workspace: 'none',
     keptWhy: null,
   };
@@ -88,6 +92,7 @@ test('an attempt remembers all that was said of it', () => {
       endedAt: START + 7_000,
       failure: FAILURE,
       exitCode: 1,
+      reservedUsd: 0,
       costUsd: 0.5,
       inputTokens: 2_000,
       outputTokens: 200,

@@ -1,0 +1,264 @@
+/**
+ * The fold: from the entries of a journal to the state of the run. The only state machine.
+ *
+ *   F1. `apply` is a pure function of what it was given so far: no clock, no randomness.
+ *   F2. `apply` costs the same however many tasks there are, so it updates in place: whoever folds
+ *       owns the state it gets back, and hands it out as readonly.
+ */
+
+import { assert, unreachable } from '../base/assert.ts';
+import type { Entry, Event } from './event.ts';
+import type { TaskId, TaskSpec } from './plan.ts';
+import {
+  type Attempt,
+  type GateRun,
+  isGood,
+  type Landing,
+  type Rejection,
+  type RunState,
+  type TaskState,
+} from './state.ts';
+
+/** Folds a whole journal. The first entry is always `run.started`. */
+export function fold(entries: Iterable<Entry>): RunState {
+  let state: RunState | null = null;
+  for (const entry of entries) state = apply(state, entry);
+  assert(state !== null, 'a journal is never empty');
+  return state;
+}
+
+/** The state after one more entry. */
+export function apply(before: RunState | null, entry: Entry): RunState {
+  const { seq, at, event } = entry;
+  assert(seq === (before?.seq ?? 0) + 1, `journal gap: entry ${seq} after ${before?.seq ?? 0}`);
+  if (before === null) return begin(entry);
+  const state = before as Draft<RunState>;
+  state.seq = seq;
+  state.at = at;
+  applyEvent(state, event, at);
+  return state;
+}
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+function begin({ seq, at, event }: Entry): RunState {
+  assert(event.type === 'run.started', `a journal starts with run.started, not ${event.type}`);
+  return {
+    seq,
+    plan: event.plan,
+    planHash: event.planHash,
+    base: event.base,
+    target: event.target,
+    head: event.base,
+    tasks: new Map(event.plan.tasks.map((spec) => [spec.id, newTask(spec)])),
+    landed: [],
+    stopping: null,
+    publish: { kind: 'none' },
+    outcome: null,
+    startedAt: at,
+    finishedAt: null,
+    at,
+  };
+}
+
+function newTask(spec: TaskSpec): TaskState {
+  return {
+    spec,
+    status: { kind: 'waiting' },
+    attempts: [],
+    reworks: 0,
+    forgiven: 0,
+    cancelled: false,
+    carried: false,
+    work: null,
+    session: null,
+    gates: [],
+    rejections: [],
+    workspace: 'none',
+    keptWhy: null,
+  };
+}
+
+function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
+  switch (event.type) {
+    case 'run.started':
+      return assert(false, 'a run starts once');
+    case 'run.resumed':
+      return resume(state, event);
+    case 'run.stopping':
+      state.stopping = { mode: event.mode, why: event.why };
+      return;
+    case 'run.finished':
+      state.outcome = event.outcome;
+      state.finishedAt = at;
+      return;
+    case 'publish.started':
+      state.publish = { kind: 'running', head: event.head };
+      return;
+    case 'publish.finished':
+      state.publish = {
+        kind: 'finished',
+        head: state.publish.kind === 'running' ? state.publish.head : state.head,
+        ...pick(event, 'target', 'commit', 'checkout'),
+      };
+      return;
+    case 'publish.blocked':
+      state.publish = { kind: 'blocked', why: event.why, remedy: event.remedy };
+      return;
+    case 'gate.finished':
+      if (event.task !== null) addGate(taskOf(state, event.task), event);
+      return;
+    case 'merge.landed':
+      state.head = event.commit;
+      (state.landed as Landing[]).push({ ...pick(event, 'task', 'onto', 'commit'), at });
+      taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };
+      return;
+    default:
+      return applyToTask(taskOf(state, event.task), event, at);
+  }
+}
+
+type ToTask = Exclude<
+  Event,
+  { type: `run.${string}` | `publish.${string}` | 'gate.finished' | 'merge.landed' }
+>;
+
+function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
+  switch (event.type) {
+    case 'attempt.started':
+      task.status = { kind: 'running' };
+      task.workspace = 'live';
+      task.keptWhy = null;
+      if (event.start.kind === 'rework') task.reworks += 1;
+      if (event.start.kind === 'fresh') task.session = null;
+      (task.attempts as Attempt[]).push(newAttempt(event, at));
+      return;
+    case 'attempt.session':
+      task.session = event.session;
+      return;
+    case 'attempt.usage':
+      Object.assign(lastAttempt(task), pick(event, 'costUsd', 'inputTokens', 'outputTokens'));
+      return;
+    case 'attempt.denied':
+      (lastAttempt(task).denied as string[]).push(event.tool);
+      return;
+    case 'attempt.finished':
+      endAttempt(task, event, at);
+      task.work = event.commit ?? task.work;
+      task.status =
+        event.commit === null
+          ? { kind: 'done', at }
+          : { kind: 'committed', commit: event.commit, at };
+      return;
+    case 'attempt.failed':
+      endAttempt(task, event, at);
+      task.status = { kind: 'stopped', failure: event.failure, at, work: null };
+      return;
+    case 'merge.started':
+      task.status = { kind: 'merging', commit: event.commit, onto: event.onto };
+      return;
+    case 'merge.rejected':
+      return reject(task, event, at);
+    case 'task.failed':
+      task.status = { kind: 'failed', failure: event.failure, at };
+      return;
+    case 'task.cancelled':
+      task.cancelled = true;
+      return;
+    case 'workspace.released':
+      task.workspace = 'released';
+      return;
+    case 'workspace.removed':
+      task.workspace = 'removed';
+      return;
+    case 'workspace.kept':
+      task.workspace = 'kept';
+      task.keptWhy = event.why;
+      return;
+    default:
+      unreachable(event);
+  }
+}
+
+function reject(
+  task: Draft<TaskState>,
+  { onto, failure }: Event & { type: 'merge.rejected' },
+  at: number,
+): void {
+  const work = task.status.kind === 'merging' ? task.status.commit : null;
+  task.status = { kind: 'stopped', failure, at, work };
+  if (failure.kind === 'interrupted') return;
+  const attempt = task.attempts.length;
+  (task.rejections as Rejection[]).push({ attempt, onto, failure, at });
+}
+
+/** A resumed run forgets how it stopped; the tasks named have all their retries again. */
+function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }): void {
+  state.head = event.head ?? state.head;
+  state.stopping = null;
+  state.outcome = null;
+  state.finishedAt = null;
+  if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };
+  for (const task of state.tasks.values()) (task as Draft<TaskState>).carried = isGood(task);
+  for (const id of event.retry) {
+    const task = taskOf(state, id);
+    task.status = { kind: 'waiting' };
+    task.cancelled = false;
+    task.forgiven = task.attempts.length;
+    task.reworks = 0;
+  }
+}
+
+function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Attempt {
+  return {
+    attempt: event.attempt,
+    start: event.start,
+    base: event.base,
+    startedAt: at,
+    endedAt: null,
+    failure: null,
+    exitCode: null,
+    reservedUsd: event.budgetUsd ?? 0,
+    costUsd: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    denied: [],
+    files: [],
+    outside: [],
+    text: '',
+    status: null,
+  };
+}
+
+function endAttempt(
+  task: Draft<TaskState>,
+  event: Event & { type: 'attempt.finished' | 'attempt.failed' },
+  at: number,
+): void {
+  const attempt = lastAttempt(task);
+  attempt.endedAt = at;
+  attempt.exitCode = event.exitCode;
+  attempt.status = event.status ?? null;
+  if (event.type === 'attempt.failed') attempt.failure = event.failure;
+  else Object.assign(attempt, pick(event, 'files', 'outside', 'text'));
+}
+
+function addGate(task: Draft<TaskState>, event: Event & { type: 'gate.finished' }): void {
+  (task.gates as GateRun[]).push(pick(event, 'gate', 'tree', 'ok', 'ms', 'output'));
+}
+
+function lastAttempt(task: TaskState): Draft<Attempt> {
+  const attempt = task.attempts.at(-1);
+  assert(attempt !== undefined, `task ${task.spec.id} has no attempt yet`);
+  return attempt;
+}
+
+function taskOf(state: RunState, id: TaskId): Draft<TaskState> {
+  const task = state.tasks.get(id);
+  assert(task !== undefined, `the journal names an unknown task: ${id}`);
+  return task;
+}
+
+function pick<T, K extends keyof T>(from: T, ...keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
+}
