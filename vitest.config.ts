@@ -1,5 +1,10 @@
-/** Two tiers: `fast` is what `npm test` runs, `claude` drives the real Claude Code CLI (.ci/run). */
+/**
+ * The tiers: `fast` is what `npm test` runs. The others drive real agent CLIs from npm against
+ * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them).
+ */
 import { defineConfig } from 'vitest/config';
+
+const REAL_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'acp'];
 
 export default defineConfig({
   test: {
@@ -8,11 +13,18 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/claude/**'],
+          exclude: REAL_AGENTS.map((name) => `test/${name}/**`),
           testTimeout: 30_000,
         },
       },
-      { test: { name: 'claude', include: ['test/claude/**/*.test.ts'], testTimeout: 120_000 } },
+      ...REAL_AGENTS.map((name) => ({
+        test: {
+          name,
+          include: [`test/${name}/**/*.test.ts`],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      })),
     ],
   },
 });

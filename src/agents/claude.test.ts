@@ -1,21 +1,12 @@
 /** The command line of Claude Code, and what the end of its process means. */
 
 import { expect, test } from 'vitest';
+import { jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import type { AgentEnd, Job } from './agent.ts';
 import { claude } from './claude.ts';
 
-const JOB: Job = {
-  prompt: '# Task\n\nDo it.',
-  executable: null,
-  newSession: '11111111-1111-4111-8111-111111111111',
-  resume: null,
-  role: null,
-  model: null,
-  permissions: 'acceptEdits',
-  readOnly: false,
-  budgetUsd: null,
-};
+const JOB = jobOf({ newSession: '11111111-1111-4111-8111-111111111111' });
 
 const ALWAYS = [
   '-p',
@@ -86,7 +77,7 @@ test.each([
 
 function end(part: Partial<AgentEnd>): AgentEnd {
   const exit: Exit = { kind: 'exited', code: 1 };
-  return { exit, result: null, spoke: false, stdoutTail: '', stderrTail: '', ...part };
+  return { exit, job: JOB, result: null, spoke: false, stdoutTail: '', stderrTail: '', ...part };
 }
 
 test('the agent’s result decides, whatever the exit', () => {

@@ -1,12 +1,13 @@
 /** A program that says nothing of itself, judged by its exit and its words. */
 
 import { expect, test } from 'vitest';
+import { jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import type { FailureKind } from '../model/failure.ts';
 import { plainOutcome } from './plain-command.ts';
 
 function judge(exit: Exit, stderrTail: string, stdoutTail = '') {
-  return plainOutcome({ exit, result: null, spoke: false, stdoutTail, stderrTail });
+  return plainOutcome({ exit, job: jobOf(), result: null, spoke: false, stdoutTail, stderrTail });
 }
 
 test.each<[number, string, FailureKind]>([

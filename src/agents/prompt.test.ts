@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { TaskSpec } from '../model/plan.ts';
+import { NO_OPTIONS, type TaskSpec } from '../model/plan.ts';
 import { attemptPrompt } from './prompt.ts';
 
 const TASK: TaskSpec = {
@@ -22,6 +22,7 @@ const TASK: TaskSpec = {
   permissions: 'acceptEdits',
   allowEmpty: false,
   env: {},
+  options: NO_OPTIONS,
   statusLine: false,
 };
 

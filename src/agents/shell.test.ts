@@ -1,26 +1,17 @@
 /** The shell agent’s command and verdicts; test/agents/shell.test.ts runs it for real. */
 
 import { expect, test } from 'vitest';
+import { jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import type { AgentEnd, AgentOutcome } from './agent.ts';
 import { shell } from './shell.ts';
 
 function end(exit: Exit, stdoutTail = '', stderrTail = ''): AgentEnd {
-  return { exit, result: null, spoke: false, stdoutTail, stderrTail };
+  return { exit, job: jobOf(), result: null, spoke: false, stdoutTail, stderrTail };
 }
 
 test('the script is standard input, and a program named for other agents is not used', () => {
-  const job = {
-    prompt: 'npx prettier --write src',
-    executable: '/opt/claude',
-    newSession: 's1',
-    resume: null,
-    role: 'developer',
-    model: 'opus',
-    permissions: 'acceptEdits',
-    readOnly: false,
-    budgetUsd: 1,
-  } as const;
+  const job = jobOf({ prompt: 'npx prettier --write src', executable: '/opt/claude' });
   expect(shell.command(job)).toEqual({
     file: '/bin/sh',
     args: ['-c', 'eval " $(cat)"'],
@@ -31,7 +22,7 @@ test('the script is standard input, and a program named for other agents is not 
 });
 
 test('a line that looks like another agent’s stream means nothing', () => {
-  const parser = shell.parser();
+  const parser = shell.parser(jobOf());
   expect(parser.stdout('{"type":"result","subtype":"success","session_id":"s1"}')).toEqual([]);
   expect(parser.stderr('rate limit')).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Agent } from '../agents/agent.ts';
 import { AGENT_NAMES, findAgent } from '../agents/index.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
-import type { Plan } from '../model/plan.ts';
+import { NO_OPTIONS, type Plan } from '../model/plan.ts';
 import type { AgentsKnown } from '../schedule/decide.ts';
 
 /** The agent of that name, or an error that lists those there are. */
@@ -49,6 +49,9 @@ const PROBE = {
   permissions: 'default',
   readOnly: false,
   budgetUsd: null,
+  fork: false,
+  options: NO_OPTIONS,
+  cwd: '/',
 } as const;
 
 function isProgram(file: string): boolean {

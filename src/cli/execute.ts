@@ -119,6 +119,7 @@ function siteOf({ place, run, plan, how }: Execution): Site {
     dir,
     userEnv: process.env,
     agentNamed,
+    fenceFor: () => null,
     executableOf: (name) => executableOf(name, how),
   };
 }

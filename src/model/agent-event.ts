@@ -50,6 +50,8 @@ export type AgentEvent =
       readonly type: 'result';
       readonly ok: boolean;
       readonly text: string;
+      /** The answer in the form of the job's schema. */
+      readonly structured?: unknown;
       readonly failure?: Failure;
       readonly usage?: Usage;
       readonly turns?: number;

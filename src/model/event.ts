@@ -85,6 +85,13 @@ export type AttemptEvent =
       readonly attempt: number;
       readonly tool: string;
     }
+  /** The user's own checkout changed while the agent ran: it should not have been touched. */
+  | {
+      readonly type: 'attempt.strayed';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly files: readonly string[];
+    }
   | {
       readonly type: 'attempt.finished';
       readonly task: TaskId;
@@ -97,6 +104,8 @@ export type AttemptEvent =
       readonly exitCode: number | null;
       /** The agent's last words. */
       readonly text: string;
+      /** The answer that fits the task's schema, where it has one. */
+      readonly structured?: unknown;
       readonly status?: StatusLine;
     }
   | {

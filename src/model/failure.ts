@@ -55,6 +55,8 @@ export type SimpleFailureKind =
   /** The engine or the agent was ended from outside; the work is kept. */
   | 'interrupted'
   | 'no-change'
+  /** It went round in circles: the same tool call again and again. */
+  | 'stuck'
   /** A hook, a missing identity or a signature stopped the commit; the work is kept. */
   | 'commit-failed'
   /** The workspace could not be made or set up. */

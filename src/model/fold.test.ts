@@ -97,6 +97,7 @@ test('an attempt remembers all that was said of it', () => {
       inputTokens: 2_000,
       outputTokens: 200,
       denied: ['Bash'],
+      strayed: [],
       files: [],
       outside: [],
       text: '',

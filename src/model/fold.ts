@@ -142,6 +142,9 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
     case 'attempt.denied':
       (lastAttempt(task).denied as string[]).push(event.tool);
       return;
+    case 'attempt.strayed':
+      Object.assign(lastAttempt(task), { strayed: event.files });
+      return;
     case 'attempt.finished':
       endAttempt(task, event, at);
       task.work = event.commit ?? task.work;
@@ -223,6 +226,7 @@ function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Att
     inputTokens: 0,
     outputTokens: 0,
     denied: [],
+    strayed: [],
     files: [],
     outside: [],
     text: '',

@@ -19,6 +19,7 @@ export interface Plan {
   readonly workspace: WorkspaceSpec;
   readonly landing: LandingSpec;
   readonly limits: LimitsSpec;
+  readonly sandbox: SandboxSpec;
   readonly conventions: Conventions;
 }
 
@@ -51,9 +52,66 @@ export interface TaskSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Where the agent starts, relative to the repository's root. */
   readonly cwd?: string;
+  readonly options: AgentOptions;
   /** The agent's last line may be `{"status": "FAILED", "reason": …}`, which then fails the attempt. */
   readonly statusLine: boolean;
 }
+
+/**
+ * What a task asks of its agent beyond the work itself. An agent that cannot do one of them refuses
+ * the plan: nothing is silently left out.
+ */
+export interface AgentOptions {
+  readonly tools: ToolRules;
+  /** Further folders the agent may use, absolute or relative to the repository's root. */
+  readonly dirs: readonly string[];
+  readonly mcp: Readonly<Record<string, McpServer>>;
+  readonly maxTurns: number | null;
+  readonly budgetUsd: number | null;
+  /** A JSON Schema that the agent's answer must fit. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  /** Variables of the user's environment that reach the agent. */
+  readonly passEnv: readonly string[];
+  /** The argument vector of an agent that can be any program. */
+  readonly command: readonly string[];
+  readonly promptAs: 'stdin' | 'argument';
+}
+
+export interface ToolRules {
+  /** In the agent's own rule language. */
+  readonly allowed: readonly string[];
+  readonly disallowed: readonly string[];
+  /** Programs that may be run without asking, by name. */
+  readonly commands: readonly string[];
+}
+
+export type McpServer =
+  | { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  | { readonly url: string };
+
+export const NO_OPTIONS: AgentOptions = {
+  tools: { allowed: [], disallowed: [], commands: [] },
+  dirs: [],
+  mcp: {},
+  maxTurns: null,
+  budgetUsd: null,
+  schema: null,
+  passEnv: [],
+  command: [],
+  promptAs: 'stdin',
+};
+
+/** A fence around attempts: they write only to their workspace, their temp folder and caches. */
+export interface SandboxSpec {
+  /** `on` where the machine can, `require` refuses to start where it cannot. */
+  readonly mode: 'off' | 'on' | 'require';
+  /** All of the network, none of it, or only these hosts. */
+  readonly network: 'on' | 'off' | readonly string[];
+  /** Folders outside of the workspace that may be written, such as package caches. */
+  readonly caches: readonly string[];
+}
+
+export const NO_SANDBOX: SandboxSpec = { mode: 'off', network: 'on', caches: [] };
 
 export type Permissions =
   | 'default'

@@ -88,6 +88,8 @@ export interface Attempt {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly denied: readonly string[];
+  /** Files of the user's checkout that changed while it ran. */
+  readonly strayed: readonly string[];
   readonly files: readonly string[];
   readonly outside: readonly string[];
   readonly text: string;

@@ -26,12 +26,22 @@ const DRAIN_MS = 500;
 /** A program to run, and what to do with its lines. */
 export interface Run extends Program {
   readonly stdin: string;
+  /** Whether standard input stays open after `stdin`, for whoever got it by `onStart`. */
+  readonly keepsInput?: boolean;
   /** How long the child may take to end itself after SIGINT. */
   readonly graceMs: number;
   /** Put in the environment as MARK_VARIABLE, by which descendants are found. No spaces, no `;`. */
   readonly mark: string | null;
+  /** Gives the open standard input of a program that keeps it. */
+  onStart?(input: Input): void;
   /** `cut` says that the line was longer than the limit of lines.ts. */
   onLine(line: string, from: 'stdout' | 'stderr', cut: boolean): void;
+}
+
+/** The standard input of a running program. Writing to one that has ended does nothing. */
+export interface Input {
+  write(text: string): void;
+  end(): void;
 }
 
 /** Runs a program to its end, or ends it when the signal is aborted. */
@@ -41,7 +51,8 @@ export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
   const family = new Family(child.pid, cmd.mark);
   const output = new Output(child, cmd);
   child.stdin?.on('error', () => {}); // A child may exit without reading its input.
-  child.stdin?.end(cmd.stdin);
+  if (cmd.keepsInput === true) converse(child, cmd);
+  else child.stdin?.end(cmd.stdin);
 
   let exit: Exit | undefined;
   try {
@@ -53,6 +64,16 @@ export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
       : family.endLeftovers());
     await output.drain();
   }
+}
+
+function converse(child: StartedChild, cmd: Run): void {
+  if (cmd.stdin !== '') child.stdin?.write(cmd.stdin);
+  cmd.onStart?.({
+    write: (text) => {
+      if (child.stdin?.writable === true) child.stdin.write(text);
+    },
+    end: () => child.stdin?.end(),
+  });
 }
 
 function environmentOf({ env, mark }: Run): NodeJS.ProcessEnv {

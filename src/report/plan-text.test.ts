@@ -1,7 +1,13 @@
 /** What `plan` prints, and the same as data. */
 
 import { expect, test } from 'vitest';
-import { NATIVE_CONVENTIONS, type Plan, type TaskSpec } from '../model/plan.ts';
+import {
+  NATIVE_CONVENTIONS,
+  NO_OPTIONS,
+  NO_SANDBOX,
+  type Plan,
+  type TaskSpec,
+} from '../model/plan.ts';
 import { planJson, planText } from './plan-text.ts';
 
 function task(id: string, more: Partial<TaskSpec> = {}): TaskSpec {
@@ -21,6 +27,7 @@ function task(id: string, more: Partial<TaskSpec> = {}): TaskSpec {
     permissions: 'acceptEdits',
     allowEmpty: false,
     env: {},
+    options: NO_OPTIONS,
     statusLine: false,
     ...more,
   };
@@ -41,6 +48,7 @@ function plan(tasks: readonly TaskSpec[], more: Partial<Plan> = {}): Plan {
       publish: 'end',
     },
     limits: { workers: 4, gates: 1, groups: {} },
+    sandbox: NO_SANDBOX,
     conventions: NATIVE_CONVENTIONS,
     ...more,
   };

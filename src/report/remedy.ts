@@ -129,6 +129,7 @@ const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
   permanent: 'Trying the same again will not help. See what the agent said.',
   cancelled: 'Going on starts it again; its work so far is kept.',
   interrupted: 'Going on continues it where it stopped.',
+  stuck: 'See what it kept doing; a clearer task or other tools may help.',
   'no-change': 'If nothing had to change, say `allow_empty: true`. Otherwise see what it did.',
   'commit-failed': 'Put right what stopped the commit (a hook, the identity), then go on.',
   'workspace-failed': 'Put right what stopped the workspace (its `setup`, the disk), then go on.',

@@ -25,6 +25,7 @@ const OF_KIND: { readonly [K in FailureKind]: Failure & { kind: K } } = {
   budget: { kind: 'budget', message },
   turns: { kind: 'turns', message },
   schema: { kind: 'schema', message },
+  stuck: { kind: 'stuck', message },
   permanent: { kind: 'permanent', message },
   cancelled: { kind: 'cancelled', message },
   interrupted: { kind: 'interrupted', message },
@@ -78,6 +79,7 @@ describe('every kind of failure', () => {
       'idle-timeout': 1_000,
       'workspace-failed': 1_000,
       'checks-failed': 1_000,
+      stuck: 1_000,
       'no-change': 1_000,
       'out-of-scope': 1_000,
     });
@@ -92,6 +94,7 @@ describe('every kind of failure', () => {
       'idle-timeout': 1_000,
       'workspace-failed': 1_000,
       'checks-failed': 1_000,
+      stuck: 1_000,
     });
   });
 

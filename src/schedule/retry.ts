@@ -77,6 +77,7 @@ function rule(failure: Failure, agent: Capabilities): Rule {
     case 'idle-timeout':
     case 'workspace-failed':
     case 'checks-failed':
+    case 'stuck':
       return 'counted';
     case 'no-change':
     case 'out-of-scope':

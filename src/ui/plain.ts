@@ -77,6 +77,8 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return attemptText(event, task);
     case 'attempt.denied':
       return `tool denied: ${brief(event.tool, 60)}`;
+    case 'attempt.strayed':
+      return `your checkout changed while it ran: ${brief(event.files.join(', '), 120)}`;
     case 'attempt.finished':
       return finishedText(event, task, moment.at);
     case 'attempt.failed':

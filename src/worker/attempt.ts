@@ -20,7 +20,7 @@ import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { type Judged, judgeWork } from '../workspace/judge.ts';
 import { attemptEnv } from './environment.ts';
-import { speak, stopped } from './speak.ts';
+import { type Fence, speak, stopped } from './speak.ts';
 import { failedByStatus, statusLineOf } from './status-line.ts';
 
 /** Where attempts are made. */
@@ -33,6 +33,8 @@ export interface Site {
   readonly dir: string;
   readonly userEnv: Readonly<Record<string, string | undefined>>;
   agentNamed(name: string): Agent;
+  /** The fence around what runs in a workspace; null where the plan wants none. */
+  fenceFor(workspace: string, task: TaskSpec): Fence | null;
   /** The program a user named for an agent. */
   executableOf(agent: string): string | null;
 }
@@ -42,6 +44,7 @@ interface End {
   readonly exitCode: number | null;
   readonly text: string;
   readonly status: StatusLine | null;
+  readonly structured?: unknown;
   readonly judged: Judged & { kind: 'good' };
 }
 
@@ -65,7 +68,8 @@ export async function attempt(
     return emit({ kind: 'fact', event });
   }
   const { commit, files, outside } = judged;
-  const rest = { commit, files, outside, exitCode, text, ...status };
+  const answer = end.structured === undefined ? {} : { structured: end.structured };
+  const rest = { commit, files, outside, exitCode, text, ...answer, ...status };
   emit({ kind: 'fact', event: { type: 'attempt.finished', task, attempt, ...rest } });
 }
 
@@ -97,6 +101,7 @@ async function tryTask(
       mark,
       userEnv: site.userEnv,
       extraEnv: { ...task.env, ...attemptEnv(ids) },
+      fence: place.root === null ? null : site.fenceFor(place.root, task),
     },
     emit,
     signal,
@@ -106,7 +111,8 @@ async function tryTask(
   const status = task.statusLine ? statusLineOf(outcome.text) : null;
   const said = status === null ? null : failedByStatus(status);
   if (said !== null) return { ...failed(said), exitCode: 1, status };
-  const end = { exitCode, text: outcome.text, status };
+  const { text, structured } = outcome;
+  const end = { exitCode, text, status, ...(structured === undefined ? {} : { structured }) };
   if (site.ground === null || place.root === null) return { ...failed(null), ...end };
   const base = effect.base;
   assert(base !== null, 'a workspace has a base');

@@ -6,7 +6,10 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { Agent, AgentOutcome, Job } from '../agents/agent.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
 import { messageOf } from '../base/errors.ts';
 import { type Exit, exitCode } from '../base/exit.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
@@ -14,7 +17,7 @@ import type { Chatter, Emit } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { TaskSpec } from '../model/plan.ts';
-import { run } from '../process/run.ts';
+import { type Input, type Run, run } from '../process/run.ts';
 import { Tail } from '../workspace/check.ts';
 import { allowedEnv, type Environment } from './environment.ts';
 import { type Ended, Watch } from './watch.ts';
@@ -32,6 +35,16 @@ export interface Speech {
   /** The user's environment, before the allow-list. */
   readonly userEnv: Readonly<Record<string, string | undefined>>;
   readonly extraEnv: Environment;
+  /** Wraps the program so that it can write only where it may; null where there is no fence. */
+  readonly fence: Fence | null;
+}
+
+/** A program as it is started inside of a fence; `temp` is a folder it may write to as well. */
+export type Fence = (program: Bare, temp: string) => Bare;
+
+interface Bare {
+  readonly file: string;
+  readonly args: readonly string[];
 }
 
 export interface Spoken {
@@ -45,20 +58,20 @@ const GRACE_MS = 5_000;
 /** Runs the agent to its end. */
 export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Promise<Spoken> {
   const { agent, task } = speech;
-  const command = agent.command(jobOf(speech));
+  const job = jobOf(speech);
   const idleMs = agent.can.prose ? task.idleMs : Number.POSITIVE_INFINITY;
   using watch = new Watch({ timeoutMs: task.timeoutMs, idleMs });
-  const listener = new Listener(speech, watch, emit);
+  const listener = new Listener({ speech, job, watch }, emit);
+  const temp = await mkdtemp(join(tmpdir(), 'landfast-'));
   try {
+    const program = await programOf(speech, agent.command(job), temp);
     const exit = await run(
       {
-        file: command.file,
-        args: command.args,
+        ...program,
         cwd: speech.dir,
-        env: { ...allowedEnv(speech.userEnv, command.inherit), ...command.env, ...speech.extraEnv },
-        stdin: command.stdin,
         graceMs: GRACE_MS,
         mark: speech.mark,
+        onStart: (input) => listener.begin(input),
         onLine: (line, from) => listener.line(line, from),
       },
       AbortSignal.any([signal, watch.signal]),
@@ -67,7 +80,32 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
   } catch (error) {
     const failure: Failure = { kind: 'permanent', message: messageOf(error) };
     return { outcome: { ok: false, failure }, exitCode: null };
+  } finally {
+    await rm(temp, { recursive: true, force: true });
   }
+}
+
+/** The command line with its files written, its own temp folder, and the fence around it. */
+async function programOf(
+  speech: Speech,
+  command: CommandLine,
+  temp: string,
+): Promise<Pick<Run, 'file' | 'args' | 'env' | 'stdin' | 'keepsInput'>> {
+  const here = (text: string): string => text.replaceAll('{temp}', temp);
+  for (const [name, text] of Object.entries(command.files ?? {})) {
+    await writeFile(join(temp, name), text, { mode: 0o600 });
+  }
+  const own = Object.entries(command.env).map(([name, value]) => [name, here(value)]);
+  const inherit = [...command.inherit, ...speech.task.options.passEnv];
+  const env = {
+    ...allowedEnv(speech.userEnv, inherit),
+    TMPDIR: temp,
+    ...Object.fromEntries(own),
+    ...speech.extraEnv,
+  };
+  const bare = { file: command.file, args: command.args.map(here) };
+  const { file, args } = speech.fence === null ? bare : speech.fence(bare, temp);
+  return { file, args, env, stdin: command.stdin, keepsInput: command.dialogue === true };
 }
 
 function jobOf(speech: Speech): Job {
@@ -81,27 +119,47 @@ function jobOf(speech: Speech): Job {
     model: task.model ?? null,
     permissions: task.permissions,
     readOnly: task.mode === 'read',
-    budgetUsd: speech.budgetUsd,
+    budgetUsd: leastOf(speech.budgetUsd, task.options.budgetUsd),
+    fork: false,
+    options: task.options,
+    cwd: speech.dir,
   };
+}
+
+function leastOf(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
 }
 
 /** Hears the lines of one process. */
 class Listener {
   readonly #speech: Speech;
+  readonly #job: Job;
   readonly #watch: Watch;
   readonly #emit: Emit;
-  readonly #parser;
+  readonly #parser: Parser;
+  #input: Input | null = null;
   readonly #stdout = new Tail(TAIL_CHARS);
   readonly #stderr = new Tail(TAIL_CHARS);
   #result: (AgentEvent & { type: 'result' }) | null = null;
   #session: string | null = null;
   #spoke = false;
 
-  constructor(speech: Speech, watch: Watch, emit: Emit) {
+  constructor(
+    { speech, job, watch }: { readonly speech: Speech; readonly job: Job; readonly watch: Watch },
+    emit: Emit,
+  ) {
     this.#speech = speech;
+    this.#job = job;
     this.#watch = watch;
     this.#emit = emit;
-    this.#parser = speech.agent.parser();
+    this.#parser = speech.agent.parser(job);
+  }
+
+  /** In a dialogue the parser has the first word. */
+  begin(input: Input): void {
+    this.#input = input;
+    this.#reply();
   }
 
   line(text: string, from: 'stdout' | 'stderr'): void {
@@ -110,6 +168,7 @@ class Listener {
     const events = from === 'stdout' ? this.#parser.stdout(text) : this.#parser.stderr(text);
     if (events.length === 0) (from === 'stdout' ? this.#stdout : this.#stderr).add(text);
     for (const event of events) this.#hear(event);
+    this.#reply();
   }
 
   outcome(exit: Exit, signal: AbortSignal): AgentOutcome {
@@ -118,6 +177,7 @@ class Listener {
     if (ended !== null && 'failure' in ended) return { ok: false, failure: ended.failure };
     return this.#speech.agent.outcome({
       exit,
+      job: this.#job,
       result: this.#result,
       spoke: this.#spoke,
       stdoutTail: this.#stdout.text,
@@ -142,6 +202,11 @@ class Listener {
     const usage = event.type === 'usage' || event.type === 'result' ? event.usage : undefined;
     if (usage !== undefined) this.#fact({ type: 'attempt.usage', task, attempt, ...usage });
     if (event.type === 'result') this.#result = event;
+  }
+
+  #reply(): void {
+    for (const line of this.#parser.replies?.() ?? []) this.#input?.write(`${line}\n`);
+    if (this.#parser.isOver?.() === true) this.#input?.end();
   }
 
   #fact(event: Event): void {

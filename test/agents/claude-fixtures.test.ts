@@ -11,6 +11,7 @@ import { claude } from '../../src/agents/claude.ts';
 import type { Exit } from '../../src/base/exit.ts';
 import type { AgentEvent } from '../../src/model/agent-event.ts';
 import type { FailureKind } from '../../src/model/failure.ts';
+import { jobOf } from '../support/job.ts';
 
 const DIR = join(import.meta.dirname, '../fixtures/transcripts/claude');
 
@@ -238,7 +239,7 @@ test('a whole attempt reads as a short story', () => {
 });
 
 function read(name: string): readonly AgentEvent[] {
-  const parser = claude.parser();
+  const parser = claude.parser(jobOf());
   const lines = readFileSync(join(DIR, `${name}.jsonl`), 'utf8').split('\n');
   return lines.filter((line) => line !== '').flatMap((line) => parser.stdout(line));
 }
@@ -246,7 +247,7 @@ function read(name: string): readonly AgentEvent[] {
 function end(name: string, exit: Exit): AgentEnd {
   const events = read(name);
   const spoke = events.length > 0;
-  return { exit, result: lastResult(events), spoke, stdoutTail: '', stderrTail: '' };
+  return { exit, job: jobOf(), result: lastResult(events), spoke, stdoutTail: '', stderrTail: '' };
 }
 
 function lastResult(events: readonly AgentEvent[]): (AgentEvent & { type: 'result' }) | null {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { shell } from '../../src/agents/shell.ts';
+import { jobOf } from '../support/job.ts';
 
 test('a command in the script that reads standard input does not eat the script', async () => {
   expect(await run('cat\nread line || echo "nothing to read"\necho after\n')).toEqual({
@@ -39,17 +40,7 @@ test('quotes, dollars, here-documents and functions arrive as they were written'
 });
 
 async function run(prompt: string): Promise<{ code: number; stdout: string }> {
-  const { file, args, stdin } = shell.command({
-    prompt,
-    executable: null,
-    newSession: 's1',
-    resume: null,
-    role: null,
-    model: null,
-    permissions: 'default',
-    readOnly: false,
-    budgetUsd: null,
-  });
+  const { file, args, stdin } = shell.command(jobOf({ prompt }));
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const closed = once(child, 'close');
   child.stdin.end(stdin);

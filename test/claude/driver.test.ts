@@ -16,6 +16,7 @@ import { claude } from '../../src/agents/claude.ts';
 import type { Exit } from '../../src/base/exit.ts';
 import type { AgentEvent } from '../../src/model/agent-event.ts';
 import { claudeCli, claudeEnv } from '../support/claude-cli.ts';
+import { jobOf } from '../support/job.ts';
 import { bash, httpError, say, startMessagesApi, write } from '../support/messages-api.ts';
 
 /** Known before a test begins: installing it may take longer than a test may. */
@@ -163,7 +164,7 @@ async function drive(
     stderrTail += text;
   });
 
-  const parser = claude.parser();
+  const parser = claude.parser(JOB);
   const events: AgentEvent[] = [];
   let failure: (AgentOutcome & { ok: false }) | null = null;
   for await (const line of createInterface({ input: child.stdout })) {
@@ -179,21 +180,12 @@ async function drive(
   const spoke = events.length > 0;
   return {
     events,
-    outcome: failure ?? claude.outcome({ exit, result, spoke, stdoutTail: '', stderrTail }),
+    outcome:
+      failure ?? claude.outcome({ exit, job: JOB, result, spoke, stdoutTail: '', stderrTail }),
   };
 }
 
-const JOB: Job = {
-  prompt: '# Do it',
-  executable: null,
-  newSession: '11111111-1111-4111-8111-111111111111',
-  resume: null,
-  role: null,
-  model: null,
-  permissions: 'bypassPermissions',
-  readOnly: false,
-  budgetUsd: null,
-};
+const JOB = jobOf({ permissions: 'bypassPermissions' });
 
 function resultOf(events: readonly AgentEvent[]): (AgentEvent & { type: 'result' }) | null {
   return events.findLast((event) => event.type === 'result') ?? null;

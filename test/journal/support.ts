@@ -10,7 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type Database, openDatabase } from '../../src/journal/database.ts';
 import { acquireLease, isAlive, type Lease, thisProcess } from '../../src/journal/lease.ts';
 import type { Event } from '../../src/model/event.ts';
-import { NATIVE_CONVENTIONS, type Plan } from '../../src/model/plan.ts';
+import { NATIVE_CONVENTIONS, NO_SANDBOX, type Plan } from '../../src/model/plan.ts';
 
 /** A state folder that is not there yet, inside a folder that is removed when the scope ends. */
 export function tempState(): { stateDir: string; dir: string } & Disposable {
@@ -61,6 +61,7 @@ const PLAN: Plan = {
     publish: 'off',
   },
   limits: { workers: 1, gates: 1, groups: {} },
+  sandbox: NO_SANDBOX,
   conventions: NATIVE_CONVENTIONS,
 };
 

@@ -8,6 +8,8 @@
 import {
   type LandingSpec,
   NATIVE_CONVENTIONS,
+  NO_OPTIONS,
+  NO_SANDBOX,
   type Plan,
   type TaskSpec,
 } from '../../src/model/plan.ts';
@@ -58,6 +60,7 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
       groups,
       ...(traits.budget ? { budgetUsd: random.between(1, 40) / 10 } : {}),
     },
+    sandbox: NO_SANDBOX,
     conventions: NATIVE_CONVENTIONS,
   };
 }
@@ -112,6 +115,7 @@ function taskFor(
     permissions: 'default',
     allowEmpty: random.chance(0.2),
     env: {},
+    options: NO_OPTIONS,
     statusLine: false,
   };
 }

@@ -34,6 +34,7 @@ const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unkno
   ['budget', 1],
   ['turns', 1],
   ['schema', 1],
+  ['stuck', 2],
   ['permanent', 1],
   ['cancelled', 0.5],
   ['total-timeout', 1],

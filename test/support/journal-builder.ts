@@ -10,7 +10,7 @@ import type { Entry, Event, RunOutcome } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
 import { fold } from '../../src/model/fold.ts';
 import type { Plan, TaskId, TaskSpec } from '../../src/model/plan.ts';
-import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
+import { NATIVE_CONVENTIONS, NO_OPTIONS, NO_SANDBOX } from '../../src/model/plan.ts';
 import type { RunState } from '../../src/model/state.ts';
 
 /** 2026-07-01T12:00:00Z */
@@ -35,6 +35,7 @@ export function taskSpec(input: TaskInput): TaskSpec {
     permissions: 'acceptEdits',
     allowEmpty: false,
     env: {},
+    options: NO_OPTIONS,
     statusLine: false,
     ...input,
   };
@@ -55,6 +56,7 @@ export function planOf(tasks: readonly TaskInput[], input: Partial<Plan> = {}): 
       publish: 'end',
     },
     limits: { workers: 4, gates: 2, groups: {} },
+    sandbox: NO_SANDBOX,
     conventions: NATIVE_CONVENTIONS,
     ...input,
     tasks: tasks.map(taskSpec),

@@ -1,7 +1,7 @@
 /** The native plan: every key, every default, and where prompts come from. */
 
 import { describe, expect, test } from 'vitest';
-import { NATIVE_CONVENTIONS, type Plan } from '../../model/plan.ts';
+import { NATIVE_CONVENTIONS, NO_OPTIONS, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { formatProblem } from '../problem.ts';
 import { native } from './native.ts';
 
@@ -94,6 +94,7 @@ test('every key becomes part of the plan', () => {
     permissions: 'plan',
     allowEmpty: false,
     env: { A: 'one', B: 'one' },
+    options: NO_OPTIONS,
     statusLine: false,
   };
   const login = {
@@ -140,6 +141,7 @@ test('every key becomes part of the plan', () => {
       publish: 'off',
     },
     limits: { workers: 8, gates: 2, budgetUsd: 2.5, groups: { db: 1 } },
+    sandbox: NO_SANDBOX,
     conventions: NATIVE_CONVENTIONS,
   });
 });
@@ -164,6 +166,7 @@ test('the shortest plan has all the defaults', () => {
         permissions: 'acceptEdits',
         allowEmpty: false,
         env: {},
+        options: NO_OPTIONS,
         statusLine: false,
       },
     ],
@@ -178,6 +181,7 @@ test('the shortest plan has all the defaults', () => {
       publish: 'end',
     },
     limits: { workers: 4, gates: 1, groups: {} },
+    sandbox: NO_SANDBOX,
     conventions: NATIVE_CONVENTIONS,
   });
 });

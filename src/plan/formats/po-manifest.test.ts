@@ -1,7 +1,7 @@
 /** parallel-orchestra manifests: what their users rely on, by the number of the case. */
 
 import { describe, expect, test } from 'vitest';
-import type { Plan } from '../../model/plan.ts';
+import { NO_OPTIONS, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { formatProblem } from '../problem.ts';
 import { poManifest } from './po-manifest.ts';
 
@@ -51,6 +51,7 @@ test('PO-01: only the required keys give the documented defaults', () => {
     timeoutMs: 900_000,
     idleMs: 900_000,
     allowEmpty: true,
+    options: NO_OPTIONS,
     statusLine: true,
   };
 
@@ -77,6 +78,7 @@ test('PO-01: only the required keys give the documented defaults', () => {
       publish: 'end',
     },
     limits: { workers: 3, gates: 1, groups: {} },
+    sandbox: NO_SANDBOX,
     conventions: {
       branch: 'parallel-orchestra/{task}-{hash}',
       commitMessage: 'parallel-orchestra: task {task} [auto-commit]',

@@ -6,7 +6,7 @@
  *   P2. What it reads is read alike, down to `yes`, `010` and `max_retries: "2"`.
  */
 
-import type { Conventions, LimitsSpec, Plan } from '../../model/plan.ts';
+import { type Conventions, type LimitsSpec, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { splitFrontMatter, withoutBom } from '../front-matter.ts';
 import { ProblemLog, quote, START } from '../problem.ts';
 import { validate } from '../validate.ts';
@@ -92,6 +92,7 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
     workspace: { setup: [], setupKey: [], copy: [] },
     landing: LANDING,
     limits: { ...LIMITS, groups: groups ?? {} },
+    sandbox: NO_SANDBOX,
     conventions: CONVENTIONS,
   };
 }

@@ -5,6 +5,8 @@ import {
   type LandingSpec,
   type LimitsSpec,
   NATIVE_CONVENTIONS,
+  NO_OPTIONS,
+  NO_SANDBOX,
   type Plan,
   type TaskSpec,
 } from '../../../model/plan.ts';
@@ -27,6 +29,7 @@ export function lower(native: NativePlan, prompts: readonly string[], name: stri
     },
     landing: lowerLanding(native.land ?? {}),
     limits: lowerLimits(native.limits ?? {}),
+    sandbox: NO_SANDBOX,
     conventions: NATIVE_CONVENTIONS,
   };
 }
@@ -56,6 +59,7 @@ function lowerTask(
     allowEmpty: task.allow_empty ?? false,
     env: { ...defaults.env, ...task.env },
     ...present('cwd', task.cwd === '' ? undefined : task.cwd),
+    options: NO_OPTIONS,
     statusLine: false,
   };
 }

@@ -1,6 +1,6 @@
 /** The tasks of a manifest: each entry checked key by key, and what it means in our words. */
 
-import type { TaskSpec } from '../../../model/plan.ts';
+import { NO_OPTIONS, type TaskSpec } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
 import { type Place, type ProblemLog, quote } from '../../problem.ts';
 import type { TaskOutline } from '../../validate.ts';
@@ -124,6 +124,7 @@ class TaskReader {
       allowEmpty: true,
       env: { ...this.#readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
       ...(isRead && cwd !== '' ? { cwd } : {}),
+      options: NO_OPTIONS,
       statusLine: true,
     };
     if (id === null) return null;
