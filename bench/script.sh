@@ -9,7 +9,9 @@
 # checkout of main, and deleting a branch rewrites the one configuration file, so that part waits
 # for a lock; meanwhile the other tasks go on. That is faster than doing all the merges at the end.
 #
-# There is nothing else in it: no journal, no judging, no recovery. The first error ends it.
+# git fails now and then when it meets a worktree that another process is just adding or removing,
+# so these commands are tried again. There is nothing else in it: no journal, no judging, no
+# recovery. Any other error ends it.
 
 set -euo pipefail
 
@@ -19,11 +21,20 @@ git() {
   command git -c gc.auto=0 -c maintenance.auto=false "$@"
 }
 
+again() {
+  local try
+  for try in 1 2 3 4 5 6 7 8 9; do
+    if "$@"; then return; fi
+    sleep 0.02
+  done
+  "$@"
+}
+
 task() {
   local name=task-$1
   local worktree=$repository.worktrees/$name
 
-  git -C "$repository" worktree add --quiet -b "$name" "$worktree" main
+  again git -C "$repository" worktree add --quiet -B "$name" "$worktree" main
   echo "task $1" >"$worktree/$name.txt"
   git -C "$worktree" add "$name.txt"
   git -C "$worktree" commit --quiet -m "task $1"
@@ -31,8 +42,8 @@ task() {
   exec 9>"$repository.lock"
   flock 9
   git -C "$repository" merge --quiet --no-ff -m "Land task $1" "$name"
-  git -C "$repository" worktree remove "$worktree"
-  git -C "$repository" branch --quiet -d "$name"
+  again git -C "$repository" worktree remove "$worktree"
+  again git -C "$repository" branch --quiet -d "$name"
 }
 
 running=0

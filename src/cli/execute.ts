@@ -22,6 +22,7 @@ import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
+import { whileExecuting } from './executing.ts';
 import type { Place } from './place.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { openScreen, type Screen } from './screen.ts';
@@ -37,6 +38,8 @@ export interface HowToRun {
   readonly events?: boolean;
   readonly quiet?: boolean;
   readonly logDir?: string;
+  /** For a run that goes on: its new budget. */
+  readonly budget?: number;
   /** False for `--no-log`. */
   readonly log: boolean;
 }
@@ -69,7 +72,7 @@ export async function execute(execution: Execution): Promise<number> {
   const site = siteOf(execution);
   let state: RunState;
   try {
-    state = await driveRun(execution, { site, screen, signals });
+    state = await whileExecuting(() => driveRun(execution, { site, screen, signals }));
     await tidy(site.ground, state);
   } finally {
     screen.close();
@@ -105,7 +108,9 @@ async function driveRun(
     recorded: screen.recorded,
     heard: screen.heard,
   };
-  return drive({ db, run, started, world, signals: () => signals.take() }, signals.force);
+  const budgetUsd = how.budget ?? null;
+  const order = { db, run, started, budgetUsd, world, signals: () => signals.take() };
+  return drive(order, signals.force);
 }
 
 function siteOf({ place, run, plan, how }: Execution): Site {

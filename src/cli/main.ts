@@ -7,13 +7,21 @@
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { OperationalError, UserError } from '../base/errors.ts';
+import { isExecuting } from './executing.ts';
 
 /** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
 
 /** Runs the program as a process. */
 export async function start(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', brokenPipe);
   process.exitCode = await main(process.argv.slice(2));
+}
+
+/** Whoever read our output is gone (`| head`). A run goes on without it; anything else is over. */
+function brokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  if (!isExecuting()) process.exit(EXIT.ok);
 }
 
 /** Runs one command line and answers with its exit code. */
@@ -79,7 +87,6 @@ function describeRun(program: Command, wrap: Wrap): void {
     .option('--agent <name>', 'this agent for every task that has a coding agent')
     .option('--max-workers <n>', 'at most so many agents at a time', count)
     .option('--sequential', 'one agent at a time')
-    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
     .option('--target <branch>', 'publish to this branch instead of the current one')
     .option('--format <name>', 'read the plan as this format instead of detecting it')
     .action(
@@ -92,6 +99,7 @@ function describeRun(program: Command, wrap: Wrap): void {
 /** Options that say how a run is executed and shown, not what it does. */
 function howToRun(command: Command): Command {
   return command
+    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
     .option('--claude-exe <path>', 'the program to use for the claude agent')
     .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
     .option('--report <path>', 'write a report when the run ends (.json or .md)')

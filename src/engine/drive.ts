@@ -23,7 +23,6 @@ import type { Command } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import { apply, fold } from '../model/fold.ts';
 import type { RunState } from '../model/state.ts';
-import type { Site } from '../worker/attempt.ts';
 import { endLeftovers } from '../worker/leftovers.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
@@ -34,6 +33,8 @@ export interface Drive {
   readonly run: string;
   /** The first fact of a new run; null to go on with one that exists. */
   readonly started: (Event & { type: 'run.started' }) | null;
+  /** A new limit for a run that goes on. */
+  readonly budgetUsd: number | null;
   /** Everything of the world but the commands of other processes, which need the lease. */
   readonly world: Omit<RealWorld, 'commands' | 'agents'>;
   /** Wishes from this process: signals. */
@@ -73,7 +74,7 @@ async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Prom
   const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
   if (started === null) await endLeftovers(run, signal);
   const before = started === null ? fold(journal.read(0)) : null;
-  const facts = before === null ? opening(started) : await reopening(world.site, before, signal);
+  const facts = before === null ? opening(started) : await reopening(order, before, signal);
   const first = journal.append(facts, Date.now());
   const state = first.reduce<RunState | null>(apply, before);
   assert(state !== null, 'a run begins with a fact');
@@ -91,11 +92,13 @@ async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Prom
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */
 async function reopening(
-  { ground }: Site,
+  { world, budgetUsd }: Drive,
   before: RunState,
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
-  return reopen(before, ground === null ? null : await catchUp(ground, before, signal));
+  const { ground } = world.site;
+  const meanwhile = ground === null ? null : await catchUp(ground, before, signal);
+  return reopen(before, meanwhile, budgetUsd);
 }
 
 function opening(started: Drive['started']): readonly Event[] {

@@ -54,15 +54,20 @@ export interface Meanwhile {
 }
 
 /** The facts that reopen a run: one that had ended gives its failed tasks a new chance. */
-export function reopen(state: RunState, meanwhile: Meanwhile | null): readonly Event[] {
+export function reopen(
+  state: RunState,
+  meanwhile: Meanwhile | null,
+  budgetUsd: number | null,
+): readonly Event[] {
   const failed = [...state.tasks.values()].filter(({ status }) => status.kind === 'failed');
   const landed = new Set(meanwhile?.landed);
   const ids = failed.map(({ spec }) => spec.id).filter((id) => !landed.has(id));
   const retry = state.outcome === null ? [] : ids;
-  if (meanwhile === null) return [{ type: 'run.resumed', retry }];
+  const budget = budgetUsd === null ? {} : { budgetUsd };
+  if (meanwhile === null) return [{ type: 'run.resumed', retry, ...budget }];
   const { head } = meanwhile;
   const byHand = meanwhile.landed.map((task): Event => {
     return { type: 'merge.landed', task, onto: head, commit: head };
   });
-  return [{ type: 'run.resumed', retry, head }, ...byHand];
+  return [{ type: 'run.resumed', retry, head, ...budget }, ...byHand];
 }

@@ -34,6 +34,8 @@ export type RunEvent =
       readonly retry: readonly TaskId[];
       /** Where the run's branch is now, if the target had meanwhile gone on from it. */
       readonly head?: Sha;
+      /** A new limit for the whole run, what it has spent included. */
+      readonly budgetUsd?: number;
     }
   /**
    * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.

@@ -23,7 +23,7 @@ test('a refused log-in fails at once, and the user is told to sign in', async ()
   expect(stderr).toContain('Sign in with the agent itself, then go on.');
   expect(stderr).toMatch(/^ {4}landfast resume \S+$/m);
   expect((await scene.report()).tasks).toMatchObject([
-    { id: 'locked', status: 'failed', failure_category: 'auth' },
+    { id: 'locked', status: 'failed', failure_category: 'permanent', failure: { kind: 'auth' } },
   ]);
   expect(scene.processes()).toEqual([]);
 });

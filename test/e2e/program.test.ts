@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { bareEnv, landfast } from '../support/landfast.ts';
+import { nativePlan } from '../support/native-plan.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { tempRepo } from '../support/temp-repo.ts';
 
 const exec = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -96,4 +98,20 @@ test('no arguments: help on standard error and exit 2; --help and --version: exi
     code: 2,
     stderr: expect.stringContaining('run'),
   });
+});
+
+test('a reader that goes away does not end a run, and ends whatever only prints', async () => {
+  await using repo = await tempRepo();
+  const plan = join(repo.outside, 'plan.yaml');
+  writeFileSync(
+    plan,
+    nativePlan({ tasks: { a: 'sleep 0.3; echo 1 > a.txt', b: 'echo 1 > b.txt' } }),
+  );
+  const bin = `"${process.execPath}" "${join(root, 'bin', 'landfast.cjs')}"`;
+  const options = { cwd: repo.dir, env: bareEnv(repo.outside) };
+  const piped = `(${bin} run "${plan}" --events; echo "exit $?" >&2) | head -1`;
+  expect((await exec('sh', ['-c', piped], options)).stderr).toMatch(/exit 0$/m);
+  expect(await repo.git('ls-files')).toBe('README.md\na.txt\nb.txt');
+  const looked = await exec('sh', ['-c', `${bin} status --json | head -1`], options);
+  expect(looked).toEqual({ stdout: '{\n', stderr: '' });
 });

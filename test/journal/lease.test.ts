@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import {
   acquireLease,
@@ -146,6 +147,8 @@ test.runIf(process.platform === 'linux')('a zombie is not alive, though it answe
   });
   const [output] = await once(shell.stdout, 'data');
   const pid = Number(String(output));
+  const name = () => readFileSync(`/proc/${shell.pid}/comm`, 'utf8').trim();
+  await vi.waitFor(() => expect(name()).toBe('sleep'), { timeout: 5_000 });
   const owner = { pid, start: processStart(pid), host: thisHost() };
   const before = isAlive(owner);
   process.kill(pid, 'SIGKILL');

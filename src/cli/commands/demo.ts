@@ -7,13 +7,14 @@
  *       catch too; with a real agent that everything landed.
  */
 
-import { readFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { assert } from '../../base/assert.ts';
 import { git } from '../../git/git.ts';
 import { openForReading } from '../../journal/database.ts';
 import { readEntries } from '../../journal/log.ts';
 import { shellWord } from '../../report/clean.ts';
+import { reportMarkdown } from '../../report/markdown.ts';
 import { inkOf, wantsColor } from '../../ui/color.ts';
 import { agentNamed } from '../agents.ts';
 import { fillRepository, makeFolder } from '../demo/repository.ts';
@@ -66,23 +67,25 @@ async function runAndTell(telling: Telling, signal: AbortSignal): Promise<number
   const place = await findPlace(folder.repository, signal);
   const loaded = loadPlan(folder.plan, { root: place.dir, format: null });
   assert(loaded !== null, 'the plan of the demo is a plan');
-  const how = { projectDir: folder.repository, report: folder.report, log: true };
+  const how = { projectDir: folder.repository, log: true };
   checkHow(loaded.plan, how);
   const code = await startRun(loaded, place, how, signal);
   signal.throwIfAborted();
-  const story = readStory(place.stateDir);
+  const { run, story } = readStory(place.stateDir);
   const log = ['log', '--graph', '--oneline', '--no-decorate', 'main'];
   const { stdout: history } = await git(folder.repository, log, signal);
-  const report = await readFile(folder.report, 'utf8');
+  const report = reportMarkdown(story.state, { run });
+  if (telling.keep) await writeFile(folder.report, report);
   process.stdout.write(resultText({ ...telling, story, history, report }));
   if (agent !== null) return code;
   return judge(story, telling);
 }
 
-function readStory(stateDir: string): Story {
+function readStory(stateDir: string): { readonly run: string; readonly story: Story } {
   using db = openForReading(stateDir);
   assert(db !== null, 'a run that ended has a journal');
-  return storyOf(readEntries(db, runNamed(db, undefined), 0));
+  const run = runNamed(db, undefined);
+  return { run, story: storyOf(readEntries(db, run, 0)) };
 }
 
 function judge(story: Story, { keep }: Telling): number {
