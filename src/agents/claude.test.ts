@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
+import { type AgentOptions, NO_OPTIONS } from '../model/plan.ts';
 import type { AgentEnd, Job } from './agent.ts';
 import { claude } from './claude.ts';
 
@@ -73,6 +74,65 @@ test.each([
     mode,
     '--disallowedTools=Edit,Write,NotebookEdit',
   ]);
+});
+
+test('every option becomes a flag, and servers a file of their own', () => {
+  const options: AgentOptions = {
+    ...NO_OPTIONS,
+    tools: { allowed: ['WebFetch', 'Edit(src/**)'], disallowed: ['Bash(rm *)'], commands: ['npm'] },
+    dirs: ['/data', '/more data'],
+    mcp: {
+      db: { command: ['db-server', '--ro'], env: { DB: 'x' } },
+      docs: { url: 'http://127.0.0.1:1/mcp' },
+    },
+    maxTurns: 7,
+    schema: { type: 'object' },
+  };
+  const { files } = claude.command({ ...JOB, options });
+  expect(args({ options })).toEqual([
+    ...['--session-id', JOB.newSession, '--permission-mode', 'acceptEdits'],
+    '--disallowedTools=Bash(rm *)',
+    '--allowedTools=WebFetch,Edit(src/**),Bash(npm:*)',
+    ...['--add-dir=/data', '--add-dir=/more data', '--max-turns', '7'],
+    ...[
+      '--json-schema',
+      '{"type":"object"}',
+      '--mcp-config={temp}/mcp.json',
+      '--strict-mcp-config',
+    ],
+  ]);
+  expect(JSON.parse(files?.['mcp.json'] ?? '')).toEqual({
+    mcpServers: {
+      db: { type: 'stdio', command: 'db-server', args: ['--ro'], env: { DB: 'x' } },
+      docs: { type: 'http', url: 'http://127.0.0.1:1/mcp' },
+    },
+  });
+});
+
+test('a fork goes on from a session and leaves it as it was', () => {
+  expect(args({ resume: 's0', fork: true })).toEqual([
+    ...['--resume', 's0', '--fork-session', '--session-id', JOB.newSession],
+    ...['--permission-mode', 'acceptEdits'],
+  ]);
+});
+
+test('an answer must have the form that was asked for', () => {
+  const job = { ...JOB, options: { ...NO_OPTIONS, schema: { type: 'object' } } };
+  const result = { type: 'result', ok: true, text: '{"a":1}' } as const;
+  expect(claude.outcome(end({ job, result }))).toMatchObject({ failure: { kind: 'schema' } });
+  const structured = { a: 1 };
+  expect(claude.outcome(end({ job, result: { ...result, structured } }))).toEqual({
+    ok: true,
+    text: '{"a":1}',
+    structured,
+  });
+});
+
+test('its own word tells whether somebody is logged in', () => {
+  const judge = (stdout: string) => claude.program.login?.judge({ code: 0, stdout, stderr: '' });
+  expect(judge('{"loggedIn": true}')).toBe('in');
+  expect(judge('{"loggedIn":false}')).toBe('out');
+  expect(judge('hello')).toBe('unknown');
 });
 
 function end(part: Partial<AgentEnd>): AgentEnd {

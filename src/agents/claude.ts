@@ -12,7 +12,7 @@
  */
 
 import type { Failure } from '../model/failure.ts';
-import type { Permissions } from '../model/plan.ts';
+import type { AgentOptions, Permissions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './claude/failure.ts';
 import { StreamParser } from './claude/stream.ts';
@@ -40,7 +40,14 @@ export const claude: Agent = {
     file: 'claude',
     versionArgs: ['--version'],
     install: 'npm install -g @anthropic-ai/claude-code',
-    login: null,
+    login: {
+      args: ['auth', 'status'],
+      judge: ({ stdout }) => {
+        const answer = /"loggedIn"\s*:\s*(true|false)/.exec(stdout);
+        if (answer === null) return 'unknown';
+        return answer[1] === 'true' ? 'in' : 'out';
+      },
+    },
   },
   command,
   parser: () => new StreamParser(),
@@ -49,9 +56,7 @@ export const claude: Agent = {
 
 function command(job: Job): CommandLine {
   const args = ['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'];
-  if (job.resume === null) args.push('--session-id', job.newSession);
-  else args.push('--resume', job.resume);
-  args.push(...permissionArgs(job));
+  args.push(...sessionArgs(job), ...permissionArgs(job), ...optionArgs(job.options));
   if (job.role !== null) args.push('--agent', job.role);
   if (job.model !== null) args.push('--model', job.model);
   if (job.budgetUsd !== null) args.push('--max-budget-usd', String(job.budgetUsd));
@@ -66,15 +71,49 @@ function command(job: Job): CommandLine {
       DISABLE_AUTOUPDATER: '1',
     },
     inherit: INHERIT,
+    ...(hasMcp(job.options) ? { files: { 'mcp.json': mcpConfig(job.options.mcp) } } : {}),
   };
 }
 
+function sessionArgs({ resume, fork, newSession }: Job): readonly string[] {
+  if (resume === null) return ['--session-id', newSession];
+  return fork
+    ? ['--resume', resume, '--fork-session', '--session-id', newSession]
+    : ['--resume', resume];
+}
+
+/** Flags that take several values are given with `=`, so that they take no more than their own. */
+function optionArgs(options: AgentOptions): readonly string[] {
+  const { tools, dirs, maxTurns, schema } = options;
+  const allowed = [...tools.allowed, ...tools.commands.map((name) => `Bash(${name}:*)`)];
+  return [
+    ...(allowed.length === 0 ? [] : [`--allowedTools=${allowed.join(',')}`]),
+    ...dirs.map((dir) => `--add-dir=${dir}`),
+    ...(maxTurns === null ? [] : ['--max-turns', String(maxTurns)]),
+    ...(schema === null ? [] : ['--json-schema', JSON.stringify(schema)]),
+    ...(hasMcp(options) ? ['--mcp-config={temp}/mcp.json', '--strict-mcp-config'] : []),
+  ];
+}
+
+function hasMcp({ mcp }: AgentOptions): boolean {
+  return Object.keys(mcp).length > 0;
+}
+
+function mcpConfig(servers: AgentOptions['mcp']): string {
+  const entries = Object.entries(servers).map(([name, server]) => {
+    if ('url' in server) return [name, { type: 'http', url: server.url }];
+    const [command, ...args] = server.command;
+    return [name, { type: 'stdio', command, args, env: server.env }];
+  });
+  return JSON.stringify({ mcpServers: Object.fromEntries(entries) });
+}
+
 function permissionArgs(job: Job): readonly string[] {
-  if (job.readOnly) {
-    return ['--permission-mode', readMode(job.permissions), `--disallowedTools=${WRITING_TOOLS}`];
-  }
-  if (job.permissions === 'bypassPermissions') return ['--dangerously-skip-permissions'];
-  return ['--permission-mode', job.permissions];
+  const refused = [...(job.readOnly ? WRITING_TOOLS : []), ...job.options.tools.disallowed];
+  const rules = refused.length === 0 ? [] : [`--disallowedTools=${refused.join(',')}`];
+  if (job.readOnly) return ['--permission-mode', readMode(job.permissions), ...rules];
+  if (job.permissions === 'bypassPermissions') return ['--dangerously-skip-permissions', ...rules];
+  return ['--permission-mode', job.permissions, ...rules];
 }
 
 /** A read task asks nobody and gets no leave to write; planning is stricter still. */
@@ -82,7 +121,7 @@ function readMode(permissions: Permissions): Permissions {
   return permissions === 'plan' ? 'plan' : 'dontAsk';
 }
 
-const WRITING_TOOLS = 'Edit,Write,NotebookEdit';
+const WRITING_TOOLS = ['Edit', 'Write', 'NotebookEdit'];
 
 /**
  * What the CLI needs to find its account, model and network. What a session around us has set for
@@ -131,7 +170,14 @@ const INHERIT: readonly string[] = [
 
 function outcome(end: AgentEnd): AgentOutcome {
   const { result } = end;
-  if (result?.ok) return { ok: true, text: result.text };
+  if (result?.ok && end.job.options.schema !== null && result.structured === undefined) {
+    const message = 'The agent ended without an answer in the form that the task asks for.';
+    return { ok: false, failure: { kind: 'schema', message } };
+  }
+  if (result?.ok) {
+    const { text, structured } = result;
+    return structured === undefined ? { ok: true, text } : { ok: true, text, structured };
+  }
   if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
   const refusal = succeeded(end.exit) ? null : startFailure(end.stderrTail);
   if (refusal !== null) return { ok: false, failure: refusal };

@@ -101,6 +101,7 @@ test('an attempt remembers all that was said of it', () => {
       files: [],
       outside: [],
       text: '',
+      structured: null,
       status: { status: 'FAILED', reason: 'No.' },
     },
   ]);

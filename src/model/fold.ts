@@ -234,6 +234,7 @@ function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Att
     files: [],
     outside: [],
     text: '',
+    structured: null,
     status: null,
   };
 }
@@ -248,7 +249,10 @@ function endAttempt(
   attempt.exitCode = event.exitCode;
   attempt.status = event.status ?? null;
   if (event.type === 'attempt.failed') attempt.failure = event.failure;
-  else Object.assign(attempt, pick(event, 'files', 'outside', 'text'));
+  else {
+    Object.assign(attempt, pick(event, 'files', 'outside', 'text'));
+    attempt.structured = event.structured ?? null;
+  }
 }
 
 function addGate(task: Draft<TaskState>, event: Event & { type: 'gate.finished' }): void {

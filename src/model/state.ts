@@ -93,6 +93,8 @@ export interface Attempt {
   readonly files: readonly string[];
   readonly outside: readonly string[];
   readonly text: string;
+  /** The answer that fits the task's schema; null where it has none. */
+  readonly structured: unknown;
   readonly status: StatusLine | null;
 }
 

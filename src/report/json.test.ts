@@ -132,6 +132,8 @@ test('a retried task has both attempts, with their failures, exit codes and cost
               "start": "fresh",
               "started_at": "2026-07-01T12:00:01.000Z",
               "status": null,
+              "strayed": [],
+              "structured": null,
               "text": "",
               "tokens": {
                 "input": 1000,
@@ -154,6 +156,8 @@ test('a retried task has both attempts, with their failures, exit codes and cost
               "start": "continue",
               "started_at": "2026-07-01T12:00:07.000Z",
               "status": null,
+              "strayed": [],
+              "structured": null,
               "text": "Done.",
               "tokens": {
                 "input": 1000,

@@ -122,6 +122,8 @@ function attemptJson(attempt: Attempt) {
     tokens: tokensOf([attempt]),
     files: attempt.files,
     outside: attempt.outside,
+    strayed: attempt.strayed,
+    structured: attempt.structured ?? null,
     denied: attempt.denied,
     text: attempt.text,
     status: attempt.status,

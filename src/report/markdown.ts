@@ -49,6 +49,7 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     ...gatesSection(state),
     ...perTask(state, 'Denied tools', deniedLine),
     ...perTask(state, 'Files outside the declared scope', outsideLine),
+    ...perTask(state, 'Changes in your own checkout while agents ran', strayedLine),
     ...perTask(state, 'Kept workspaces', (task) => keptLine(state, task, info)),
   ];
   return `${blocks.join('\n\n')}\n`;
@@ -210,6 +211,12 @@ function deniedLine(task: TaskState): string | null {
     times === 1 ? code(tool) : `${code(tool)} (${times} times)`,
   );
   return tools.length === 0 ? null : `${code(task.spec.id)}: ${tools.join(', ')}`;
+}
+
+function strayedLine(task: TaskState): string | null {
+  const files = [...new Set(task.attempts.flatMap(({ strayed }) => strayed))];
+  if (files.length === 0) return null;
+  return `${code(task.spec.id)}: ${files.map((file) => code(file)).join(', ')}`;
 }
 
 function outsideLine(task: TaskState): string | null {

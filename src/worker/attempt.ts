@@ -16,11 +16,12 @@ import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { StatusLine } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskSpec } from '../model/plan.ts';
+import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { type Judged, judgeWork } from '../workspace/judge.ts';
 import { attemptEnv } from './environment.ts';
-import { type Fence, speak, stopped } from './speak.ts';
+import { type Fence, type Spoken, speak, stopped } from './speak.ts';
 import { failedByStatus, statusLineOf } from './status-line.ts';
 
 /** Where attempts are made. */
@@ -47,6 +48,9 @@ interface End {
   readonly structured?: unknown;
   readonly judged: Judged & { kind: 'good' };
 }
+
+/** For a look that must happen although the attempt was stopped. */
+const LOOK_LIMIT_MS = 30_000;
 
 const NOTHING: Judged & { kind: 'good' } = { kind: 'good', commit: null, files: [], outside: [] };
 
@@ -87,25 +91,8 @@ async function tryTask(
   const place = await placeOf(site, { effect, task, agent, mark }, signal);
   if (place.kind === 'stopped') return failed(stopped(signal.reason));
   if (place.kind === 'failed') return failed({ kind: 'workspace-failed', message: place.message });
-  const ids = { run: site.run, task: task.id, attempt: effect.attempt, index };
-  const spoken = await speak(
-    {
-      agent,
-      task,
-      attempt: effect.attempt,
-      prompt: attemptPrompt(task, { ...effect, prose: agent.can.prose }),
-      session: 'session' in effect.start ? effect.start.session : null,
-      budgetUsd: effect.budgetUsd,
-      executable: site.executableOf(agent.name),
-      dir: place.dir,
-      mark,
-      userEnv: site.userEnv,
-      extraEnv: { ...task.env, ...attemptEnv(ids) },
-      fence: place.root === null ? null : site.fenceFor(place.root, task),
-    },
-    emit,
-    signal,
-  );
+  const order = { effect, task, agent, mark, place, index };
+  const spoken = await speakWatched(site, order, emit, signal);
   const { outcome, exitCode } = spoken;
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
   const status = task.statusLine ? statusLineOf(outcome.text) : null;
@@ -121,22 +108,57 @@ async function tryTask(
   return { ...end, failure: null, judged };
 }
 
+interface Order {
+  readonly effect: AttemptEffect;
+  readonly task: TaskSpec;
+  readonly agent: Agent;
+  readonly mark: string;
+}
+
+/** Lets the agent speak, with an eye on the user's own checkout. */
+async function speakWatched(
+  site: Site,
+  order: Order & { readonly place: Place & { kind: 'ready' }; readonly index: number },
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<Spoken> {
+  const { effect, task, agent, mark, place } = order;
+  const { attempt } = effect;
+  const watched = agent.can.prose ? site.ground : null;
+  const before = watched && (await fingerprint(watched, signal));
+  const ids = { run: site.run, task: task.id, attempt, index: order.index };
+  const spoken = await speak(
+    {
+      agent,
+      task,
+      attempt,
+      prompt: attemptPrompt(task, { ...effect, prose: agent.can.prose }),
+      session: 'session' in effect.start ? effect.start.session : null,
+      budgetUsd: effect.budgetUsd,
+      executable: site.executableOf(agent.name),
+      dir: place.dir,
+      mark,
+      userEnv: site.userEnv,
+      extraEnv: { ...task.env, ...attemptEnv(ids) },
+      fence: place.root === null ? null : site.fenceFor(place.root, task),
+    },
+    emit,
+    signal,
+  );
+  if (watched === null || before === null) return spoken;
+  const files = strayed(before, await fingerprint(watched, AbortSignal.timeout(LOOK_LIMIT_MS)));
+  const event = { type: 'attempt.strayed', task: task.id, attempt, files } as const;
+  if (files.length > 0) emit({ kind: 'fact', event });
+  return spoken;
+}
+
 type Place =
   /** `root` is the workspace's top folder; null where the task runs in place. */
   | { readonly kind: 'ready'; readonly dir: string; readonly root: string | null }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' };
 
-async function placeOf(
-  site: Site,
-  order: {
-    readonly effect: AttemptEffect;
-    readonly task: TaskSpec;
-    readonly agent: Agent;
-    readonly mark: string;
-  },
-  signal: AbortSignal,
-): Promise<Place> {
+async function placeOf(site: Site, order: Order, signal: AbortSignal): Promise<Place> {
   const { effect, task, agent, mark } = order;
   const cwd = task.cwd ?? '';
   if (site.ground === null) return { kind: 'ready', dir: resolve(site.dir, cwd), root: null };

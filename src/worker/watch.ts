@@ -7,7 +7,8 @@
  *       nobody can tell its silence from its work.
  *   T3. Finished but not exited: after the last result it gets a few seconds.
  *   T4. An agent that cannot log in is ended at its first retry: it would go on for minutes.
- *   T5. The first reason wins.
+ *   T5. The same tool call again and again is not progress, however busy it looks.
+ *   T6. The first reason wins.
  */
 
 import type { AgentEvent } from '../model/agent-event.ts';
@@ -15,6 +16,8 @@ import type { Failure } from '../model/failure.ts';
 
 const TOOL_PATIENCE = 4;
 const LINGER_MS = 10_000;
+/** Waiting for something may take a few identical looks; this is no longer waiting. */
+const MOST_REPEATS = 20;
 
 /** Why the watch ended an agent: a failure, or that it was done and only lingered. */
 export type Ended = { readonly failure: Failure } | { readonly lingered: true };
@@ -27,6 +30,8 @@ export class Watch implements Disposable {
   #idle: NodeJS.Timeout | undefined;
   #linger: NodeJS.Timeout | undefined;
   #background = 0;
+  #lastCall = '';
+  #repeats = 0;
 
   constructor(limits: { readonly timeoutMs: number; readonly idleMs: number }) {
     this.#limits = limits;
@@ -58,7 +63,7 @@ export class Watch implements Disposable {
   /** What it said meant this. */
   saw(event: AgentEvent): void {
     clearTimeout(this.#linger);
-    if (event.type === 'tool.start') this.#tools.add(event.id);
+    if (event.type === 'tool.start') this.#call(event);
     if (event.type === 'tool.end') this.#tools.delete(event.id);
     if (event.type === 'activity') this.#background = event.background ?? this.#background;
     if (event.type === 'retry' && event.failure.kind === 'auth')
@@ -73,6 +78,16 @@ export class Watch implements Disposable {
     clearTimeout(this.#total);
     clearTimeout(this.#idle);
     clearTimeout(this.#linger);
+  }
+
+  #call({ id, name, input }: AgentEvent & { type: 'tool.start' }): void {
+    this.#tools.add(id);
+    const call = `${name} ${JSON.stringify(input)}`;
+    this.#repeats = call === this.#lastCall ? this.#repeats + 1 : 1;
+    this.#lastCall = call;
+    if (this.#repeats < MOST_REPEATS) return;
+    const message = `It made the same tool call ${MOST_REPEATS} times in a row: ${call.slice(0, 200)}`;
+    this.#end({ failure: { kind: 'stuck', message } });
   }
 
   #end(reason: Ended): void {

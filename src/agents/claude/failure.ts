@@ -123,6 +123,9 @@ const REFUSALS: readonly Refusal[] = [
   {
     pattern: /cannot be used with root/i,
     kind: 'permanent',
-    say: (line) => `The agent does not skip permissions for root outside a sandbox. ${line}`,
+    say: (line) =>
+      'The agent does not skip permissions for root. Work as another user, choose other ' +
+      'permissions, or set IS_SANDBOX=1 on a machine that is made to be thrown away. ' +
+      line,
   },
 ];

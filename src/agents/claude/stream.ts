@@ -129,6 +129,7 @@ export class StreamParser implements Parser {
       text,
       usage: this.#use(fields),
       turns: numberOf(fields.num_turns),
+      ...(fields.structured_output === undefined ? {} : { structured: fields.structured_output }),
     };
     const result: AgentEvent = ok
       ? { type: 'result', ok, ...end }
