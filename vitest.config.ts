@@ -1,10 +1,14 @@
 /**
  * The tiers: `fast` is what `npm test` runs. The others drive real agent CLIs from npm against
- * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them).
+ * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them), or need
+ * bubblewrap (`npm run test:fence`).
  */
 import { defineConfig } from 'vitest/config';
 
 const REAL_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'acp'];
+/** Needs bubblewrap, which a fresh machine does not have. */
+const FENCE = 'fence';
+const APART = [...REAL_AGENTS, FENCE];
 
 export default defineConfig({
   test: {
@@ -13,11 +17,11 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: REAL_AGENTS.map((name) => `test/${name}/**`),
+          exclude: APART.map((name) => `test/${name}/**`),
           testTimeout: 30_000,
         },
       },
-      ...REAL_AGENTS.map((name) => ({
+      ...APART.map((name) => ({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],

@@ -3,8 +3,8 @@
  * write one file each, WORKERS of them at a time.
  *
  *   C1. Both leave the same files with the same content, so that their trees can be compared.
- *   C2. Nothing of landfast is turned off: journal, transcripts, judging, landing and publishing are
- *       all part of what is measured. Only the display is, as in any script.
+ *   C2. Nothing of landfast is turned off but the display: journal, transcripts, judging, landing
+ *       and publishing are all part of what is measured.
  */
 
 import { writeFile } from 'node:fs/promises';

@@ -2,8 +2,8 @@
  * Where the benchmark happens: a folder on a known file system, with an environment of its own, and
  * as many equal repositories as are wanted.
  *
- *   G1. Nothing of the user's is read or written: HOME, XDG folders and git's configuration are made
- *       here. The identity is in that configuration, as a user's would be.
+ *   G1. Nothing of the user's is read or written: HOME, XDG folders and git's configuration are
+ *       made here. The identity is in that configuration, as a user's would be.
  *   G2. Every run starts from an equal repository: one pack, a clean checkout, and an index that is
  *       not racy (its files are older than itself), so that no git command has to read them again.
  */

@@ -8,9 +8,9 @@
  *   CPU     user and system time by the shell's own `times`: the command runs as the only child of
  *           an `sh`, which prints what its ended children and theirs used, as the kernel counts it.
  *           What nobody waits for would be missing: see M3.
- *   memory  by looking into /proc again and again: the command's own peak (`VmHWM`, which the kernel
- *           keeps, so that nothing between two looks is missed), and the largest sum over all
- *           its processes at one moment (`Pss`: a page that several share is divided among
+ *   memory  by looking into /proc again and again: the command's own peak (`VmHWM`, which the
+ *           kernel keeps, so that nothing before the last look is missed), and the largest sum over
+ *           all its processes at one moment (`Pss`: a page that several share is divided among
  *           them). A process that lives between two looks is not seen.
  *
  *   M1. Looking costs processor time. So memory is measured in runs of its own: while a run is

@@ -1,4 +1,4 @@
-/** What was measured, as data and as a table. A ratio is landfast's median divided by the script's. */
+/** What was measured, as data and as a table. A ratio is landfast's median over the script's. */
 
 import type { Contestant } from './contestants.ts';
 import type { Memory, Times } from './measure.ts';

@@ -4,8 +4,8 @@
  *   node bench/run.ts [--n 10,50,200] [--files 50,5000] [--rounds 3] [--workers 8]
  *                     [--dir FOLDER] [--json PATH] [--max-ratio R]
  *
- *   B1. The contestants take turns (script, landfast, script, …), so that a machine that is busy for
- *       a while is busy for both. What is printed are medians; the JSON file has every run.
+ *   B1. The contestants take turns (script, landfast, script, …), so that a machine that is busy
+ *       for a while is busy for both. What is printed are medians; the JSON file has every run.
  *   B2. Before anything is timed each contestant runs once to have its memory measured: caches are
  *       then as warm for the first timed run as for the last.
  *   B3. A run that did not do all of its work (inspect.ts), or that reached another tree than the

@@ -152,7 +152,7 @@ test('the agent’s result decides, whatever the exit', () => {
 test.each([
   [
     'No conversation found with session ID: s1',
-    'permanent',
+    'session-lost',
     'The session to resume is not known to the agent any more.',
   ],
   [

@@ -2,10 +2,14 @@
 
 import type { Agent } from './agent.ts';
 import { claude } from './claude.ts';
+import { codex } from './codex.ts';
+import { command } from './command.ts';
+import { gemini } from './gemini.ts';
+import { opencode } from './opencode.ts';
 import { shell } from './shell.ts';
 
 /** Every agent there is. */
-export const AGENTS: readonly Agent[] = [claude, shell];
+export const AGENTS: readonly Agent[] = [claude, codex, gemini, opencode, command, shell];
 
 /** Their names, for messages. */
 export const AGENT_NAMES: readonly string[] = AGENTS.map(({ name }) => name);

@@ -1,12 +1,13 @@
-/** The agents as the command line needs them: by name, with a remedy, and found on this machine. */
+/** The agents as the command line needs them: by name, able to do what is asked, found here. */
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Agent } from '../agents/agent.ts';
 import { AGENT_NAMES, findAgent } from '../agents/index.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
-import { NO_OPTIONS, type Plan } from '../model/plan.ts';
+import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { AgentsKnown } from '../schedule/decide.ts';
+import { unmetWishes } from './abilities.ts';
 
 /** The agent of that name, or an error that lists those there are. */
 export function agentNamed(name: string): Agent {
@@ -18,7 +19,7 @@ export function agentNamed(name: string): Agent {
 /** What the policy needs to know of them. */
 export const agentsKnown: AgentsKnown = (name) => agentNamed(name).can;
 
-/** Whether an agent is a coding agent rather than a plain command. */
+/** Whether an agent is a coding agent rather than a plain script. */
 export function isCoding(name: string): boolean {
   return findAgent(name)?.can.prose !== false;
 }
@@ -29,42 +30,55 @@ export function executable(path: string | undefined): string | null {
   return path.includes('/') ? resolve(path) : path;
 }
 
+/** Checks that every agent of the plan can do what its tasks ask for. */
+export function requireAbilities(plan: Plan): void {
+  for (const task of plan.tasks) {
+    const agent = agentNamed(task.agent);
+    const unmet = unmetWishes(task, agent);
+    if (unmet.length > 0) {
+      throw new UserError(
+        `Task ${task.id} asks its agent ${agent.name} for what it cannot do: ${unmet.join(', ')}.`,
+        `Leave it out, or choose another agent; \`landfast agents\` shows what each can do.`,
+      );
+    }
+    if (agent.can.anyCommand && task.options.command.length === 0) {
+      const example = 'command: [my-agent, --headless]';
+      throw new UserError(`Task ${task.id} does not say which program to run.`, `Add ${example}`);
+    }
+  }
+}
+
 /** Checks before anything starts that every agent of the plan can be run. */
 export function requireAgents(plan: Plan, executableOf: (agent: string) => string | null): void {
-  for (const name of new Set(plan.tasks.map(({ agent }) => agent))) {
-    const { file } = agentNamed(name).command({ ...PROBE, executable: executableOf(name) });
-    if (isProgram(file)) continue;
-    throw new OperationalError(`The program of agent ${name} was not found: ${file}`, {
-      remedy: `Install it, put it on PATH, or name it (for claude: --claude-exe PATH).`,
+  requireAbilities(plan);
+  for (const task of plan.tasks) {
+    const { program } = agentNamed(task.agent);
+    const file = fileOf(task, executableOf(task.agent));
+    if (file === null || findProgram(file) !== null) continue;
+    throw new OperationalError(`The program of agent ${task.agent} was not found: ${file}`, {
+      remedy: `Put it on PATH, or get it: ${program.install}`,
     });
   }
 }
 
-const PROBE = {
-  prompt: '',
-  newSession: '',
-  resume: null,
-  role: null,
-  model: null,
-  permissions: 'default',
-  readOnly: false,
-  budgetUsd: null,
-  fork: false,
-  options: NO_OPTIONS,
-  cwd: '/',
-} as const;
+function fileOf(task: TaskSpec, named: string | null): string | null {
+  return named ?? agentNamed(task.agent).program.file ?? task.options.command[0] ?? null;
+}
 
-function isProgram(file: string): boolean {
+/** Where a program is, as a shell would find it; null where it is not. */
+export function findProgram(file: string): string | null {
   const folders = file.includes('/') || isAbsolute(file) ? [''] : pathFolders();
-  return folders.some((folder) => {
-    const path = folder === '' ? file : join(folder, file);
-    try {
-      accessSync(path, constants.X_OK);
-      return statSync(path).isFile();
-    } catch {
-      return false;
-    }
-  });
+  const paths = folders.map((folder) => (folder === '' ? file : join(folder, file)));
+  return paths.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function pathFolders(): readonly string[] {

@@ -3,8 +3,11 @@
  * all come here; what differs is only how they got a plan.
  */
 
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { messageOf } from '../base/errors.ts';
 import { drive } from '../engine/drive.ts';
+import { closeGitShells, openGitShells } from '../git/git.ts';
 import type { Database } from '../journal/database.ts';
 import { masker } from '../journal/mask.ts';
 import { readTail } from '../journal/tail.ts';
@@ -13,6 +16,7 @@ import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Event } from '../model/event.ts';
 import type { Plan } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { killMarked } from '../process/reap.ts';
 import { clean } from '../report/clean.ts';
 import { summaryLines } from '../report/lines.ts';
 import type { ReportInfo } from '../report/remedy.ts';
@@ -21,6 +25,7 @@ import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
 import type { Ground } from '../workspace/ground.ts';
+import { Pool } from '../workspace/pool.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { whileExecuting } from './executing.ts';
 import type { Place } from './place.ts';
@@ -55,6 +60,8 @@ export interface Execution {
 }
 
 const TIDY_LIMIT_MS = 60_000;
+/** Work that waits to land keeps its workspace, so there are more of them than workers. */
+const IDLE_PER_WORKER = 4;
 
 /** Everything that can be refused before a run begins. */
 export function checkHow(plan: Plan, how: HowToRun): void {
@@ -64,24 +71,28 @@ export function checkHow(plan: Plan, how: HowToRun): void {
 
 /** Executes the run and answers with the exit code. */
 export async function execute(execution: Execution): Promise<number> {
-  const { run, how, before } = execution;
-  const { events = false, quiet = false } = how;
-  const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
-  const screen = openScreen({ run, before, dashboard, events, quiet });
-  using signals = new Signals((text) => screen.say(text));
-  const site = siteOf(execution);
-  let state: RunState;
-  try {
-    state = await whileExecuting(() => driveRun(execution, { site, screen, signals }));
+  return whileExecuting(async () => {
+    const { run, how, before } = execution;
+    const { events = false, quiet = false } = how;
+    const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
+    const screen = openScreen({ run, before, dashboard, events, quiet });
+    using signals = new Signals((text) => screen.say(text));
+    signals.force.addEventListener('abort', () => killMarked(`${run}/`));
+    const site = siteOf(execution);
+    openGitShells();
+    let state: RunState;
+    try {
+      state = await driveRun(execution, { site, screen, signals });
+    } finally {
+      screen.close();
+    }
+    tell(execution, state);
+    if (state.plan.conventions.summary === 'lines') await tellTimeouts(execution, state);
     await tidy(site.ground, state);
-  } finally {
-    screen.close();
-  }
-  tell(execution, state);
-  if (state.plan.conventions.summary === 'lines') await tellTimeouts(execution, state);
-  return signals.exitCode !== null && state.outcome === 'interrupted'
-    ? signals.exitCode
-    : exitCodeOf(state);
+    await closeGitShells();
+    const ended = state.outcome === 'interrupted' || state.outcome === null;
+    return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
+  });
 }
 
 async function driveRun(
@@ -116,7 +127,8 @@ async function driveRun(
 function siteOf({ place, run, plan, how }: Execution): Site {
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
-  const ground: Ground | null = repository === null ? null : { repository, run, plan, env };
+  const pool = new Pool(IDLE_PER_WORKER * plan.limits.workers);
+  const ground = repository === null ? null : { repository, run, plan, env, pool };
   return {
     ground,
     run,
@@ -124,9 +136,15 @@ function siteOf({ place, run, plan, how }: Execution): Site {
     dir,
     userEnv: process.env,
     agentNamed,
+    resolveDir: (folder) => resolveDir(folder, dir),
     fenceFor: () => null,
     executableOf: (name) => executableOf(name, how),
   };
+}
+
+/** A folder that the plan names: absolute, below the home, or relative to the root. */
+function resolveDir(folder: string, root: string): string {
+  return folder.startsWith('~/') ? join(homedir(), folder.slice(2)) : resolve(root, folder);
 }
 
 function executableOf(agent: string, { claudeExe }: HowToRun): string | null {
@@ -134,10 +152,13 @@ function executableOf(agent: string, { claudeExe }: HowToRun): string | null {
 }
 
 /** Gate workspaces go, and the run's branch once the target holds all of it. */
-async function tidy(ground: Ground | null, { outcome, target }: RunState): Promise<void> {
+async function tidy(ground: Ground | null, state: RunState): Promise<void> {
   if (ground === null) return;
-  const resumable = outcome !== 'succeeded';
-  await closeRunBranch(ground, { target, resumable }, AbortSignal.timeout(TIDY_LIMIT_MS));
+  try {
+    await closeRunBranch(ground, state, AbortSignal.timeout(TIDY_LIMIT_MS));
+  } catch (error) {
+    console.error(`landfast: not everything could be tidied up: ${messageOf(error)}`);
+  }
 }
 
 /** The end of a run as its plan's users know it; with `--events` on standard error. */

@@ -18,9 +18,11 @@ export async function start(): Promise<void> {
   process.exitCode = await main(process.argv.slice(2));
 }
 
-/** Whoever read our output is gone (`| head`). A run goes on without it; anything else is over. */
-function brokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+/**
+ * Whoever read our output is gone: `| head`, or a terminal that was closed. A run goes on without
+ * it, and says by its exit code how it went; whatever only prints is over.
+ */
+function brokenPipe(): void {
   if (!isExecuting()) process.exit(EXIT.ok);
 }
 
@@ -58,6 +60,24 @@ function describe(wrap: Wrap): Command {
   describePlan(program, wrap);
   describeLooking(program, wrap);
   describeSteering(program, wrap);
+  program
+    .command('agents')
+    .description('the agents there are, which are installed, and what each can do')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/agents.ts')).agents(command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('doctor')
+    .description('check this machine and repository; asks no model')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/doctor.ts')).doctor(command.optsWithGlobals()),
+      ),
+    );
   program
     .command('demo')
     .description('the main job on a throw-away repository, with no account and no network')

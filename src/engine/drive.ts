@@ -12,7 +12,9 @@ import type { Database } from '../journal/database.ts';
 import {
   acquireLease,
   isAlive,
+  LEASE_MS,
   type Lease,
+  LeaseLostError,
   releaseLease,
   renewLease,
   thisProcess,
@@ -54,15 +56,21 @@ export async function drive(order: Drive, signal: AbortSignal): Promise<RunState
     });
   }
   const lost = new AbortController();
+  let renewedAt = Date.now();
   const renewal = setInterval(() => {
     try {
       renewLease(db, answer, Date.now());
+      renewedAt = Date.now();
     } catch (error) {
-      lost.abort(error);
+      // A database that is busy for a while takes nothing away; another engine does.
+      const isOver = error instanceof LeaseLostError || Date.now() - renewedAt > LEASE_MS;
+      if (isOver) lost.abort(error);
     }
   }, RENEW_MS);
   try {
-    return await underLease(order, answer, AbortSignal.any([signal, lost.signal]));
+    const state = await underLease(order, answer, AbortSignal.any([signal, lost.signal]));
+    lost.signal.throwIfAborted();
+    return state;
   } finally {
     clearInterval(renewal);
     releaseLease(db, answer);

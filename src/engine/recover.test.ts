@@ -36,8 +36,8 @@ test('a release is performed again, for better or worse', () => {
   expect(recover(run.state())).toEqual({
     facts: [],
     effects: [
-      { kind: 'release', task: 'a', succeeded: true },
-      { kind: 'release', task: 'b', succeeded: false },
+      { kind: 'release', task: 'a', succeeded: true, safe: [sha(2), sha(1)] },
+      { kind: 'release', task: 'b', succeeded: false, safe: [sha(4)] },
     ],
   });
 });
@@ -47,7 +47,7 @@ test('a publication is performed again with the head it was recorded with', () =
   run.add({ type: 'publish.started', head: sha(4) });
   expect(recover(run.state())).toEqual({
     facts: [],
-    effects: [{ kind: 'publish', head: sha(4), target: 'main' }],
+    effects: [{ kind: 'publish', head: sha(4), target: 'main', works: [sha(2)] }],
   });
 });
 

@@ -10,8 +10,8 @@ import { assert } from '../base/assert.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { isGood, type RunState } from '../model/state.ts';
-import { mergeEffect } from '../schedule/decide.ts';
+import type { RunState } from '../model/state.ts';
+import { mergeEffect, publishEffect, releaseEffect } from '../schedule/decide.ts';
 
 export interface Unfinished {
   readonly facts: readonly Event[];
@@ -36,11 +36,11 @@ export function recover(state: RunState): Unfinished {
       effects.push(effect);
     }
     if (task.workspace === 'released') {
-      effects.push({ kind: 'release', task: id, succeeded: isGood(task) });
+      effects.push(releaseEffect(state, task));
     }
   }
   if (state.publish.kind === 'running' && state.target !== null) {
-    effects.push({ kind: 'publish', head: state.publish.head, target: state.target });
+    effects.push(publishEffect(state, state.publish.head, state.target));
   }
   return { facts, effects };
 }

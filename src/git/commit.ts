@@ -7,8 +7,10 @@
  *   K3. A message travels on standard input: it may be long, and may start with a dash.
  */
 
+import { assert } from '../base/assert.ts';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
-import { readRef } from './refs.ts';
+import { isMerging } from './git-dir.ts';
+import { headOf } from './refs.ts';
 
 /** What became of a commit. */
 export type Committed =
@@ -42,8 +44,6 @@ export async function commitAll(
   dir: string,
   options: {
     readonly message: string;
-    /** Paths known to hold every change, which spares the search of a large tree. */
-    readonly paths?: readonly string[];
     /** How long hooks and signing may take. */
     readonly limitMs?: number;
   },
@@ -51,12 +51,18 @@ export async function commitAll(
 ): Promise<Committed | { readonly kind: 'nothing' }> {
   const limitMs = options.limitMs ?? LONG_LIMIT_MS;
   return orRefused(async () => {
-    await stage(dir, options.paths, signal);
-    if (!(await hasSomething(dir, signal))) return { kind: 'nothing' };
+    await git(dir, ['add', '--all'], signal, { limitMs: LONG_LIMIT_MS });
     const args = ['commit', '--quiet', '--file=-'];
-    await git(dir, args, signal, { stdin: options.message, limitMs });
-    const { stdout } = await git(dir, ['rev-parse', '--verify', 'HEAD'], signal);
-    return { kind: 'committed', commit: stdout.trim() };
+    const how = { stdin: options.message, limitMs, okCodes: [0, 1] };
+    const result = await git(dir, args, signal, how);
+    // Exit 1 is a hook's refusal, or that there is nothing; a merge is worth a commit in any case.
+    if (result.code !== 0) {
+      if (!(await hasSomething(dir, signal))) return { kind: 'nothing' };
+      throw new GitError(args, result);
+    }
+    const commit = await headOf(dir, signal);
+    assert(commit !== null, `${dir} has no HEAD after a commit`);
+    return { kind: 'committed', commit };
   });
 }
 
@@ -101,26 +107,11 @@ export async function readCommit(
   };
 }
 
-async function stage(
-  dir: string,
-  paths: readonly string[] | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  if (paths === undefined) {
-    await git(dir, ['add', '--all'], signal, { limitMs: LONG_LIMIT_MS });
-    return;
-  }
-  if (paths.length === 0) return;
-  // Unlike `add`, it takes paths that are gone from both the tree and the index.
-  const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-  await git(dir, args, signal, { stdin: `${paths.join('\0')}\0`, limitMs: LONG_LIMIT_MS });
-}
-
 /** A merge is worth a commit even if it changes no file. */
 async function hasSomething(dir: string, signal: AbortSignal): Promise<boolean> {
   const args = ['diff', '--cached', '--quiet', '--no-ext-diff'];
   const { code } = await git(dir, args, signal, { okCodes: [0, 1] });
-  return code === 1 || (await readRef(dir, 'MERGE_HEAD', signal)) !== null;
+  return code === 1 || (await isMerging(dir));
 }
 
 const signing = new Map<string, boolean>();

@@ -11,7 +11,7 @@
 import { access, lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git, type Sha, splitNul } from './git.ts';
-import { gitDirOf } from './git-dir.ts';
+import { gitDirOf, looseHead } from './git-dir.ts';
 
 /** A merge, rebase, cherry-pick or revert that waits to be concluded leaves one of these. */
 const IN_PROGRESS = [
@@ -31,6 +31,31 @@ export async function changedFiles(
   base: Sha,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
+  return (await changesIn(dir, base, signal)).files;
+}
+
+/** The same, and whether ignored files are surely absent. */
+export async function changesIn(
+  dir: string,
+  base: Sha,
+  signal: AbortSignal,
+): Promise<{ readonly files: readonly string[]; readonly noIgnored: boolean }> {
+  if ((await looseHead(dir)) === base) {
+    const lines = await statusOf(dir, 'all', signal, '--ignored=traditional');
+    const seen = lines.filter((line) => !line.startsWith('!!'));
+    // What was staged may have been changed back since: only a comparison with the base tells.
+    const isPlain = seen.every((line) => line.startsWith(' ') || line.startsWith('??'));
+    const noIgnored = seen.length === lines.length;
+    if (isPlain) return { files: [...new Set(seen.map(pathOf))], noIgnored };
+  }
+  return { files: await comparedFiles(dir, base, signal), noIgnored: false };
+}
+
+async function comparedFiles(
+  dir: string,
+  base: Sha,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const diff = ['diff', '--name-only', '-z', '--no-renames', '--no-relative', '--no-ext-diff'];
   const [tracked, untracked] = await Promise.all([
     git(dir, [...diff, base, '--'], signal),
@@ -41,26 +66,39 @@ export async function changedFiles(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))].sort();
 }
 
-/** Every path in which two commits differ, sorted. */
-export async function diffNames(
+/** The lines of `git status`, sorted by path: two letters, a blank, the path. */
+async function statusOf(
   dir: string,
-  from: Sha,
-  to: Sha,
+  untracked: 'all' | 'normal',
   signal: AbortSignal,
+  ...more: readonly string[]
 ): Promise<readonly string[]> {
-  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to];
-  return [...splitNul((await git(dir, args, signal)).stdout)].sort();
+  const args = ['status', '--porcelain', '-z', '--no-renames', `--untracked-files=${untracked}`];
+  const lines = splitNul((await git(dir, [...args, ...more], signal)).stdout);
+  return [...lines].sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1));
 }
 
-/** Whether a checkout holds nothing that a commit does not, and nothing half done. */
-export async function isClean(dir: string, signal: AbortSignal): Promise<boolean> {
-  const [status, gitDir] = await Promise.all([
-    git(dir, ['status', '--porcelain', '-z', '--untracked-files=normal'], signal),
+/** An untracked repository is listed as a folder, `name/`. */
+function pathOf(line: string): string {
+  return line.slice(3).replace(/\/$/, '');
+}
+
+/**
+ * What a checkout holds beyond its commit. `pristine`: nothing at all, not even ignored files;
+ * `clean`: nothing that a commit would take, and nothing half done.
+ */
+export async function leftoversIn(
+  dir: string,
+  signal: AbortSignal,
+): Promise<'pristine' | 'clean' | 'work'> {
+  const [lines, gitDir] = await Promise.all([
+    statusOf(dir, 'normal', signal, '--ignored'),
     gitDirOf(dir),
   ]);
-  if (status.stdout !== '') return false;
+  if (lines.some((line) => !line.startsWith('!!'))) return 'work';
   const found = await Promise.all(IN_PROGRESS.map((name) => exists(join(gitDir, name))));
-  return !found.includes(true);
+  if (found.includes(true)) return 'work';
+  return lines.length === 0 ? 'pristine' : 'clean';
 }
 
 /** Those of the files in which lines of an unresolved conflict are left. */

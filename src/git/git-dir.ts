@@ -1,14 +1,15 @@
-/** What a working tree's own git folder says, read as files: no process is needed to know it. */
+/**
+ * What a working tree's own git folder says, read as files: no process is needed to know it. The
+ * files are tiny; reading them at once costs a tenth of asking for them and waiting.
+ */
 
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { git, splitNul } from './git.ts';
 
 /** The git folder of a working tree: `.git`, or what the file `.git` of a linked one names. */
 export async function gitDirOf(dir: string): Promise<string> {
   const path = join(dir, '.git');
-  const link = await readFile(path, 'utf8').catch(() => null);
+  const link = textOf(path);
   return link === null ? path : resolve(dir, link.replace(/^gitdir: /, '').trimEnd());
 }
 
@@ -17,9 +18,28 @@ export async function isWorkingTree(dir: string): Promise<boolean> {
   return existsSync(join(dir, '.git')) && existsSync(join(await gitDirOf(dir), 'HEAD'));
 }
 
+/**
+ * in another form, or not exist. Only for the names of refs, never for a path from outside.
+ * in another form, or not exist.
+ */
+export async function looseRef(commonDir: string, ref: string): Promise<string | null> {
+  const text = textOf(join(commonDir, ref)) ?? '';
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/.test(text) ? text.trimEnd() : null;
+}
+
+/** The commit that HEAD of a working tree is at; null says nothing, as with looseRef. */
+export async function looseHead(dir: string): Promise<string | null> {
+  const gitDir = await gitDirOf(dir);
+  const own = await looseRef(gitDir, 'HEAD');
+  if (own !== null) return own;
+  const ref = await headRefOf(dir);
+  const common = textOf(join(gitDir, 'commondir')) ?? '.';
+  return ref === null ? null : looseRef(resolve(gitDir, common.trimEnd()), ref);
+}
+
 /** The full ref that HEAD is on; null when it is detached. */
 export async function headRefOf(dir: string): Promise<string | null> {
-  const head = await readFile(join(await gitDirOf(dir), 'HEAD'), 'utf8');
+  const head = textOf(join(await gitDirOf(dir), 'HEAD')) ?? '';
   return /^ref: (.+)\n?$/.exec(head)?.[1] ?? null;
 }
 
@@ -28,9 +48,10 @@ export async function isMerging(dir: string): Promise<boolean> {
   return existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'));
 }
 
-/** Files of a merge in progress that git could not merge by itself. */
-export async function unmergedFiles(dir: string, signal: AbortSignal): Promise<readonly string[]> {
-  if (!(await isMerging(dir))) return [];
-  const args = ['diff', '--name-only', '--diff-filter=U', '-z'];
-  return [...splitNul((await git(dir, args, signal)).stdout)];
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
 }

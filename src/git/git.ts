@@ -14,6 +14,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
 import { capture, TimeLimitError } from '../process/capture.ts';
+import { CoShells } from '../process/co-shell.ts';
 import { BATCH_SSH, choosesSsh, gitEnvironment } from './environment.ts';
 
 /** The id of a commit, tree or blob, in full. */
@@ -79,6 +80,20 @@ export class GitTimeoutError extends OperationalError {
   }
 }
 
+let shells: CoShells | null = null;
+
+/** From now on git is started by small shells (process/co-shell.ts): for whoever needs it often. */
+export function openGitShells(): void {
+  shells ??= new CoShells(gitEnvironment(process.env, {}));
+}
+
+/** Lets the shells go; git is started directly again. */
+export async function closeGitShells(): Promise<void> {
+  const open = shells;
+  shells = null;
+  await open?.close();
+}
+
 /** Runs git in a directory. */
 export async function git(
   dir: string,
@@ -122,20 +137,17 @@ async function runOnce(
   options: GitOptions,
 ): Promise<GitResult> {
   const limitMs = options.limitMs ?? LIMIT_MS;
-  const { exit, stdout, stderr } = await capture(
-    {
-      file: 'git',
-      args: [...SETTINGS, ...settingsOf(options), ...args],
-      cwd: dir,
-      env: gitEnvironment(process.env, {
-        ...(await sshFor(dir, args, signal)),
-        ...options.env,
-      }),
-      stdin: options.stdin ?? '',
-      limitMs,
-    },
-    signal,
-  );
+  const added = { ...(await sshFor(dir, args, signal)), ...options.env };
+  const command = {
+    file: 'git',
+    args: [...SETTINGS, ...settingsOf(options), ...args],
+    cwd: dir,
+    stdin: options.stdin ?? '',
+    limitMs,
+  };
+  const { exit, stdout, stderr } = await (shells === null
+    ? capture({ ...command, env: gitEnvironment(process.env, added) }, signal)
+    : shells.capture({ ...command, env: added }, signal));
   switch (exit.kind) {
     case 'exited':
       return { code: exit.code, stdout, stderr };

@@ -5,7 +5,7 @@
  * use it to prepare new worktrees. As with git, its failure changes nothing.
  */
 
-import { access } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 
@@ -29,6 +29,16 @@ export async function runPostCheckout(
   } catch (error) {
     if (!(error instanceof GitError || error instanceof GitTimeoutError)) throw error;
   }
+}
+
+/** Whether any hook is installed; git's samples are not. */
+export async function hooksIn(
+  commonDir: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const names = await readdir(await hooksDirOf(commonDir, path, signal)).catch(() => []);
+  return names.some((name) => !name.endsWith('.sample'));
 }
 
 const configured = new Map<string, string | null>();

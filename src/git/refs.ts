@@ -7,6 +7,8 @@
  */
 
 import { GitError, git, type Sha } from './git.ts';
+import { looseHead, looseRef } from './git-dir.ts';
+import { quickMove } from './ref-writer.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =
@@ -21,13 +23,27 @@ export async function readRef(dir: string, ref: string, signal: AbortSignal): Pr
   return stdout.trim() || null;
 }
 
-/** Moves a ref if it is at `from` (null: if there is none), and says so otherwise. */
+/** The same for a repository's common directory, where a look into a file mostly suffices. */
+export async function tipOf(
+  commonDir: string,
+  ref: string,
+  signal: AbortSignal,
+): Promise<Sha | null> {
+  return (await looseRef(commonDir, ref)) ?? readRef(commonDir, ref, signal);
+}
+
+/**
+ * Moves a ref if it is at `from` (null: if there is none), and says so otherwise. Lost to `to` itself
+ * means that it has moved without our hearing of it: a caller whose commit is its own may take that
+ * for a yes.
+ */
 export async function updateRef(
   dir: string,
   ref: string,
   { to, from }: { readonly to: Sha; readonly from: Sha | null },
   signal: AbortSignal,
 ): Promise<RefChange> {
+  if (from !== null && (await quickMove(dir, ref, { to, from })) === true) return { kind: 'moved' };
   return swap(dir, ref, { args: [ref, to, from ?? '0'.repeat(to.length)], from }, signal);
 }
 
@@ -67,6 +83,11 @@ export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Pro
   return (await git(dir, ['rev-parse', '--verify', `${commit}^{tree}`], signal)).stdout.trim();
 }
 
+/** The commit that HEAD of a working tree is at. */
+export async function headOf(dir: string, signal: AbortSignal): Promise<Sha | null> {
+  return (await looseHead(dir)) ?? resolveCommit(dir, 'HEAD', signal);
+}
+
 /** The commit that a person's name for it means (branch, tag, id, `HEAD~2`), or null. */
 export async function resolveCommit(
   dir: string,
@@ -76,18 +97,6 @@ export async function resolveCommit(
   const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
   const { code, stdout } = await git(dir, args, signal, { okCodes: [0, 1, 128] });
   return code === 0 ? stdout.trim() : null;
-}
-
-/** The commits of `tip` that `base` has not, parents before children. */
-export async function commitsBetween(
-  dir: string,
-  base: Sha,
-  tip: Sha,
-  signal: AbortSignal,
-): Promise<readonly Sha[]> {
-  const args = ['rev-list', '--reverse', '--topo-order', `${base}..${tip}`];
-  const { stdout } = await git(dir, args, signal);
-  return stdout.split('\n').filter((line) => line !== '');
 }
 
 async function swap(

@@ -73,12 +73,6 @@ export async function headBranch(dir: string, signal: AbortSignal): Promise<Head
   return commit === '' ? { kind: 'unborn', name } : { kind: 'branch', name, commit };
 }
 
-/** Whether history was cut when the repository was cloned. */
-export async function isShallow(dir: string, signal: AbortSignal): Promise<boolean> {
-  const { stdout } = await git(dir, ['rev-parse', '--is-shallow-repository'], signal);
-  return stdout.trim() === 'true';
-}
-
 /**
  * The path after which worktrees are named: the main checkout, or a bare repository itself. A
  * submodule's lives in `<top>/.git/modules/<name>`, where no worktree should be.

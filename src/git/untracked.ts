@@ -1,15 +1,25 @@
 /** Files git does not hold but a workspace may need. */
 
-import { git } from './git.ts';
+import { git, splitNul } from './git.ts';
 
-/** Untracked files, ignored ones included, that match patterns in git's ignore syntax. */
+/** Untracked files that match patterns in git's ignore syntax, and those of them git would see. */
 export async function untrackedMatching(
   dir: string,
   patterns: readonly string[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const exclude = patterns.flatMap((pattern) => ['-x', pattern]);
-  const args = ['ls-files', '-z', '--others', '--ignored', ...exclude];
-  const { stdout } = await git(dir, args, signal);
-  return stdout.split('\0').filter((path) => path !== '');
+): Promise<{ readonly files: readonly string[]; readonly unignored: readonly string[] }> {
+  const list = async (...args: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await git(dir, ['ls-files', '-z', '--others', ...args], signal);
+    return splitNul(stdout).filter((path) => !path.endsWith('/')); // A repository of its own.
+  };
+  const files = await list('--ignored', ...patterns.flatMap((pattern) => ['-x', pattern]));
+  if (files.length === 0) return { files, unignored: [] };
+  const seen = new Set(await list('--exclude-standard'));
+  return { files, unignored: files.filter((file) => seen.has(file)) };
+}
+
+/** Ignored files, and folders of nothing else, in a working tree. */
+export async function ignoredIn(dir: string, signal: AbortSignal): Promise<readonly string[]> {
+  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
+  return splitNul((await git(dir, args, signal)).stdout);
 }

@@ -12,13 +12,15 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { capture } from '../process/capture.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { gitDirOf } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { readRef } from './refs.ts';
 
@@ -78,11 +80,34 @@ export async function removeWorktree(
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const aside = await moveAside(commonDir, path);
-  await alone(commonDir, () => unregister(commonDir, path, signal));
+  const aside = await dropWorktree(commonDir, path, signal);
   if (aside === null) return;
   await deleteFolder(aside, signal);
   await rmdir(dirname(aside)).catch(() => {}); // Fails while others are on their way out.
+}
+
+/** The same, but the files stay aside until `sweepRemoved`; says where, or null if there were none. */
+export async function dropWorktree(
+  commonDir: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const entry = existsSync(join(path, '.git')) ? await gitDirOf(path) : null;
+  const aside = await moveAside(commonDir, path);
+  await alone(commonDir, () =>
+    // What git would do, too: `moveAside` made sure that the entry is ours.
+    entry === null || aside === null
+      ? unregister(commonDir, path, signal)
+      : rm(entry, { recursive: true, force: true }),
+  );
+  return aside;
+}
+
+/** Moves a worktree to another folder, which must not exist. Not for one with submodules. */
+export async function moveWorktree(from: string, to: string): Promise<void> {
+  const entry = await gitDirOf(from);
+  await rename(from, to);
+  await writeFile(join(entry, 'gitdir'), `${join(to, '.git')}\n`);
 }
 
 /** Deletes what a removal that was cut short has left in a folder of worktrees. */
@@ -107,6 +132,23 @@ export async function checkoutOf(
 ): Promise<string | null> {
   const worktrees = await listWorktrees(dir, signal);
   return worktrees.find((one) => one.branch === branch && !one.prunable)?.path ?? null;
+}
+
+/** Where a branch is in the middle of a rebase: its worktree is detached then. Null if nowhere. */
+export async function rebasing(
+  dir: string,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (const { path, branch: at, prunable } of await listWorktrees(dir, signal)) {
+    if (at !== null || prunable) continue;
+    const gitDir = await gitDirOf(path);
+    for (const state of ['rebase-merge', 'rebase-apply']) {
+      const name = await readFile(join(gitDir, state, 'head-name'), 'utf8').catch(() => '');
+      if (name.trim() === `refs/heads/${branch}`) return path;
+    }
+  }
+  return null;
 }
 
 /** Entries are ended by an empty field; a field is a name and perhaps a value. */
@@ -189,9 +231,15 @@ async function moveAside(commonDir: string, path: string): Promise<string | null
   if (names === null) return null;
   if (names.length > 0) await requireLinked(commonDir, path);
   const aside = join(dirname(path), REMOVED, `${basename(path)}-${randomUUID()}`);
-  await mkdir(dirname(aside), { recursive: true });
-  await rename(path, aside);
-  return aside;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await mkdir(dirname(aside), { recursive: true });
+      await rename(path, aside);
+      return aside;
+    } catch (error) {
+      if (tries === 20 || !existsSync(path)) throw error; // Another removal tidied up just now.
+    }
+  }
 }
 
 /** A linked worktree has a file `.git` that names its entry in the common directory. */

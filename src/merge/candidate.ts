@@ -36,7 +36,7 @@ export async function buildCandidate(
   const merged = await mergeTree(dir, onto, work, signal);
   if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
   const { tree } = merged;
-  if (tree === (await treeOf(dir, onto, signal)) && strategy === 'squash') {
+  if (strategy === 'squash' && tree === (await treeOf(dir, onto, signal))) {
     return { kind: 'built', commit: onto, tree }; // Everything is there already.
   }
   const parents = strategy === 'squash' ? [onto] : [onto, work];

@@ -7,15 +7,18 @@
  *   P3. If the target moved meanwhile, the combination is a new candidate and is verified again.
  */
 
+import { assert } from '../base/assert.ts';
+import { OperationalError } from '../base/errors.ts';
 import { fastForward } from '../git/follow.ts';
 import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
-import { checkoutOf } from '../git/worktree.ts';
+import { checkoutOf, rebasing } from '../git/worktree.ts';
 import type { PublishEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import { keptRef, runBranch } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { buildCandidate } from './candidate.ts';
+import { missingFrom } from './proof.ts';
 import { verify } from './verify.ts';
 
 /** A target that keeps moving while its combination is verified. */
@@ -35,7 +38,8 @@ export async function publish(
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const answer = await tryPublish(ground, effect, report, signal).catch((error: unknown) => {
       if (signal.aborted) return INTERRUPTED;
-      throw error;
+      if (!(error instanceof OperationalError)) throw error;
+      return blocked(error.message, `git merge ${runBranch(ground.run)}`);
     });
     if (answer !== null) return report(answer);
   }
@@ -45,7 +49,7 @@ export async function publish(
 /** One round; null when the target moved in the middle of it. */
 async function tryPublish(
   ground: Ground,
-  { head, target }: PublishEffect,
+  { head, target, works }: PublishEffect,
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Answer | null> {
@@ -57,6 +61,8 @@ async function tryPublish(
   if (await isAncestor(commonDir, head, tip, signal)) return finished(target, tip, 'none');
   const to = await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
+  const missing = await missingFrom(commonDir, to, works, signal);
+  assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
   if (signal.aborted) return INTERRUPTED;
   return move(ground, { head, target, tip, to });
 }
@@ -68,16 +74,21 @@ async function move(
 ): Promise<Answer | null> {
   const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
   const { commonDir } = ground.repository;
+  const busy = await rebasing(commonDir, target, signal);
+  if (busy !== null) {
+    return blocked(`${target} is being rebased in ${busy}; it was not touched.`, 'landfast resume');
+  }
   const checkout = await checkoutOf(commonDir, target, signal);
   if (checkout === null) {
     const swap = await updateRef(commonDir, `refs/heads/${target}`, { to, from: tip }, signal);
-    return swap.kind === 'moved' ? finished(target, to, 'none') : null;
+    const hasMoved = swap.kind === 'moved' || swap.actual === to;
+    return hasMoved ? finished(target, to, 'none') : null;
   }
   const followed = await fastForward(checkout, to, signal);
   if (followed.kind === 'followed') return finished(target, to, 'followed');
   if (followed.kind === 'diverged') return null;
   const name = to === head ? runBranch(ground.run) : to.slice(0, 12);
-  if (to !== head) await setRef(commonDir, keptRef(ground.run, 'publish'), to, signal);
+  if (to !== head) await setRef(commonDir, keptRef(ground.run, '_publish'), to, signal);
   return blocked(
     `Changes in the checkout of ${target} are in the way; nothing of it was touched. ${followed.message}`,
     `Commit or stash them, then: git merge --ff-only ${name}`,

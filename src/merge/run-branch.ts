@@ -1,10 +1,12 @@
 /** The run's branch, from birth to the moment when the target holds all of it. */
 
+import { closeRefWriter } from '../git/ref-writer.ts';
 import { deleteRef, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { removeBranches } from '../workspace/branches.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
-import { removeGateWorkspaces } from '../workspace/remove.ts';
+import { removeRunFolder } from '../workspace/remove.ts';
 
 /** Makes sure the run's branch exists; a resumed run finds it where it left it. */
 export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSignal): Promise<void> {
@@ -39,20 +41,26 @@ export async function catchUp(
 }
 
 /**
- * Tidies up after a run: gate workspaces go, and the branch too if the target holds all of it and
- * nothing is left to resume.
+ * Tidies up after a run: the workspaces of gates go, the branches of tasks that are done, and the
+ * run's own branch if the target holds all of it and nothing is left to resume.
  */
 export async function closeRunBranch(
   ground: Ground,
-  end: { readonly target: string | null; readonly resumable: boolean },
+  { outcome, target, tasks }: RunState,
   signal: AbortSignal,
 ): Promise<void> {
-  await removeGateWorkspaces(ground, signal);
+  await removeRunFolder(ground, signal);
+  await closeRefWriter(ground.repository.commonDir);
+  const done = [...tasks.values()].filter(({ workspace }) => workspace === 'removed');
+  await removeBranches(
+    ground,
+    done.map(({ spec }) => spec.id),
+    signal,
+  );
   const { commonDir } = ground.repository;
-  if (end.resumable || end.target === null) return;
+  if (outcome !== 'succeeded' || target === null) return;
   const ref = runRef(ground);
   const tip = await readRef(commonDir, ref, signal);
-  if (tip === null || !(await isAncestor(commonDir, tip, `refs/heads/${end.target}`, signal)))
-    return;
+  if (tip === null || !(await isAncestor(commonDir, tip, `refs/heads/${target}`, signal))) return;
   await deleteRef(commonDir, ref, tip, signal);
 }

@@ -1,8 +1,8 @@
 /**
  * verify: run the gates on exactly a candidate's tree.
  *
- *   V1. A gate sees the candidate's files and nothing of an earlier one's: the workspace is moved to
- *       the commit and cleaned of untracked files first.
+ *   V1. A gate sees the candidate's files and nothing of an earlier one's: the workspace is moved
+ *       to the commit and cleaned first, of ignored files too; only what set-up made may stay.
  *   V2. The first red gate decides; gates that are still running are ended.
  *   V3. Interrupted is not red.
  */
@@ -10,12 +10,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { blobIds } from '../git/blobs.ts';
-import { git } from '../git/git.ts';
+import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { addWorktree, removeWorktree } from '../git/worktree.ts';
 import type { Event } from '../model/event.ts';
 import type { GateSpec, Sha, TaskId } from '../model/plan.ts';
-import { bring } from '../workspace/bring.ts';
+import { bring, cleanWorkspace } from '../workspace/bring.ts';
 import { check } from '../workspace/check.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
 
@@ -48,13 +48,16 @@ export async function verify(
       if (stop.aborted) return;
       const verdict = await runGate(ground, { ...candidate, gate, slot }, report, stop);
       verdicts.push(verdict);
-      if (verdict.kind === 'red') red.abort();
+      if (verdict.kind === 'red') red.abort('red');
     }
   };
   const slots = Math.min(limits.gates, gates.length);
-  await Promise.all(Array.from({ length: slots }, (_, slot) => runSlot(slot)));
+  // Every slot is waited for, whatever happens in another: nothing may run on behind the verdict.
+  const ends = await Promise.allSettled(Array.from({ length: slots }, (_, slot) => runSlot(slot)));
   const failed = verdicts.find(({ kind }) => kind === 'red');
   if (failed !== undefined) return failed;
+  const broken = ends.find((end) => end.status === 'rejected');
+  if (broken !== undefined && !signal.aborted) throw broken.reason;
   return signal.aborted ? { kind: 'stopped' } : { kind: 'green' };
 }
 
@@ -95,8 +98,9 @@ async function moveTo(
 ): Promise<void> {
   const { commonDir } = ground.repository;
   if (await isWorkingTree(dir)) {
-    await git(dir, ['checkout', '-q', '-f', '--detach', commit], signal);
-    await git(dir, ['clean', '-q', '-ffd'], signal);
+    const limit = { limitMs: LONG_LIMIT_MS };
+    await git(dir, ['checkout', '-q', '-f', '--detach', commit], signal, limit);
+    await cleanWorkspace(dir, signal);
     return;
   }
   await rm(dir, { recursive: true, force: true });

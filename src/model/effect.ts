@@ -40,6 +40,8 @@ export interface ReleaseEffect {
   readonly kind: 'release';
   readonly task: TaskId;
   readonly succeeded: boolean;
+  /** Commits that the run's branch is known to hold: no need to ask git. */
+  readonly safe: readonly Sha[];
 }
 
 /** Bring what landed to the target branch. */
@@ -47,6 +49,8 @@ export interface PublishEffect {
   readonly kind: 'publish';
   readonly head: Sha;
   readonly target: string;
+  /** What must be in the target's history afterwards: the work of every task that landed. */
+  readonly works: readonly Sha[];
 }
 
 /** One effect of a key runs at a time. */

@@ -54,6 +54,8 @@ export type SimpleFailureKind =
   | 'cancelled'
   /** The engine or the agent was ended from outside; the work is kept. */
   | 'interrupted'
+  /** The agent does not know the session that was to be resumed. */
+  | 'session-lost'
   | 'no-change'
   /** It went round in circles: the same tool call again and again. */
   | 'stuck'

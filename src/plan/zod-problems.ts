@@ -94,16 +94,18 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly strin
   for (const step of path) {
     if (here?.type === 'object') here = bare(here.shape[String(step)]);
     else if (here?.type === 'array') here = bare(here.element);
+    else if (here?.type === 'record') here = bare(here.valueType);
     else here = undefined;
   }
   return here?.type === 'object' ? Object.keys(here.shape) : [];
 }
 
-type AnyDef = z.core.$ZodObjectDef | z.core.$ZodArrayDef | undefined;
+type AnyDef = z.core.$ZodObjectDef | z.core.$ZodArrayDef | z.core.$ZodRecordDef | undefined;
 
 /** What a schema is once `optional` is taken off. */
 function bare(schema: z.core.$ZodType | undefined): AnyDef {
   const def = schema?._zod.def;
   if (def?.type === 'optional') return bare((def as z.core.$ZodOptionalDef).innerType);
-  return def?.type === 'object' || def?.type === 'array' ? (def as AnyDef) : undefined;
+  const isWalked = def?.type === 'object' || def?.type === 'array' || def?.type === 'record';
+  return isWalked ? (def as AnyDef) : undefined;
 }

@@ -65,7 +65,7 @@ export async function capture(command: Capture, signal: AbortSignal): Promise<Ca
   child.stdin?.end(command.stdin);
 
   try {
-    const ended = await endOf(child);
+    const ended = await endOf(child, () => stdout.bytes + stderr.bytes);
     const exit: Exit = stop.reason === undefined ? ended : { kind: 'aborted', ...stop.reason };
     return { exit, stdout: textOf(stdout.chunks), stderr: textOf(stderr.chunks) };
   } finally {
@@ -99,27 +99,34 @@ class Stop {
 }
 
 function collect(stream: Readable | null, maxBytes: number, tooMuch: () => void) {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const collected = { chunks: [] as Buffer[], bytes: 0 };
   stream?.on('error', () => {});
   stream?.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return tooMuch();
-    chunks.push(chunk);
+    collected.bytes += chunk.length;
+    if (collected.bytes > maxBytes) return tooMuch();
+    collected.chunks.push(chunk);
   });
-  return { chunks };
+  return collected;
 }
 
-/** The exit, once both pipes are closed or DRAIN_MS after it. */
-function endOf(child: StartedChild): Promise<Exit> {
+/**
+ * The exit, once both pipes are closed. A process that outlives the child may hold them open, so
+ * after DRAIN_MS what has been written is read to its end and no more is waited for: a timer alone
+ * would not do, because it may be due before a busy loop has come to read at all.
+ */
+function endOf(child: StartedChild, received: () => number): Promise<Exit> {
   return new Promise((resolve) => {
     let drain: NodeJS.Timeout | undefined;
-    child.once('exit', (code, killedBy) => {
-      drain = setTimeout(() => {
+    const giveUp = (exit: Exit, before: number): void => {
+      setImmediate(() => {
+        if (received() !== before) return giveUp(exit, received());
         child.stdout?.destroy();
         child.stderr?.destroy();
-        resolve(exitOf(code, killedBy));
-      }, DRAIN_MS);
+        resolve(exit);
+      });
+    };
+    child.once('exit', (code, killedBy) => {
+      drain = setTimeout(() => giveUp(exitOf(code, killedBy), -1), DRAIN_MS);
     });
     child.once('close', (code, killedBy) => {
       clearTimeout(drain);

@@ -27,6 +27,11 @@ export function marked(prefix: string): readonly ProcessEntry[] {
   );
 }
 
+/** Kills every such process at once, without waiting: somebody is in a hurry. */
+export function killMarked(prefix: string): void {
+  for (const { pid } of marked(prefix)) sendSignal(pid, 'SIGKILL');
+}
+
 /**
  * Ends every such process, politely at first, and returns those that could not be ended. Aborting
  * the signal means to insist at once.

@@ -13,7 +13,7 @@
  */
 
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '../base/assert.ts';
 import type { Exit } from '../base/exit.ts';
 import { LineSplitter } from './lines.ts';
@@ -104,6 +104,7 @@ class Output {
   readonly #streams: readonly (readonly [Readable, LineSplitter])[];
   readonly #ended: Promise<unknown>;
   #failed = false;
+  #received = 0;
 
   constructor(child: StartedChild, cmd: Run) {
     const { promise, reject } = Promise.withResolvers<never>();
@@ -127,6 +128,10 @@ class Output {
     await Promise.race([this.#ended, tooLong]);
     timer.abort();
     await tooLong;
+    for (let before = -1; before !== this.#received; ) {
+      before = this.#received; // A busy loop may not have come to read what is there already.
+      await nextTurn();
+    }
     for (const [stream, splitter] of this.#streams) {
       stream.removeAllListeners('data').destroy();
       this.#guarded(() => splitter.end());
@@ -135,7 +140,10 @@ class Output {
   }
 
   #read(stream: Readable, splitter: LineSplitter): Promise<void> {
-    stream.on('data', (chunk: Buffer) => this.#guarded(() => splitter.push(chunk)));
+    stream.on('data', (chunk: Buffer) => {
+      this.#received += chunk.length;
+      this.#guarded(() => splitter.push(chunk));
+    });
     return new Promise((resolve) => {
       stream.once('close', resolve);
       stream.on('error', () => resolve());

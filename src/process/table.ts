@@ -59,6 +59,33 @@ export function markFor(mark: string): string {
   return inherited === undefined || inherited === '' ? mark : `${inherited};${mark}`;
 }
 
+/**
+ * Every live process that started at `since` or later. A process that was seen to be older a moment
+ * ago is not looked at again: no system gives a pid to somebody else within that time.
+ */
+export function youngProcesses(since: number): readonly ProcessEntry[] {
+  if (!HAS_PROC) return tableOfPs().filter(({ start }) => start >= since);
+  const now = performance.now();
+  if (now - lookedAt > MOMENT_MS) starts.clear();
+  if (starts.size === 0) lookedAt = now;
+  const entries: ProcessEntry[] = [];
+  for (const name of readdirSync('/proc')) {
+    const first = name.charCodeAt(0);
+    if (first < 0x30 || first > 0x39) continue;
+    const pid = Number(name);
+    if ((starts.get(pid) ?? since) < since) continue;
+    const stat = statOf(pid);
+    if (stat === null) continue;
+    starts.set(pid, stat.entry.start);
+    if (!stat.dead && stat.entry.start >= since) entries.push(stat.entry);
+  }
+  return entries;
+}
+
+const MOMENT_MS = 500;
+const starts = new Map<number, number>();
+let lookedAt = 0;
+
 /** The table as /proc tells it. */
 export function tableOfProc(): readonly ProcessEntry[] {
   const entries: ProcessEntry[] = [];

@@ -13,7 +13,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSignal } from './spawn.ts';
-import { isAlive, type ProcessEntry, processTable, startOf } from './table.ts';
+import { isAlive, type ProcessEntry, startOf, youngProcesses } from './table.ts';
 
 const POLL_MS = 20;
 const TERM_MS = 3_000;
@@ -34,7 +34,7 @@ export class Family {
 
   /** Looks again: every member that is alive now. */
   members(): readonly ProcessEntry[] {
-    const young = processTable().filter((entry) => entry.start >= this.#root.start);
+    const young = youngProcesses(this.#root.start);
     for (const entry of withDescendants(young, (candidate) => this.#isMember(candidate))) {
       this.#known.set(entry.pid, entry);
     }

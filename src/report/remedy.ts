@@ -120,7 +120,7 @@ function whenReset(retryAt: number | undefined): string {
 }
 
 const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
-  transient: 'The service or the network failed; going on tries again.',
+  transient: 'It may work another time; see what it said, or go on to try again.',
   auth: 'Sign in with the agent itself, then go on.',
   billing: "Look after the account's credit, then go on.",
   budget: 'Go on with a higher `budget_usd`, or with fewer tasks.',
@@ -129,6 +129,7 @@ const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
   permanent: 'Trying the same again will not help. See what the agent said.',
   cancelled: 'Going on starts it again; its work so far is kept.',
   interrupted: 'Going on continues it where it stopped.',
+  'session-lost': 'The agent has lost its memory of the task; going on starts a new session.',
   stuck: 'See what it kept doing; a clearer task or other tools may help.',
   'no-change': 'If nothing had to change, say `allow_empty: true`. Otherwise see what it did.',
   'commit-failed': 'Put right what stopped the commit (a hook, the identity), then go on.',

@@ -176,7 +176,7 @@ describe('what is over', () => {
       { record: { type: 'task.failed', task: 'b', failure } },
       {
         record: { type: 'workspace.released', task: 'a' },
-        perform: { kind: 'release', task: 'a', succeeded: false },
+        perform: { kind: 'release', task: 'a', succeeded: false, safe: [sha(1)] },
       },
     ]);
   });
@@ -204,7 +204,7 @@ describe('the end', () => {
     expect(decided(journal).decisions).toEqual([
       {
         record: { type: 'publish.started', head },
-        perform: { kind: 'publish', head, target: 'main' },
+        perform: { kind: 'publish', head, target: 'main', works: [sha(2)] },
       },
     ]);
     expect(facts(journal.publish())).toEqual(['run.finished succeeded']);

@@ -8,11 +8,12 @@
  *   D5. Called again with the facts recorded it decides something new or nothing.
  */
 
-import type { Effect, MergeEffect } from '../model/effect.ts';
+import type { Effect, MergeEffect, PublishEffect, ReleaseEffect } from '../model/effect.ts';
 import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { costOf, isGood, isOver, type RunState, type TaskState } from '../model/state.ts';
+import { isGood, isOver, type RunState, type TaskState } from '../model/state.ts';
+import { isSpent, Purse } from './budget.ts';
 import { byPriority, scopesMeet } from './priority.ts';
 import { type Capabilities, type Next, nextAfter } from './retry.ts';
 
@@ -66,7 +67,8 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
     return status.failure;
   }
-  if (!isQueued(state, task, agents) && state.stopping === null && isSpent(state)) {
+  const spends = agents(spec.agent).prose && !isQueued(state, task, agents);
+  if (spends && state.stopping === null && isSpent(state)) {
     const message = `The run's budget of $${state.plan.limits.budgetUsd} is spent.`;
     return { kind: 'budget', message };
   }
@@ -81,10 +83,28 @@ function release(state: RunState): readonly Decision[] {
     const id = task.spec.id;
     decisions.push({
       record: { type: 'workspace.released', task: id },
-      perform: { kind: 'release', task: id, succeeded: isGood(task) },
+      perform: releaseEffect(state, task),
     });
   }
   return decisions;
+}
+
+/** The effect that ends a task's workspace; also used to go on with it after a crash. */
+export function releaseEffect({ plan }: RunState, task: TaskState): ReleaseEffect {
+  const { base = null } = task.attempts.at(-1) ?? {};
+  // Squashed work is not in the history of the run's branch; only its changes are.
+  const landed = task.status.kind === 'landed' && plan.landing.strategy === 'merge';
+  const safe = [landed ? task.work : null, base].filter((commit) => commit !== null);
+  return { kind: 'release', task: task.spec.id, succeeded: isGood(task), safe };
+}
+
+/** The effect that publishes what has landed; also used to go on with it after a crash. */
+export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
+  const works = [...state.tasks.values()].flatMap(({ status, work }) =>
+    status.kind === 'landed' && work !== null ? [work] : [],
+  );
+  const squashed = state.plan.landing.strategy === 'squash';
+  return { kind: 'publish', head, target, works: squashed ? [] : works };
 }
 
 /** The next candidate, when none is being verified. */
@@ -135,25 +155,44 @@ function start(
 ): { readonly decisions: readonly Decision[]; readonly wakeAt: number | null } {
   if (state.stopping !== null) return { decisions: [], wakeAt: null };
   const tasks = [...state.tasks.values()];
+  const { due, wakeAt } = dueNow(state, now, agents);
   const active = tasks.filter(({ status }) => status.kind === 'running');
   const holding = tasks.filter((each) => holdsScope(state, each, agents));
-  const decisions: Decision[] = [];
   const purse = new Purse(state, active);
-  let wakeAt: number | null = null;
-  for (const task of tasks.filter((each) => mayStart(state, each)).sort(byPriority(state.plan))) {
-    const next = nextOf(state, task, agents);
-    if (next?.kind !== 'attempt') continue;
-    if (next.at > now) {
-      wakeAt = Math.min(next.at, wakeAt ?? next.at);
-      continue;
-    }
-    if (!hasRoom(state, task, active, holding) || purse.isEmpty) continue;
-    const budgetUsd = purse.take(state.plan.limits.workers - active.length);
+  const spends = ({ spec }: TaskState): boolean => agents(spec.agent).prose;
+  let spenders = due.filter(({ task }) => spends(task)).length;
+  const decisions: Decision[] = [];
+  for (const { task, start } of due) {
+    if (!hasRoom(state, task, active, holding) || (spends(task) && purse.isEmpty)) continue;
+    const free = state.plan.limits.workers - active.length;
+    const budgetUsd = spends(task) ? purse.take(Math.min(free, spenders)) : null;
+    if (spends(task)) spenders -= 1;
     active.push(task);
     holding.push(task);
-    decisions.push(attemptDecision(state, task, next.start, budgetUsd));
+    decisions.push(attemptDecision(state, task, start, budgetUsd));
   }
   return { decisions, wakeAt };
+}
+
+/** Tasks whose next attempt may begin as far as time is concerned, the most urgent first. */
+function dueNow(
+  state: RunState,
+  now: number,
+  agents: AgentsKnown,
+): {
+  readonly due: readonly { readonly task: TaskState; readonly start: AttemptStart }[];
+  readonly wakeAt: number | null;
+} {
+  const due: { readonly task: TaskState; readonly start: AttemptStart }[] = [];
+  let wakeAt: number | null = null;
+  for (const task of state.tasks.values()) {
+    const next = mayStart(state, task) ? nextOf(state, task, agents) : null;
+    if (next?.kind !== 'attempt') continue;
+    if (next.at <= now) due.push({ task, start: next.start });
+    else wakeAt = Math.min(next.at, wakeAt ?? next.at);
+  }
+  const order = byPriority(state.plan);
+  return { due: due.sort((a, b) => order(a.task, b.task)), wakeAt };
 }
 
 /** Work that has not landed keeps others out of its scope: they would start without it. */
@@ -224,44 +263,6 @@ export function dueAt(state: RunState, task: TaskState, agents: AgentsKnown): nu
   return next?.kind === 'attempt' ? next.at : null;
 }
 
-/** What the run may still spend, running attempts counted with what they have cost so far. */
-function budgetLeft(state: RunState): number {
-  const { budgetUsd } = state.plan.limits;
-  return budgetUsd === undefined ? Number.POSITIVE_INFINITY : budgetUsd - costOf(state);
-}
-
-/** Less than this is nothing: sums of fractions never quite come out even. */
-const LEAST_USD = 0.0001;
-
-function isSpent(state: RunState): boolean {
-  return budgetLeft(state) < LEAST_USD;
-}
-
-/** The run's money: what running attempts have reserved and not spent is not given out again. */
-class Purse {
-  #left: number;
-
-  constructor(state: RunState, active: readonly TaskState[]) {
-    this.#left = budgetLeft(state);
-    for (const task of active) {
-      const attempt = task.attempts.at(-1);
-      this.#left -= Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));
-    }
-  }
-
-  get isEmpty(): boolean {
-    return this.#left < LEAST_USD;
-  }
-
-  /** An equal share for each slot that is free; null where the run has no budget. */
-  take(freeSlots: number): number | null {
-    if (!Number.isFinite(this.#left)) return null;
-    const share = this.#left / freeSlots;
-    this.#left -= share;
-    return share;
-  }
-}
-
 /** The end: everything is over and tidied up, then published, then said to be finished. */
 function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
   const tasks = [...state.tasks.values()];
@@ -278,7 +279,7 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
   if (!tasks.every(isOver)) return [];
   if (isUnpublished(state) && state.head !== null && state.target !== null) {
     const { head, target } = state;
-    const effect: Effect = { kind: 'publish', head, target };
+    const effect = publishEffect(state, head, target);
     return [{ record: { type: 'publish.started', head }, perform: effect }];
   }
   return finished(tasks.every(isGood) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');

@@ -26,6 +26,7 @@ const OF_KIND: { readonly [K in FailureKind]: Failure & { kind: K } } = {
   turns: { kind: 'turns', message },
   schema: { kind: 'schema', message },
   stuck: { kind: 'stuck', message },
+  'session-lost': { kind: 'session-lost', message },
   permanent: { kind: 'permanent', message },
   cancelled: { kind: 'cancelled', message },
   interrupted: { kind: 'interrupted', message },
@@ -80,6 +81,7 @@ describe('every kind of failure', () => {
       'workspace-failed': 1_000,
       'checks-failed': 1_000,
       stuck: 1_000,
+      'session-lost': 1_000,
       'no-change': 1_000,
       'out-of-scope': 1_000,
     });
@@ -95,6 +97,7 @@ describe('every kind of failure', () => {
       'workspace-failed': 1_000,
       'checks-failed': 1_000,
       stuck: 1_000,
+      'session-lost': 1_000,
     });
   });
 

@@ -48,7 +48,7 @@ export function nextAfter(
   const again = (pauseMs: number): Next => ({
     kind: 'attempt',
     at: at + pauseMs,
-    start: startAgain(task, agent),
+    start: startAgain(task, failure, agent),
   });
   switch (rule(failure, agent)) {
     case 'never':
@@ -78,6 +78,7 @@ function rule(failure: Failure, agent: Capabilities): Rule {
     case 'workspace-failed':
     case 'checks-failed':
     case 'stuck':
+    case 'session-lost':
       return 'counted';
     case 'no-change':
     case 'out-of-scope':
@@ -137,7 +138,9 @@ function afterRejection(
   return { kind: 'attempt', at, start: { kind: 'rework', session, commit: work } };
 }
 
-function startAgain(task: TaskState, agent: Capabilities): AttemptStart {
+function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {
+  // The session is gone but the work is not: a new one goes on with it.
+  if (failure.kind === 'session-lost') return { kind: 'continue', session: null };
   if (agent.resume && task.session !== null) return { kind: 'continue', session: task.session };
   return { kind: 'fresh' };
 }

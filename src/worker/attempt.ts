@@ -34,6 +34,8 @@ export interface Site {
   readonly dir: string;
   readonly userEnv: Readonly<Record<string, string | undefined>>;
   agentNamed(name: string): Agent;
+  /** A folder that the plan names, as an absolute path. */
+  resolveDir(dir: string): string;
   /** The fence around what runs in a workspace; null where the plan wants none. */
   fenceFor(workspace: string, task: TaskSpec): Fence | null;
   /** The program a user named for an agent. */
@@ -103,7 +105,9 @@ async function tryTask(
   if (site.ground === null || place.root === null) return { ...failed(null), ...end };
   const base = effect.base;
   assert(base !== null, 'a workspace has a base');
-  const judged = await judgeWork(site.ground, { task, dir: place.root, base, mark }, signal);
+  const mended = effect.start.kind !== 'fresh';
+  const work = { task, dir: place.root, base, mark, mended };
+  const judged = await judgeWork(site.ground, work, signal);
   if (judged.kind === 'bad') return { ...end, failure: judged.failure, judged: NOTHING };
   return { ...end, failure: null, judged };
 }
@@ -140,6 +144,7 @@ async function speakWatched(
       mark,
       userEnv: site.userEnv,
       extraEnv: { ...task.env, ...attemptEnv(ids) },
+      resolve: site.resolveDir,
       fence: place.root === null ? null : site.fenceFor(place.root, task),
     },
     emit,

@@ -13,11 +13,11 @@ export async function release(
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { task, succeeded } = effect;
+  const { task } = effect;
   if (ground === null) return report({ type: 'workspace.removed', task });
   if (effect.keep) return report({ type: 'workspace.kept', task, why: 'asked for' });
   try {
-    const answer = await removeWorkspace(ground, { task, succeeded }, signal);
+    const answer = await removeWorkspace(ground, effect, signal);
     if (answer.kind === 'removed') return report({ type: 'workspace.removed', task });
     report({ type: 'workspace.kept', task, why: answer.why });
   } catch (error) {

@@ -35,6 +35,8 @@ export interface Speech {
   /** The user's environment, before the allow-list. */
   readonly userEnv: Readonly<Record<string, string | undefined>>;
   readonly extraEnv: Environment;
+  /** A folder that the plan names, as an absolute path. */
+  readonly resolve: (dir: string) => string;
   /** Wraps the program so that it can write only where it may; null where there is no fence. */
   readonly fence: Fence | null;
 }
@@ -121,7 +123,7 @@ function jobOf(speech: Speech): Job {
     readOnly: task.mode === 'read',
     budgetUsd: leastOf(speech.budgetUsd, task.options.budgetUsd),
     fork: false,
-    options: task.options,
+    options: { ...task.options, dirs: task.options.dirs.map((dir) => speech.resolve(dir)) },
     cwd: speech.dir,
   };
 }
@@ -175,7 +177,7 @@ class Listener {
     if (signal.aborted) return { ok: false, failure: stopped(signal.reason) };
     const ended = this.#watch.signal.aborted ? (this.#watch.signal.reason as Ended) : null;
     if (ended !== null && 'failure' in ended) return { ok: false, failure: ended.failure };
-    return this.#speech.agent.outcome({
+    const outcome = this.#speech.agent.outcome({
       exit,
       job: this.#job,
       result: this.#result,
@@ -183,6 +185,10 @@ class Listener {
       stdoutTail: this.#stdout.text,
       stderrTail: this.#stderr.text,
     });
+    // Interrupted is what we did to it; an agent that stops by itself has failed like any other.
+    const isOwn = !outcome.ok && outcome.failure.kind === 'interrupted';
+    if (!isOwn) return outcome;
+    return { ok: false, failure: { kind: 'transient', message: outcome.failure.message } };
   }
 
   #hear(event: AgentEvent): void {

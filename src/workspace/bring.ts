@@ -3,15 +3,18 @@
  *
  *   B1. Brought files are never committed: what git would see as new is excluded first.
  *   B2. Set-up that finished is not run again in the same workspace; half a set-up is.
+ *   B3. What is cleaned away between two uses spares only what set-up itself had made.
  */
 
 import { constants, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
+import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
-import { untrackedMatching } from '../git/untracked.ts';
+import { ignoredIn, untrackedMatching } from '../git/untracked.ts';
 import { type CheckResult, check } from './check.ts';
 import type { Ground } from './ground.ts';
+import { SETUP_DONE } from './pool.ts';
 
 const SETUP_LIMIT_MS = 20 * 60_000;
 /** A file of patterns, in git's ignore syntax, in the repository's root. */
@@ -30,8 +33,7 @@ export async function bring(
 ): Promise<Brought> {
   await copyUntracked(ground, place.dir, signal);
   if (ground.plan.workspace.setup.length === 0) return { kind: 'ready' };
-  const marker = join(await gitDirOf(place.dir), 'landfast-setup');
-  if ((await readFile(marker, 'utf8').catch(() => null)) === place.key) return { kind: 'ready' };
+  if ((await setupOf(place.dir))?.key === place.key) return { kind: 'ready' };
   for (const command of ground.plan.workspace.setup) {
     const result: CheckResult = await check(
       { dir: place.dir, command, env: ground.env, timeoutMs: SETUP_LIMIT_MS, mark: place.mark },
@@ -43,17 +45,38 @@ export async function bring(
       return { kind: 'failed', message, output: result.output };
     }
   }
-  await writeFile(marker, place.key);
+  const made = await ignoredIn(place.dir, signal);
+  const marker = join(await gitDirOf(place.dir), SETUP_DONE);
+  await writeFile(marker, JSON.stringify({ key: place.key, made } satisfies Setup));
   return { kind: 'ready' };
+}
+
+/** What a finished set-up was for, and which ignored files and folders were there afterwards. */
+interface Setup {
+  readonly key: string;
+  readonly made: readonly string[];
+}
+
+async function setupOf(dir: string): Promise<Setup | null> {
+  const text = await readFile(join(await gitDirOf(dir), SETUP_DONE), 'utf8').catch(() => null);
+  return text === null ? null : (JSON.parse(text) as Setup);
+}
+
+/** Removes whatever no commit holds, ignored files too; what set-up made may stay. */
+export async function cleanWorkspace(dir: string, signal: AbortSignal): Promise<void> {
+  const made = (await setupOf(dir))?.made ?? [];
+  const keep = made.flatMap((path) => ['-e', literalPattern(path)]);
+  await git(dir, ['clean', '-q', '-ffdx', ...keep], signal, { limitMs: LONG_LIMIT_MS });
 }
 
 async function copyUntracked(ground: Ground, dir: string, signal: AbortSignal): Promise<void> {
   const from = ground.repository.dir;
   const patterns = await includePatterns(ground);
   if (patterns.length === 0) return;
-  const files = await untrackedMatching(from, patterns, signal);
-  if (files.length === 0) return;
-  await addExcludes(ground.repository.commonDir, files.map(literalPattern), signal);
+  const { files, unignored } = await untrackedMatching(from, patterns, signal);
+  if (unignored.length > 0) {
+    await addExcludes(ground.repository.commonDir, unignored.map(literalPattern), signal);
+  }
   for (const file of files) {
     await mkdir(dirname(join(dir, file)), { recursive: true });
     await copyFile(join(from, file), join(dir, file), constants.COPYFILE_FICLONE);

@@ -10,16 +10,17 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
-import { git } from '../git/git.ts';
+import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
+import { removeStaleLocks } from '../git/locks.ts';
 import { isAncestor, readRef, setRef } from '../git/refs.ts';
 import { addWorktree, removeWorktree } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { bring } from './bring.ts';
+import { bring, cleanWorkspace } from './bring.ts';
 import { branchOf, type Ground, workspaceDir } from './ground.ts';
-import { keepWork } from './keep.ts';
+import { keepAside, keepWork } from './keep.ts';
 
 export interface WorkspaceOrder {
   readonly task: TaskId;
@@ -60,7 +61,13 @@ async function checkOut(
   signal: AbortSignal,
 ): Promise<void> {
   const branch = branchOf(ground, order.task);
+  if (order.attempt === 1 && (await ground.pool.take(dir))) {
+    const limit = { limitMs: LONG_LIMIT_MS };
+    await git(dir, ['checkout', '-q', '-f', '-B', branch, order.base], signal, limit);
+    return;
+  }
   const isThere = order.attempt > 1 && (await isWorkingTree(dir));
+  if (isThere) await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
   if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
@@ -114,8 +121,10 @@ async function resetTo(
   const ref = keptRef(ground.run, `${task}.${attempt - 1}`);
   const message = `Left by attempt ${attempt - 1} of ${task}`;
   await keepWork(dir, { ref, message, beyond: base }, signal);
-  await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal);
-  await git(dir, ['clean', '-q', '-ffd'], signal);
+  await keepAside(ground, task, dir, signal);
+  const limit = { limitMs: LONG_LIMIT_MS };
+  await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal, limit);
+  await cleanWorkspace(dir, signal);
 }
 
 /**

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { Repository } from '../git/repository.ts';
 import { runBranch, taskBranch } from '../model/names.ts';
 import type { Plan, TaskId } from '../model/plan.ts';
+import type { Pool } from './pool.ts';
 
 export interface Ground {
   readonly repository: Repository;
@@ -17,6 +18,7 @@ export interface Ground {
   readonly plan: Plan;
   /** The environment of set-up commands, checks and gates. */
   readonly env: Readonly<Record<string, string>>;
+  readonly pool: Pool;
 }
 
 /** The folder that holds all workspaces of a run. */

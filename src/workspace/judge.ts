@@ -6,22 +6,29 @@
  *   J2. Nothing is undone. A refused commit or a change out of scope leaves everything in place.
  */
 
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { commitAll } from '../git/commit.ts';
-import { changedFiles, conflictMarkersIn } from '../git/diff.ts';
-import { headRefOf, unmergedFiles } from '../git/git-dir.ts';
-import { resolveCommit, setRef } from '../git/refs.ts';
+import { changedFiles, changesIn, conflictMarkersIn } from '../git/diff.ts';
+import { headRefOf } from '../git/git-dir.ts';
+import { hooksIn } from '../git/hooks.ts';
+import { removeStaleLocks } from '../git/locks.ts';
+import { headOf, setRef } from '../git/refs.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage } from '../model/names.ts';
 import type { Sha, TaskSpec } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { check } from './check.ts';
 import { branchOf, type Ground } from './ground.ts';
+import { keepAside } from './keep.ts';
 
 export interface Work {
   readonly task: TaskSpec;
   readonly dir: string;
   readonly base: Sha;
   readonly mark: string;
+  /** It began with a merge laid out, so that conflict markers may be left. */
+  readonly mended: boolean;
 }
 
 export type Judged =
@@ -36,29 +43,67 @@ export type Judged =
 /** Judges the files, runs the task's checks, and commits. */
 export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
   const { task, dir, base } = work;
-  const unmerged = await unmergedFiles(dir, signal);
-  const files = await changedFiles(dir, base, signal);
+  await removeStaleLocks(dir, signal); // Everything that ran here has ended.
+  const { files, noIgnored } = await changesIn(dir, base, signal);
   if (task.mode === 'read') return { kind: 'good', commit: null, files: [], outside: files };
   if (files.length === 0) {
     if (task.allowEmpty) return { kind: 'good', commit: null, files, outside: [] };
-    return bad({ kind: 'no-change', message: 'The agent said it was done but changed nothing.' });
+    return bad(NO_CHANGE);
   }
-  const unresolved = await conflictMarkersIn(dir, unmerged, signal);
-  if (unresolved.length > 0) {
-    const output = unresolved.join('\n');
-    const message = `Conflict markers are left in ${unresolved.join(', ')}.`;
-    return bad({ kind: 'checks-failed', message, check: 'no conflict markers', output });
-  }
-  const forbidden = files.filter((file) => inScope(file, task.forbids));
-  if (forbidden.length > 0) return bad(outOfScope(forbidden, `forbidden by the plan`));
-  const outside =
-    task.writes.length === 0 ? [] : files.filter((file) => !inScope(file, task.writes));
-  if (outside.length > 0 && task.outside === 'fail') {
-    return bad(outOfScope(outside, `outside ${task.writes.join(', ')}`));
+  const wrong = await judgeFiles(work, files, signal);
+  if (wrong !== null) return bad(wrong);
+  if (task.checks.length === 0) {
+    const judged = await commit(ground, work, files, signal);
+    // Without checks and hooks nothing has touched the files since they were looked at.
+    const isPristine = judged.kind === 'good' && noIgnored && !(await hasHooks(ground, signal));
+    if (isPristine) ground.pool.note(dir);
+    return judged;
   }
   const red = await runChecks(ground, work, signal);
   if (red !== null) return bad(red);
-  return commit(ground, work, { files, outside }, signal);
+  const now = await changedFiles(dir, base, signal); // Checks may have changed something, too.
+  const late = await judgeFiles(work, now, signal);
+  return late === null ? commit(ground, work, now, signal) : bad(late);
+}
+
+/** What is wrong with the changed files; null where nothing is. */
+async function judgeFiles(
+  { task, dir, mended }: Work,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const nested = files.find((file) => isRepository(dir, file));
+  if (nested !== undefined) {
+    const message = `${nested} is a git repository of its own: its files would not be committed.`;
+    return { kind: 'commit-failed', message };
+  }
+  const unresolved = mended ? await conflictMarkersIn(dir, files, signal) : [];
+  if (unresolved.length > 0) {
+    const message = `Conflict markers are left in ${unresolved.join(', ')}.`;
+    const output = unresolved.join('\n');
+    return { kind: 'checks-failed', message, check: 'no conflict markers', output };
+  }
+  const forbidden = files.filter((file) => inScope(file, task.forbids));
+  if (forbidden.length > 0) return outOfScope(forbidden, 'forbidden by the plan');
+  const outside = outsideOf(task, files);
+  if (outside.length === 0 || task.outside === 'report') return null;
+  return outOfScope(outside, `outside ${task.writes.join(', ')}`);
+}
+
+/** A repository inside of the workspace that is not one of its submodules. */
+function isRepository(dir: string, file: string): boolean {
+  if (!existsSync(join(dir, file, '.git'))) return false;
+  const modules = join(dir, '.gitmodules');
+  const text = existsSync(modules) ? readFileSync(modules, 'utf8') : '';
+  return !text.split('\n').some((line) => line.trim() === `path = ${file}`);
+}
+
+async function hasHooks({ repository }: Ground, signal: AbortSignal): Promise<boolean> {
+  return hooksIn(repository.commonDir, repository.dir, signal);
+}
+
+function outsideOf(task: TaskSpec, files: readonly string[]): readonly string[] {
+  return task.writes.length === 0 ? [] : files.filter((file) => !inScope(file, task.writes));
 }
 
 async function runChecks(
@@ -80,8 +125,8 @@ async function runChecks(
 
 async function commit(
   ground: Ground,
-  { task, dir }: Work,
-  changes: { readonly files: readonly string[]; readonly outside: readonly string[] },
+  { task, dir, base }: Work,
+  files: readonly string[],
   signal: AbortSignal,
 ): Promise<Judged> {
   const message = commitMessage(ground.plan.conventions, ground.run, task);
@@ -92,17 +137,25 @@ async function commit(
       message: `The work could not be committed. ${answer.why}`,
     });
   }
-  const head =
-    answer.kind === 'committed' ? answer.commit : await resolveCommit(dir, 'HEAD', signal);
+  const head = answer.kind === 'committed' ? answer.commit : await headOf(dir, signal);
+  if (head === base) return bad(NO_CHANGE); // What seemed to differ is the same to a commit.
   // The agent may have left its branch; the work must be reachable from ours all the same.
   const ref = `refs/heads/${branchOf(ground, task.id)}`;
-  if (head !== null && (await headRefOf(dir)) !== ref) await setRef(dir, ref, head, signal);
-  return { kind: 'good', commit: head, ...changes };
+  if (head !== null && (await headRefOf(dir)) !== ref) {
+    await keepAside(ground, task.id, dir, signal);
+    await setRef(dir, ref, head, signal);
+  }
+  return { kind: 'good', commit: head, files, outside: outsideOf(task, files) };
 }
 
 function outOfScope(files: readonly string[], why: string): Failure {
   return { kind: 'out-of-scope', message: `Changed ${files.join(', ')}: ${why}.`, files };
 }
+
+const NO_CHANGE: Failure = {
+  kind: 'no-change',
+  message: 'The agent said it was done but changed nothing.',
+};
 
 function bad(failure: Failure): Judged {
   return { kind: 'bad', failure };

@@ -8,10 +8,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { git } from '../git/git.ts';
-import { gitDirOf } from '../git/git-dir.ts';
-import { resolveCommit, setRef, treeOf } from '../git/refs.ts';
-import type { Sha } from '../model/plan.ts';
+import { git, LONG_LIMIT_MS } from '../git/git.ts';
+import { gitDirOf, headRefOf } from '../git/git-dir.ts';
+import { headOf, isAncestor, setRef, tipOf, treeOf } from '../git/refs.ts';
+import { keptRef } from '../model/names.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
+import { branchOf, type Ground } from './ground.ts';
 
 /** Saves a workspace's state under a ref: its last commit plus whatever is not committed. */
 export async function keepWork(
@@ -24,7 +26,7 @@ export async function keepWork(
   },
   signal: AbortSignal,
 ): Promise<Sha> {
-  const head = await resolveCommit(dir, 'HEAD', signal);
+  const head = await headOf(dir, signal);
   const tree = await snapshotTree(dir, signal);
   const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
   const commit =
@@ -61,9 +63,26 @@ async function snapshotTree(dir: string, signal: AbortSignal): Promise<Sha> {
   const env = { GIT_INDEX_FILE: index };
   try {
     await git(dir, ['read-tree', 'HEAD'], signal, { env });
-    await git(dir, ['add', '-A'], signal, { env });
+    await git(dir, ['add', '-A'], signal, { env, limitMs: LONG_LIMIT_MS });
     return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();
   } finally {
     await rm(index, { force: true });
   }
+}
+
+/**
+ * An agent may have left our branch and made commits on both. Before the branch is moved, what only
+ * it holds gets a ref of its own.
+ */
+export async function keepAside(
+  ground: Ground,
+  task: TaskId,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const ref = `refs/heads/${branchOf(ground, task)}`;
+  if ((await headRefOf(dir)) === ref) return;
+  const tip = await tipOf(ground.repository.commonDir, ref, signal);
+  if (tip === null || (await isAncestor(dir, tip, 'HEAD', signal))) return;
+  await setRef(dir, keptRef(ground.run, `${task}_${tip.slice(0, 8)}`), tip, signal);
 }

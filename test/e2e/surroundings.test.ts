@@ -152,7 +152,7 @@ test('an agent program that is missing, an agent nobody knows, a plan that is wr
   const missing = await runPlan(repo, claude, { args: ['--claude-exe', './no-such-claude'] });
   expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('no-such-claude') });
   const unknown = await runPlan(repo, { tasks: { one: { agent: 'clod', prompt: 'x' } } });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('claude, shell') });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There are: claude,') });
   const wrong = await runPlan(repo, 'landfast: 1\ntasks:\n  - id: a b\n    promt: x\n');
   expect(wrong).toMatchObject({ code: 2 });
   expect(wrong.stderr).toMatch(

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commitAll, commitTree, readCommit } from '../../src/git/commit.ts';
-import { isClean } from '../../src/git/diff.ts';
+import { leftoversIn } from '../../src/git/diff.ts';
 import { removeStaleLocks } from '../../src/git/locks.ts';
 import { treeOf } from '../../src/git/refs.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
@@ -33,7 +33,7 @@ describe('commitAll', () => {
 
     const commit = await repo.git('rev-parse', 'HEAD');
     expect(result).toEqual({ kind: 'committed', commit });
-    expect(await isClean(repo.dir, repo.signal)).toBe(true);
+    expect(await leftoversIn(repo.dir, repo.signal)).toBe('pristine');
     expect(await names(repo)).toBe('-dash\nchanged ü\nkept\n"new\\nline/file"');
     expect(await readCommit(repo.dir, commit, repo.signal)).toMatchObject({
       author: { name: 'Ada Lovelace', email: 'ada@example.com' },
@@ -41,26 +41,10 @@ describe('commitAll', () => {
     });
   });
 
-  test('commits known paths without a search, also those that are gone everywhere', async () => {
-    await using repo = await tempRepo({ files: { a: '', b: '', c: '' } });
-    await repo.git('rm', '--quiet', 'a');
-    await rm(join(repo.dir, 'b'));
-    await repo.write({ 'b/now a folder': '', 'sp ace\n': '', other: '' });
-    const paths = ['a', 'b', 'b/now a folder', 'sp ace\n'];
-    expect(await commitAll(repo.dir, { message: 'x', paths }, repo.signal)).toMatchObject({
-      kind: 'committed',
-    });
-    expect(await names(repo)).toBe('b/now a folder\nc\n"sp ace\\n"');
-    expect(await repo.git('status', '--porcelain')).toBe('?? other');
-  });
-
-  test('says when there is nothing, and does not bother the hooks then', async () => {
+  test('says when there is nothing, whatever a hook says', async () => {
     await using repo = await tempRepo();
     await hook(repo, 'pre-commit', 'exit 1');
     expect(await commitAll(repo.dir, { message: 'x' }, repo.signal)).toEqual({ kind: 'nothing' });
-    expect(await commitAll(repo.dir, { message: 'x', paths: [] }, repo.signal)).toEqual({
-      kind: 'nothing',
-    });
   });
 
   test('makes the first commit of a repository', async () => {
@@ -84,12 +68,12 @@ describe('commitAll', () => {
     const ours = await repo.commit('main', { same: 'main\n' });
     const theirs = await repo.commit('topic', { other: '' });
     await repo.git('merge', '--quiet', '--no-commit', '--strategy=ours', 'topic');
-    expect(await isClean(repo.dir, repo.signal)).toBe(false);
+    expect(await leftoversIn(repo.dir, repo.signal)).toBe('work');
     const result = await commitAll(repo.dir, { message: 'Merge' }, repo.signal);
     expect(result).toMatchObject({ kind: 'committed' });
     const commit = await repo.git('rev-parse', 'HEAD');
     expect((await readCommit(repo.dir, commit, repo.signal)).parents).toEqual([ours, theirs]);
-    expect(await isClean(repo.dir, repo.signal)).toBe(true);
+    expect(await leftoversIn(repo.dir, repo.signal)).toBe('pristine');
   });
 
   test('does not mistake line ends for changes where they are converted', async () => {
@@ -98,7 +82,7 @@ describe('commitAll', () => {
     await rm(join(repo.dir, 'a'));
     await repo.git('checkout', '--', 'a');
     expect(await readFile(join(repo.dir, 'a'), 'utf8')).toBe('one\r\ntwo\r\n');
-    expect(await isClean(repo.dir, repo.signal)).toBe(true);
+    expect(await leftoversIn(repo.dir, repo.signal)).toBe('pristine');
     expect(await commitAll(repo.dir, { message: 'x' }, repo.signal)).toEqual({ kind: 'nothing' });
   });
 

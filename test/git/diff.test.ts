@@ -3,7 +3,7 @@
 import { chmod, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changedFiles, conflictMarkersIn, diffNames, isClean } from '../../src/git/diff.ts';
+import { changedFiles, conflictMarkersIn, leftoversIn } from '../../src/git/diff.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 test('changes are told against a commit, untracked files too, ignored ones not', async () => {
@@ -55,24 +55,14 @@ test('an untracked repository is one path, and so is a file made again', async (
   expect(await changedFiles(repo.dir, base, repo.signal)).toEqual(['a', 'nested']);
 });
 
-test('two commits differ in names, renames being two', async () => {
-  await using repo = await tempRepo({ files: { 'a b': 'long enough to be seen as renamed\n' } });
-  const from = await repo.git('rev-parse', 'HEAD');
-  const to = await repo.commit('topic', {
-    'a b': null,
-    'über\n': 'long enough to be seen as renamed\n',
-  });
-  expect(await diffNames(repo.dir, from, to, repo.signal)).toEqual(['a b', 'über\n']);
-  expect(await diffNames(repo.dir, from, from, repo.signal)).toEqual([]);
-});
-
 test('an untracked file is not clean, whatever the configuration says', async () => {
   await using repo = await tempRepo({ files: { '.gitignore': 'ignored\n' } });
   await repo.git('config', 'status.showUntrackedFiles', 'no');
+  expect(await leftoversIn(repo.dir, repo.signal)).toBe('pristine');
   await repo.write({ ignored: '' });
-  expect(await isClean(repo.dir, repo.signal)).toBe(true);
+  expect(await leftoversIn(repo.dir, repo.signal)).toBe('clean');
   await repo.write({ 'folder/precious': '' });
-  expect(await isClean(repo.dir, repo.signal)).toBe(false);
+  expect(await leftoversIn(repo.dir, repo.signal)).toBe('work');
 });
 
 test('a checkout in the middle of a merge or cherry-pick is not clean', async () => {
@@ -81,11 +71,11 @@ test('a checkout in the middle of a merge or cherry-pick is not clean', async ()
   await repo.commit('main', { b: '' });
   await repo.git('merge', '--quiet', '--no-commit', '--strategy=ours', 'topic');
   expect(await repo.git('status', '--porcelain')).toBe('');
-  expect(await isClean(repo.dir, repo.signal)).toBe(false);
+  expect(await leftoversIn(repo.dir, repo.signal)).toBe('work');
   await repo.git('merge', '--abort');
-  expect(await isClean(repo.dir, repo.signal)).toBe(true);
+  expect(await leftoversIn(repo.dir, repo.signal)).toBe('pristine');
   await repo.git('cherry-pick', '--no-commit', 'topic');
-  expect(await isClean(repo.dir, repo.signal)).toBe(false);
+  expect(await leftoversIn(repo.dir, repo.signal)).toBe('work');
 });
 
 test('conflict markers are found where a merge left them, and nowhere else', async () => {

@@ -1,9 +1,9 @@
 /** Which repository a directory belongs to, from all the places one may be started in. */
 
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { headBranch, isShallow, openRepository } from '../../src/git/repository.ts';
+import { headBranch, openRepository } from '../../src/git/repository.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { runGit, tempRepo } from '../support/temp-repo.ts';
 
@@ -122,13 +122,4 @@ test('HEAD is a branch, detached, or without a commit', async () => {
 
   await using empty = await tempRepo({ files: null });
   expect(await headBranch(empty.dir, empty.signal)).toEqual({ kind: 'unborn', name: 'main' });
-});
-
-test('a clone of depth one is shallow', async () => {
-  await using repo = await tempRepo();
-  await repo.commit('main', { a: '1' });
-  const clone = join(await realpath(repo.outside), 'clone');
-  await repo.git('clone', '--quiet', '--depth', '1', `file://${repo.dir}`, clone);
-  expect(await isShallow(clone, repo.signal)).toBe(true);
-  expect(await isShallow(repo.dir, repo.signal)).toBe(false);
 });

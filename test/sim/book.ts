@@ -24,6 +24,8 @@ export interface Page {
   fate: Fate | null;
   used: Used;
   session: string | null;
+  /** Its last attempt found that the agent has forgotten the session. */
+  lost: boolean;
   /** Where in the journal its cancellation is; null unless it is cancelled. */
   cancelledSeq: number | null;
   workspace: 'none' | 'live' | 'released' | 'gone';
@@ -201,7 +203,9 @@ export class Book {
     rule(page.cancelledSeq === null, `${id} starts although it is cancelled`);
     rule(this.stopping === null, `${id} starts although the run is stopping`);
     const promised = event.budgetUsd ?? 0;
-    rule(this.freeUsd > -TINY_USD + promised, `${id} starts without money`);
+    const spends = AGENTS[spec.agent]!.prose;
+    rule(!spends || this.freeUsd > -TINY_USD + promised, `${id} starts without money`);
+    rule(spends || promised === 0, `${id} reserves money that it cannot spend`);
     if (Number.isFinite(this.leftUsd)) this.#reserved.set(`${id}.${event.attempt}`, promised);
     this.#checkDue(page, event);
     for (const other of this.pages.values()) {
@@ -228,11 +232,9 @@ export class Book {
     const late = this.before < fate.dueAt && this.at > fate.dueAt;
     rule(!late, `${id} starts again ${this.at - fate.dueAt} ms too late, with nothing in between`);
     const session = AGENTS[agent]!.resume ? page.session : null;
-    const expected = fate.rework
-      ? { kind: 'rework', session, commit: page.work }
-      : session === null
-        ? { kind: 'fresh' }
-        : { kind: 'continue', session };
+    const again = session === null ? { kind: 'fresh' } : { kind: 'continue', session };
+    const anew = page.lost ? { kind: 'continue', session: null } : again;
+    const expected = fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
     const same = JSON.stringify(start) === JSON.stringify(expected);
     rule(same, `${id} starts again as ${JSON.stringify(start)}`);
   }
@@ -241,6 +243,7 @@ export class Book {
     const { id } = page.spec;
     rule(page.status === 'running', `${event.type} of ${id}, which is ${page.status}`);
     rule(event.attempt === page.attempts, `${event.type} of ${id}.${event.attempt} is stale`);
+    page.lost = event.type === 'attempt.failed' && event.failure.kind === 'session-lost';
     if (event.type === 'attempt.failed') {
       page.status = 'stopped';
       page.fate = afterAttempt(page.spec, event.failure, this.at, page.used);
@@ -276,7 +279,7 @@ export class Book {
     rule(idle, `${id} fails although it is ${page.status}`);
     const reasons: Readonly<Record<string, boolean>> = {
       cancelled: page.cancelledSeq !== null || this.stopping?.mode === 'cancel',
-      budget: this.leftUsd < TINY_USD && page.status !== 'queued',
+      budget: this.leftUsd < TINY_USD && page.status !== 'queued' && AGENTS[page.spec.agent]!.prose,
       'dependency-failed':
         failure.kind === 'dependency-failed' &&
         page.spec.needs.includes(failure.dependency) &&
@@ -309,6 +312,7 @@ function newPage(spec: TaskSpec): Page {
     fate: null,
     used: { counted: 0, waits: 0, reworks: 0 },
     session: null,
+    lost: false,
     cancelledSeq: null,
     workspace: 'none',
   };

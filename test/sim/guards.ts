@@ -6,7 +6,7 @@
 import { type Effect, keyOf } from '../../src/model/effect.ts';
 import { type Book, isOver, type Page, TINY_USD } from './book.ts';
 import type { Job } from './jobs.ts';
-import { reallyMeet } from './plans.ts';
+import { AGENTS, reallyMeet } from './plans.ts';
 import type { Repo } from './repo.ts';
 import { rule } from './violation.ts';
 
@@ -98,8 +98,9 @@ export function guardRest({ book, jobs }: Scene, now: number): void {
     ({ status, cancelledSeq }) => status === 'queued' && cancelledSeq === null,
   );
   rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
-  if (book.stopping !== null || book.freeUsd < TINY_USD) return;
-  const idle = pages.find((page) => isDue(book, page, now) && hasRoom(book, page));
+  if (book.stopping !== null) return;
+  const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
+  const idle = pages.find((page) => pays(page) && isDue(book, page, now) && hasRoom(book, page));
   rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
 }
 

@@ -124,7 +124,8 @@ function beginAttempt(
       job.say({ type: 'attempt.session', task, attempt, session: session ?? `${task}.${attempt}` }),
     );
   }
-  const costUsd = Math.min(random.between(1, 60) / 100, effect.budgetUsd ?? 1);
+  const spends = AGENTS[spec.agent]!.prose;
+  const costUsd = !spends ? 0 : Math.min(random.between(1, 60) / 100, effect.budgetUsd ?? 1);
   for (const share of random.chance(0.7) ? [0.5, 1] : []) {
     job.later(Math.round(duration * share), () =>
       job.say({

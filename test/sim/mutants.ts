@@ -61,7 +61,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts attempts with the money spent',
     file: DECIDE,
-    find: ' || purse.isEmpty) continue;',
+    find: ' || (spends(task) && purse.isEmpty)) continue;',
     replace: ') continue;',
   },
   {
@@ -72,7 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it promises the same money twice',
-    file: DECIDE,
+    file: 'src/schedule/budget.ts',
     find: 'this.#left -= Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));',
     replace: '',
   },
@@ -97,14 +97,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it never starts a retry that has to wait',
     file: DECIDE,
-    find: 'if (next.at > now) {',
-    replace: 'if (next.at > 0) {',
+    find: 'if (next.at <= now) due.push',
+    replace: 'if (next.at <= 0) due.push',
   },
   {
     name: 'it does not wait before a retry',
     file: DECIDE,
-    find: 'if (next.at > now) {',
-    replace: 'if (next.at > now + 10_000) {',
+    find: 'if (next.at <= now) due.push',
+    replace: 'if (next.at <= now + 10_000) due.push',
   },
   {
     name: 'it merges two candidates at the same time',
@@ -237,13 +237,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not go on with a release after a crash',
     file: RECOVER,
-    find: "effects.push({ kind: 'release', task: id, succeeded: isGood(task) });",
+    find: 'effects.push(releaseEffect(state, task));',
     replace: '',
   },
   {
     name: 'it does not go on with a publication after a crash',
     file: RECOVER,
-    find: "effects.push({ kind: 'publish', head: state.publish.head, target: state.target });",
+    find: 'effects.push(publishEffect(state, state.publish.head, state.target));',
     replace: '',
   },
   {

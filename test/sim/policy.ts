@@ -21,7 +21,14 @@ export type Fate =
   | { readonly kind: 'queue' }
   | { readonly kind: 'give-up' };
 
-const COUNTED = ['transient', 'idle-timeout', 'workspace-failed', 'checks-failed', 'stuck'];
+const COUNTED = [
+  'transient',
+  'idle-timeout',
+  'workspace-failed',
+  'checks-failed',
+  'stuck',
+  'session-lost',
+];
 const COUNTED_FOR_PROSE = ['no-change', 'out-of-scope'];
 const LIMIT_PAUSES = [60_000, 300_000, 900_000, 1_800_000];
 const GIVE_UP = { kind: 'give-up' } as const;

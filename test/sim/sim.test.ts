@@ -39,6 +39,7 @@ const EVERY_KIND: Readonly<Record<FailureKind, true>> = {
   permanent: true,
   'rate-limited': true,
   schema: true,
+  'session-lost': true,
   stuck: true,
   'total-timeout': true,
   transient: true,

@@ -35,6 +35,7 @@ const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unkno
   ['turns', 1],
   ['schema', 1],
   ['stuck', 2],
+  ['session-lost', 2],
   ['permanent', 1],
   ['cancelled', 0.5],
   ['total-timeout', 1],

@@ -53,7 +53,9 @@ export interface ApiRequest {
 /** The part of a request's body that tests look at. */
 export interface RequestBody {
   readonly contents: readonly unknown[];
-  readonly tools?: readonly { readonly functionDeclarations?: readonly { readonly name: string }[] }[];
+  readonly tools?: readonly {
+    readonly functionDeclarations?: readonly { readonly name: string }[];
+  }[];
 }
 
 /** A running API. Leaving the scope ends it, with every open answer. */

@@ -95,14 +95,14 @@ const KIND_OF_SUBTYPE: ReadonlyMap<string, SimpleFailureKind> = new Map<string, 
 
 interface Refusal {
   readonly pattern: RegExp;
-  readonly kind: 'auth' | 'permanent';
+  readonly kind: 'auth' | 'permanent' | 'session-lost';
   readonly say: (line: string) => string;
 }
 
 const REFUSALS: readonly Refusal[] = [
   {
     pattern: /^(?:error: )?No conversation found/i,
-    kind: 'permanent',
+    kind: 'session-lost',
     say: (line) => `The session to resume is not known to the agent any more. ${line}`,
   },
   {

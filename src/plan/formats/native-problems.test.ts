@@ -23,7 +23,7 @@ describe('each problem has its place and a way out', () => {
     ['nam: x', '2:1: error: unknown key "nam"\n  did you mean "name"?'],
     [
       'zzz: x',
-      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, target, defaults, workspace, gates, land, limits, tasks',
+      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, target, defaults, workspace, gates, land, limits, sandbox, fence, tasks',
     ],
     [
       'name: 7',

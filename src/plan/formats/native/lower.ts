@@ -1,13 +1,15 @@
 /** A checked native plan becomes a Plan: every default is written down here, and only here. */
 
 import {
+  type AgentOptions,
   type GateSpec,
   type LandingSpec,
   type LimitsSpec,
+  type McpServer,
   NATIVE_CONVENTIONS,
-  NO_OPTIONS,
-  NO_SANDBOX,
+  type Permissions,
   type Plan,
+  type SandboxSpec,
   type TaskSpec,
 } from '../../../model/plan.ts';
 import type { NativePlan, NativeTask } from './schema.ts';
@@ -29,7 +31,7 @@ export function lower(native: NativePlan, prompts: readonly string[], name: stri
     },
     landing: lowerLanding(native.land ?? {}),
     limits: lowerLimits(native.limits ?? {}),
-    sandbox: NO_SANDBOX,
+    sandbox: lowerSandbox(native),
     conventions: NATIVE_CONVENTIONS,
   };
 }
@@ -55,12 +57,52 @@ function lowerTask(
     retries: task.retries ?? defaults.retries ?? 2,
     timeoutMs: task.timeout ?? defaults.timeout ?? HOUR_MS,
     idleMs: task.idle ?? defaults.idle ?? 7 * MINUTE_MS,
-    permissions: task.permissions ?? defaults.permissions ?? 'acceptEdits',
+    permissions: permissionsOf(task) ?? permissionsOf(defaults) ?? 'acceptEdits',
     allowEmpty: task.allow_empty ?? false,
     env: { ...defaults.env, ...task.env },
     ...present('cwd', task.cwd === '' ? undefined : task.cwd),
-    options: NO_OPTIONS,
+    options: lowerOptions(task, defaults),
     statusLine: false,
+  };
+}
+
+/** `permissions` is our own word for it; `tools` has the words of claude-code-orchestrator. */
+function permissionsOf({ permissions, tools }: Wishes): Permissions | undefined {
+  if (permissions !== undefined) return permissions;
+  return tools?.skip_permissions === true ? 'bypassPermissions' : tools?.permission_mode;
+}
+
+type Wishes = NonNullable<NativePlan['defaults']>;
+
+function lowerOptions(task: NativeTask, defaults: Wishes): AgentOptions {
+  const tools = { ...defaults.tools, ...task.tools };
+  const servers = Object.entries({ ...defaults.mcp, ...task.mcp });
+  return {
+    tools: {
+      allowed: tools.allowed_tools ?? [],
+      disallowed: tools.disallowed_tools ?? [],
+      commands: tools.allowed_cli ?? [],
+    },
+    dirs: tools.add_dirs ?? [],
+    mcp: Object.fromEntries(servers.map(([name, server]) => [name, lowerServer(server)])),
+    maxTurns: task.max_turns ?? defaults.max_turns ?? null,
+    budgetUsd: task.budget_usd ?? defaults.budget_usd ?? null,
+    schema: task.schema ?? null,
+    passEnv: [...new Set([...(defaults.pass_env ?? []), ...(task.pass_env ?? [])])],
+    command: task.command ?? defaults.command ?? [],
+    promptAs: task.prompt_as ?? defaults.prompt_as ?? 'stdin',
+  };
+}
+
+function lowerServer({ command, env, url }: NonNullable<Wishes['mcp']>[string]): McpServer {
+  return url === undefined ? { command: command ?? [], env: env ?? {} } : { url };
+}
+
+function lowerSandbox({ sandbox, fence }: NativePlan): SandboxSpec {
+  return {
+    mode: sandbox ?? 'off',
+    network: fence?.network ?? 'on',
+    caches: fence?.caches ?? [],
   };
 }
 

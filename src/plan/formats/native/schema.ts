@@ -2,16 +2,20 @@
 
 import { z } from 'zod';
 import {
+  anyFolder,
   branch,
   choice,
   count,
   duration,
   env,
+  envName,
   flag,
   folder,
+  httpUrl,
   id,
   money,
   permissions,
+  program,
   scope,
   text,
   word,
@@ -19,6 +23,26 @@ import {
 
 const texts = z.array(text);
 const scopes = z.array(scope);
+
+const toolsSchema = z.strictObject({
+  permission_mode: permissions.optional(),
+  skip_permissions: flag.optional(),
+  allowed_cli: z.array(program).optional(),
+  allowed_tools: z.array(text).optional(),
+  disallowed_tools: z.array(text).optional(),
+  add_dirs: z.array(anyFolder).optional(),
+});
+
+/** A program to start, or an address to call. */
+const mcpServerSchema = z
+  .strictObject({
+    command: z.array(text).min(1).optional(),
+    env: env.optional(),
+    url: httpUrl.optional(),
+  })
+  .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
+    params: { message: 'a server has either a command or a url' },
+  });
 
 const forEveryTask = {
   agent: text.optional(),
@@ -29,6 +53,13 @@ const forEveryTask = {
   idle: duration.optional(),
   permissions: permissions.optional(),
   env: env.optional(),
+  pass_env: z.array(envName).optional(),
+  tools: toolsSchema.optional(),
+  mcp: z.record(z.string(), mcpServerSchema).optional(),
+  max_turns: count(1, 10_000).optional(),
+  budget_usd: money.optional(),
+  command: z.array(text).min(1).optional(),
+  prompt_as: choice(['stdin', 'argument']).optional(),
 };
 
 export const taskSchema = z.strictObject({
@@ -43,6 +74,7 @@ export const taskSchema = z.strictObject({
   checks: texts.optional(),
   group: id.optional(),
   allow_empty: flag.optional(),
+  schema: z.record(z.string(), z.unknown()).optional(),
   cwd: folder.optional(),
 });
 
@@ -72,6 +104,12 @@ export const limitsSchema = z.strictObject({
   groups: z.record(z.string(), count(1, 256)).optional(),
 });
 
+/** What the fence of `sandbox` lets through. */
+export const fenceSchema = z.strictObject({
+  network: choice(['on', 'off']).optional(),
+  caches: z.array(anyFolder).optional(),
+});
+
 export const nativeSchema = z.strictObject({
   landfast: z.literal(1),
   name: text.optional(),
@@ -81,6 +119,8 @@ export const nativeSchema = z.strictObject({
   gates: z.array(gateSchema).optional(),
   land: landSchema.optional(),
   limits: limitsSchema.optional(),
+  sandbox: choice(['off', 'on', 'require']).optional(),
+  fence: fenceSchema.optional(),
   tasks: z.array(taskSchema).min(1),
 });
 

@@ -113,6 +113,32 @@ export const branch = value((given, refuse) => {
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ENV_REFUSED = /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*)$/;
 
+/** A program's name, as it is looked up on PATH. */
+export const program = value((given, refuse) =>
+  typeof given === 'string' && /^[\w][\w.+-]*$/.test(given)
+    ? given
+    : refuse({ expected: 'the name of a program', ...inQuotes(given) }),
+);
+
+/** A folder anywhere on the machine: absolute, below the home (`~/`), or in the repository. */
+export const anyFolder = value((given, refuse) => {
+  if (typeof given === 'string' && /^(?:\/|~\/)[^\0\n]*$/.test(given)) return given;
+  const wrong = pathRefusal(given);
+  return wrong === null ? normaliseGlob(given as string) : refuse(wrong);
+});
+
+export const httpUrl = value((given, refuse) =>
+  typeof given === 'string' && /^https?:\/\/[^\s]+$/.test(given)
+    ? given
+    : refuse({ expected: 'an http or https address', ...inQuotes(given) }),
+);
+
+export const envName = value((given, refuse) =>
+  typeof given === 'string' && ENV_NAME.test(given) && !ENV_REFUSED.test(given)
+    ? given
+    : refuse({ expected: 'the name of a variable that may be passed on', ...inQuotes(given) }),
+);
+
 export const env = value((given, refuse) => {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
     return refuse({ expected: 'a mapping of names to text' });

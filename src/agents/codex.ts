@@ -1,0 +1,181 @@
+/**
+ * OpenAI's Codex CLI, driven headless: one process per attempt, the prompt on standard input, JSON
+ * lines on standard output (codex/stream.ts) and a few log lines on standard error
+ * (codex/log-line.ts).
+ *
+ *   C1. The prompt never is an argument: with one, the CLI still waits for the end of its input.
+ *   C2. The session id is the CLI's own; it is known from its first line on.
+ *   C3. Permissions are the walls of the CLI's own sandbox, and nobody is asked: what the sandbox
+ *       does not allow fails, and the model is told so (the stream is not: a command that the
+ *       sandbox has refused does not show up there at all).
+ *         plan               reads everything, writes nothing, no network (also every read task)
+ *         acceptEdits        writes the workspace, `dirs`, TMPDIR and /tmp, not `.git`; no network
+ *         auto               the same, and the CLI's reviewer model decides on what goes further
+ *         bypassPermissions  no sandbox at all
+ *       The other modes would need somebody to ask, or rules for single tools; it has neither.
+ *   C4. The last `result` decides. Without one: what the CLI says when it refuses to start, then
+ *       the way it ended. A program that never spoke the stream's language is judged as a plain
+ *       command.
+ *   C5. The environment of a plan's MCP server may hold secrets: it is in a file, not an argument.
+ */
+
+import type { Failure } from '../model/failure.ts';
+import type { AgentOptions, McpServer } from '../model/plan.ts';
+import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { startFailure } from './codex/failure.ts';
+import { LOG_FILTER } from './codex/log-line.ts';
+import { StreamParser } from './codex/stream.ts';
+import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+
+export const codex: Agent = {
+  name: 'codex',
+  can: {
+    resume: true,
+    fork: true,
+    prose: true,
+    role: false,
+    model: true,
+    permissions: ['acceptEdits', 'plan', 'auto', 'bypassPermissions'],
+    toolRules: false,
+    commands: false,
+    dirs: true,
+    mcp: true,
+    maxTurns: false,
+    budget: false,
+    schema: true,
+    anyCommand: false,
+  },
+  program: {
+    file: 'codex',
+    versionArgs: ['--version'],
+    install: 'npm install -g @openai/codex',
+    login: {
+      args: ['login', 'status'],
+      // "Not logged in" is no verdict: a key in the environment or a provider's own will do.
+      judge: ({ code, stderr }) => (code === 0 && /Logged in/i.test(stderr) ? 'in' : 'unknown'),
+    },
+  },
+  command,
+  parser: (job) => new StreamParser(job),
+  outcome,
+};
+
+function command(job: Job): CommandLine {
+  const { schema } = job.options;
+  const mcp = mcpFiles(job.options);
+  const files = {
+    ...mcp,
+    ...(schema === null ? {} : { 'schema.json': JSON.stringify(schema) }),
+  };
+  return {
+    file: job.executable ?? 'codex',
+    args: [
+      ...['exec', '--json', '--skip-git-repo-check'],
+      ...permissionArgs(job),
+      ...(job.model === null ? [] : ['-m', job.model]),
+      ...(schema === null ? [] : ['--output-schema', '{temp}/schema.json']),
+      ...mcpArgs(job.options),
+      ...sessionArgs(job),
+      '-',
+    ],
+    stdin: job.prompt,
+    env: { RUST_LOG: LOG_FILTER },
+    inherit: INHERIT,
+    ...(Object.keys(files).length === 0 ? {} : { files }),
+  };
+}
+
+/** All other options stand before these words: after them the CLI knows only some. */
+function sessionArgs({ resume, fork }: Job): readonly string[] {
+  return resume === null ? [] : [fork ? 'fork' : 'resume', resume];
+}
+
+function permissionArgs({ permissions, readOnly, options }: Job): readonly string[] {
+  if (readOnly || permissions === 'plan') return ['-s', 'read-only'];
+  if (permissions === 'bypassPermissions') return ['--dangerously-bypass-approvals-and-sandbox'];
+  const mode = permissions === 'auto' ? ['--approve-for-me'] : ['-s', 'workspace-write'];
+  return [...mode, ...options.dirs.flatMap((dir) => ['--add-dir', dir])];
+}
+
+/** One override for all servers: a second one for the same key would replace the first. */
+function mcpArgs({ mcp }: AgentOptions): readonly string[] {
+  const servers = Object.entries(mcp).map(([name, server], index) => {
+    return `${toml(name)}=${'url' in server ? `{url=${toml(server.url)}}` : stdio(server, index)}`;
+  });
+  return servers.length === 0 ? [] : ['-c', `mcp_servers={${servers.join(',')}}`];
+}
+
+type StdioServer = Extract<McpServer, { command: unknown }>;
+
+function stdio(server: StdioServer, index: number): string {
+  const [file = '', ...args] = hasEnv(server)
+    ? ['/bin/sh', `{temp}/${scriptName(index)}`]
+    : server.command;
+  return `{command=${toml(file)},args=[${args.map(toml).join(',')}]}`;
+}
+
+/** Scripts that set a server's environment and become the server. */
+function mcpFiles({ mcp }: AgentOptions): Readonly<Record<string, string>> {
+  const scripts = Object.values(mcp).flatMap((server, index) => {
+    if ('url' in server || !hasEnv(server)) return [];
+    const variables = Object.entries(server.env).map(([name, value]) => `${name}=${quote(value)}`);
+    const lines = variables.map((variable) => `export ${variable}\n`).join('');
+    return [[scriptName(index), `${lines}exec ${server.command.map(quote).join(' ')}\n`]];
+  });
+  return Object.fromEntries(scripts);
+}
+
+function hasEnv({ env }: StdioServer): boolean {
+  return Object.keys(env).length > 0;
+}
+
+function scriptName(index: number): string {
+  return `mcp-${index + 1}.sh`;
+}
+
+/** A string of JSON is one of TOML, but for a character that TOML wants to see escaped. */
+function toml(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * What the CLI needs to find its account and network. What a session around us has set for itself
+ * (CODEX_THREAD_ID, CODEX_SANDBOX, CODEX_CI …) stays out.
+ */
+const INHERIT: readonly string[] = [
+  'CODEX_HOME',
+  'CODEX_SQLITE_HOME',
+  'CODEX_API_KEY',
+  'CODEX_ACCESS_TOKEN',
+  'CODEX_CA_CERTIFICATE',
+  'OPENAI_API_KEY',
+  'OPENAI_BASE_URL',
+  'OPENAI_ORGANIZATION',
+  'OPENAI_PROJECT',
+  'AZURE_OPENAI_API_KEY',
+  'OPENROUTER_API_KEY',
+  'AWS_*',
+];
+
+function outcome(end: AgentEnd): AgentOutcome {
+  const { result } = end;
+  if (result?.ok) {
+    const { text, structured } = result;
+    return { ok: true, text, ...(structured === undefined ? {} : { structured }) };
+  }
+  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
+  const refusal = succeeded(end.exit) ? null : startFailure(end.stderrTail);
+  if (refusal !== null) return { ok: false, failure: refusal };
+  if (!end.spoke) return plainOutcome(end);
+  return { ok: false, failure: silentFailure(end) };
+}
+
+/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
+function silentFailure(end: AgentEnd): Failure {
+  const message = `The agent ended without a result. ${describeEnd(end)}`;
+  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
+}

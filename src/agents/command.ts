@@ -1,0 +1,69 @@
+/**
+ * Any program as an agent: the plan gives its argument vector, and its exit code is the whole
+ * truth. Exit 0 is success and what it printed is its answer.
+ *
+ *   C1. The prompt is standard input, which has no limit, or an argument (`prompt_as: argument`):
+ *       in place of every `{prompt}` of the vector, or the last one where there is none.
+ *   C2. An argument has a limit, and a prompt beyond it is refused in words: the system's own
+ *       answer would say nothing of the prompt.
+ *   C3. There is no shell in between: nothing in a prompt can become a command.
+ *   C4. What the program may do is decided by its arguments, not by us. So only the modes are
+ *       accepted that do not promise to hold anything back from it: what a plan says by itself
+ *       (`default`, `acceptEdits`) and `bypassPermissions`.
+ */
+
+import { UserError } from '../base/errors.ts';
+import type { Agent, CommandLine, Job } from './agent.ts';
+import { plainOutcome } from './plain-command.ts';
+
+export const command: Agent = {
+  name: 'command',
+  can: {
+    resume: false,
+    fork: false,
+    prose: true,
+    role: false,
+    model: false,
+    permissions: ['default', 'acceptEdits', 'bypassPermissions'],
+    toolRules: false,
+    commands: false,
+    dirs: false,
+    mcp: false,
+    maxTurns: false,
+    budget: false,
+    schema: false,
+    anyCommand: true,
+  },
+  program: {
+    file: null,
+    versionArgs: [],
+    install: 'any program; the plan names it (`command: [program, argument, …]`)',
+    login: null,
+  },
+  command: commandLine,
+  parser: () => ({ stdout: () => [], stderr: () => [] }),
+  outcome: plainOutcome,
+};
+
+function commandLine({ prompt, options }: Job): CommandLine {
+  const [file = '', ...args] = options.command;
+  if (options.promptAs === 'stdin') return { file, args, stdin: prompt, env: {}, inherit: [] };
+  const placed = args.some((text) => text.includes(PLACE))
+    ? args.map((text) => text.replaceAll(PLACE, () => prompt))
+    : [...args, prompt];
+  for (const argument of placed) requireShort(argument);
+  return { file, args: placed, stdin: '', env: {}, inherit: [] };
+}
+
+function requireShort(argument: string): void {
+  const bytes = new TextEncoder().encode(argument).length;
+  if (bytes <= MAX_ARGUMENT_BYTES) return;
+  const size = `${Math.ceil(bytes / 1024)} KB of at most ${MAX_KB} KB`;
+  throw new UserError(
+    `The prompt is too long for an argument (${size}): give it as \`prompt_as: stdin\`.`,
+  );
+}
+
+const PLACE = '{prompt}';
+const MAX_KB = 120;
+const MAX_ARGUMENT_BYTES = MAX_KB * 1024;

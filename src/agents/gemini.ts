@@ -1,0 +1,149 @@
+/**
+ * Gemini CLI, driven headless: one process per attempt, the prompt on standard input, a stream of
+ * JSON lines on standard output (gemini/stream.ts), its retries on standard error only.
+ *
+ *   G1. The prompt never is an argument. Its text is not touched: where it holds `@path` and such a
+ *       path exists, the CLI adds that file, as its users know it.
+ *   G2. The session id is ours from the start, so an attempt that dies at once can be resumed. A
+ *       session belongs to its folder, and an attempt's workspace stays where it is.
+ *   G3. One process: the CLI does not start itself anew, so a signal reaches what does the work.
+ *   G4. The last `result` decides. Where it does not say which error it was, the exit code does: it
+ *       is the HTTP status modulo 256. Without a result: the exit code of a refused start, then the
+ *       way it ended. A program that never spoke the stream's language is judged as a plain command.
+ *
+ * What is missing is missing in the CLI: servers of the Model Context Protocol and a turn limit can
+ * only be set in files that belong to root, the user or the repository; roles, forks, budgets and
+ * schemas it does not have.
+ */
+
+import type { Failure } from '../model/failure.ts';
+import type { Permissions } from '../model/plan.ts';
+import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { kindOfExit, startFailure } from './gemini/failure.ts';
+import { guardRules, taskRules } from './gemini/policy.ts';
+import { StreamParser } from './gemini/stream.ts';
+import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+
+export const gemini: Agent = {
+  name: 'gemini',
+  can: {
+    resume: true,
+    fork: false,
+    prose: true,
+    role: false,
+    model: true,
+    permissions: ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'],
+    toolRules: true,
+    commands: true,
+    dirs: true,
+    mcp: false,
+    maxTurns: false,
+    budget: false,
+    schema: false,
+    anyCommand: false,
+  },
+  program: {
+    file: 'gemini',
+    versionArgs: ['--version'],
+    install: 'npm install -g @google/gemini-cli',
+    login: null,
+  },
+  command,
+  parser: (job) => new StreamParser(job),
+  outcome,
+};
+
+function command(job: Job): CommandLine {
+  const args = ['--output-format', 'stream-json'];
+  if (job.resume === null) args.push('--session-id', job.newSession);
+  else args.push('--resume', job.resume);
+  args.push('--approval-mode', APPROVAL_MODES[approval(job)], ...POLICY_ARGS);
+  if (job.model !== null) args.push(`--model=${job.model}`);
+  args.push(...job.options.dirs.map((dir) => `--include-directories=${dir}`));
+  return {
+    file: job.executable ?? 'gemini',
+    args,
+    stdin: job.prompt,
+    env: {
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      // The workspace is of the user's own repository. Untrusted, the CLI refuses to start.
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    },
+    inherit: INHERIT,
+    files: { 'guard.toml': guardRules(job), 'task.toml': taskRules(job) },
+  };
+}
+
+/** A read task asks nobody and gets no leave to write; planning is stricter still. */
+function approval({ permissions, readOnly }: Job): Permissions {
+  return readOnly && permissions !== 'plan' ? 'dontAsk' : permissions;
+}
+
+/**
+ * Headless, the CLI refuses whatever it would have to ask for. So its `default` is both our
+ * `default` and `dontAsk`: it reads and searches, and runs nothing that no rule allows. `auto_edit`
+ * adds its tools that write files, inside of the workspace, and fetching pages. `plan` reads only;
+ * the guard (gemini/policy.ts) keeps the model from leaving it. `yolo` allows everything. Nothing
+ * there judges a call by itself, as `auto` asks for.
+ */
+const APPROVAL_MODES: Readonly<Record<Permissions, string>> = {
+  default: 'default',
+  dontAsk: 'default',
+  acceptEdits: 'auto_edit',
+  plan: 'plan',
+  bypassPermissions: 'yolo',
+  auto: 'default', // Not among our abilities: no plan comes here with it.
+};
+
+/**
+ * As an administrator's rules ours outrank the user's own. A machine with rules for all of its
+ * users ignores that flag: there they count as the user's. Naming any would put the user's own out
+ * of force, hence the folder of those.
+ */
+const POLICY_ARGS: readonly string[] = ['admin-policy', 'policy']
+  .flatMap((flag) => [`--${flag}={temp}/guard.toml`, `--${flag}={temp}/task.toml`])
+  .concat('--policy=~/.gemini/policies');
+
+/**
+ * What the CLI needs to find its account, model and network. What a session around us has set for
+ * itself (GEMINI_CLI, GEMINI_CLI_IDE_*, SANDBOX …) stays out.
+ */
+const INHERIT: readonly string[] = [
+  'GEMINI_API_KEY',
+  'GEMINI_API_KEY_AUTH_MECHANISM',
+  'GEMINI_MODEL',
+  'GEMINI_DEFAULT_AUTH_TYPE',
+  'GEMINI_CLI_HOME',
+  'GEMINI_CLI_CUSTOM_HEADERS',
+  'GEMINI_CLI_USE_COMPUTE_ADC',
+  'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
+  'GEMINI_CLI_SYSTEM_DEFAULTS_PATH',
+  'GEMINI_TELEMETRY_*',
+  'GOOGLE_*',
+  'CLOUD_SHELL',
+  'NO_BROWSER',
+];
+
+function outcome(end: AgentEnd): AgentOutcome {
+  const { exit, result } = end;
+  if (result?.ok) return { ok: true, text: result.text };
+  if (result) return { ok: false, failure: resultFailure(end, result.failure) };
+  const refusal = exit.kind === 'exited' ? startFailure(exit.code, end.stderrTail) : null;
+  if (refusal !== null) return { ok: false, failure: refusal };
+  if (!end.spoke) return plainOutcome(end);
+  return { ok: false, failure: silentFailure(end) };
+}
+
+/** An error without a name counts as transient; the exit code may know better. */
+function resultFailure(end: AgentEnd, failure: Failure | undefined): Failure {
+  if (failure === undefined) return silentFailure(end);
+  if (failure.kind !== 'transient' || succeeded(end.exit)) return failure;
+  const kind = end.exit.kind === 'exited' ? kindOfExit(end.exit.code, end.stderrTail) : null;
+  return kind === null ? failure : { kind, message: failure.message };
+}
+
+/** It began to work and ended without a word about the end, as it does when it is interrupted. */
+function silentFailure(end: AgentEnd): Failure {
+  const message = `The agent ended without a result. ${describeEnd(end)}`;
+  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
+}

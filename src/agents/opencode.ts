@@ -1,0 +1,176 @@
+/**
+ * OpenCode, driven headless: one process per attempt, the prompt on standard input, JSON lines on
+ * standard output and those of our reporter on standard error (opencode/stream.ts).
+ *
+ *   O1. The prompt never is an argument: the CLI would put quotes around it.
+ *   O2. The session id is the CLI's own, known when it first asks the model. It is resumed in the
+ *       folder it began in: from another one the CLI hangs.
+ *   O3. What a job asks for is added to the user's configuration by OPENCODE_CONFIG_CONTENT, which
+ *       comes after all files. Values of an MCP server's environment may be secret and every tool
+ *       sees the variable, so they stand in files.
+ *   O4. Permissions are rules (opencode/permission.ts), given to the agent that works: the role, or
+ *       the CLI's own `build` or `plan`. Where no rules are needed the user's default agent works.
+ *   O5. A tool that is refused does not end the turn: the model is told, and goes on.
+ *   O6. The last `result` decides. Without one: what the CLI says when it cannot begin, then the
+ *       way it ended. Its exit code is 0 even where it gave up.
+ *
+ * With a plugin, such as our reporter, the CLI waits at its first start for packages that it then
+ * installs into its configuration folder.
+ */
+
+import type { Failure } from '../model/failure.ts';
+import type { AgentOptions } from '../model/plan.ts';
+import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { isVague, startFailure } from './opencode/failure.ts';
+import { permissionRules } from './opencode/permission.ts';
+import { REPORTER_FILE, reporterSource } from './opencode/reporter.ts';
+import { StreamParser } from './opencode/stream.ts';
+import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+
+export const opencode: Agent = {
+  name: 'opencode',
+  can: {
+    resume: true,
+    fork: true,
+    prose: true,
+    role: true,
+    model: true,
+    permissions: ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'],
+    toolRules: true,
+    commands: true,
+    dirs: true,
+    mcp: true,
+    // `steps` of an agent ends in a summary that looks like success; the others it does not have.
+    maxTurns: false,
+    budget: false,
+    schema: false,
+    anyCommand: false,
+  },
+  program: {
+    file: 'opencode',
+    versionArgs: ['--version'],
+    install: 'npm install -g opencode-ai',
+    login: null,
+  },
+  command,
+  parser: () => new StreamParser(),
+  outcome,
+};
+
+function command(job: Job): CommandLine {
+  const bypass = job.permissions === 'bypassPermissions' && !job.readOnly;
+  return {
+    file: job.executable ?? 'opencode',
+    args: [
+      ...['run', '--format', 'json', '--thinking', '--print-logs', '--log-level', 'ERROR'],
+      ...(job.resume === null ? [] : ['--session', job.resume]),
+      ...(job.resume !== null && job.fork ? ['--fork'] : []),
+      ...(job.model === null ? [] : ['--model', job.model]),
+      ...(bypass ? ['--auto'] : []),
+    ],
+    stdin: job.prompt,
+    env: {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(job)),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+    },
+    inherit: INHERIT,
+    files: { [REPORTER_FILE]: reporterSource(job.role), ...mcpFiles(job.options) },
+  };
+}
+
+function configuration(job: Job): object {
+  const rules = permissionRules(job);
+  const ruled = Object.keys(rules).length > 0;
+  const own = job.permissions === 'plan' ? 'plan' : 'build';
+  const agent = job.role ?? (ruled ? own : null);
+  return {
+    plugin: [`file://{temp}/${REPORTER_FILE}`],
+    experimental: { continue_loop_on_deny: true },
+    ...(agent !== null && { default_agent: agent }),
+    ...(agent !== null && ruled && { agent: { [agent]: { permission: rules } } }),
+    ...(Object.keys(job.options.mcp).length > 0 && { mcp: mcpServers(job.options) }),
+  };
+}
+
+function mcpServers({ mcp }: AgentOptions): object {
+  const servers = Object.entries(mcp).map(([name, server], index) => {
+    if ('url' in server) return [name, { type: 'remote', url: server.url, enabled: true }];
+    const names = Object.keys(server.env);
+    const environment = names.map((key, at) => [key, `{file:{temp}/${secretFile(index, at)}}`]);
+    const { command } = server;
+    return [
+      name,
+      { type: 'local', command, environment: Object.fromEntries(environment), enabled: true },
+    ];
+  });
+  return Object.fromEntries(servers);
+}
+
+function mcpFiles({ mcp }: AgentOptions): Readonly<Record<string, string>> {
+  const files = Object.values(mcp).flatMap((server, index) => {
+    const values = 'url' in server ? [] : Object.values(server.env);
+    return values.map((value, at) => [secretFile(index, at), value]);
+  });
+  return Object.fromEntries(files);
+}
+
+function secretFile(server: number, variable: number): string {
+  return `mcp-${server + 1}-${variable + 1}`;
+}
+
+/**
+ * What the CLI needs to find its configuration, and the keys of the providers most people use;
+ * `pass_env` brings others. What a session around us has set for itself (OPENCODE, OPENCODE_PID,
+ * OPENCODE_CONFIG_CONTENT, OPENCODE_SERVER_PASSWORD …) stays out.
+ */
+const INHERIT: readonly string[] = [
+  'OPENCODE_CONFIG',
+  'OPENCODE_CONFIG_DIR',
+  'OPENCODE_API_KEY',
+  'OPENCODE_DB',
+  'OPENCODE_MODELS_URL',
+  'OPENCODE_MODELS_PATH',
+  'OPENCODE_DISABLE_MODELS_FETCH',
+  'OPENCODE_DISABLE_LSP_DOWNLOAD',
+  'OPENCODE_DISABLE_PROJECT_CONFIG',
+  'ANTHROPIC_API_KEY',
+  'OPENAI_API_KEY',
+  'OPENROUTER_API_KEY',
+  'GEMINI_API_KEY',
+  'GOOGLE_API_KEY',
+  'GOOGLE_GENERATIVE_AI_API_KEY',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'GOOGLE_CLOUD_PROJECT',
+  'GOOGLE_VERTEX_*',
+  'VERTEX_LOCATION',
+  'AWS_*',
+  'AZURE_*',
+  'GITHUB_TOKEN',
+  'GROQ_API_KEY',
+  'MISTRAL_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'XAI_API_KEY',
+  'CEREBRAS_API_KEY',
+  'TOGETHER_API_KEY',
+  'MOONSHOT_API_KEY',
+  'ZHIPU_API_KEY',
+];
+
+function outcome(end: AgentEnd): AgentOutcome {
+  const { result } = end;
+  if (result?.ok) return { ok: true, text: result.text };
+  const refusal = startFailure(end.stderrTail);
+  if (result) {
+    const failure = result.failure ?? silentFailure(end);
+    return { ok: false, failure: isVague(failure) ? (refusal ?? failure) : failure };
+  }
+  if (refusal !== null && !succeeded(end.exit)) return { ok: false, failure: refusal };
+  if (!end.spoke) return plainOutcome(end);
+  return { ok: false, failure: silentFailure(end) };
+}
+
+/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
+function silentFailure(end: AgentEnd): Failure {
+  const message = `The agent ended without a result. ${describeEnd(end)}`;
+  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
+}

@@ -1,0 +1,168 @@
+/**
+ * Small shells that start programs on our behalf. Starting a process from a large one is dear: the
+ * kernel copies its tables, and our event loop waits; a shell of a megabyte does it in no time.
+ *
+ *   S1. A shell runs one program at a time and leads its own process group: to stop a program, with
+ *       all that it started, the group is ended, and a new shell takes the place.
+ *   S2. Words reach the shell quoted; nothing in them is ever read as shell text.
+ *   S3. Output goes through files of our own, so a program that leaves a process behind cannot hold
+ *       up the answer. The error text is read only when the program failed.
+ *   S4. A shell ends when its input is closed: it cannot outlive us, however we end.
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperationalError } from '../base/errors.ts';
+import type { Exit } from '../base/exit.ts';
+import { type Capture, type Captured, TimeLimitError } from './capture.ts';
+import { type StartedChild, sendSignal, start } from './spawn.ts';
+
+const GRACE_MS = 500;
+
+/** Programs run by a few shells, as many at a time as are asked for. */
+export class CoShells {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #dir = mkdtempSync(join(tmpdir(), 'landfast-sh-'));
+  readonly #idle: CoShell[] = [];
+  #made = 0;
+
+  /** `env` is what every program gets; a call adds its own. */
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** As `capture` does it; `env` of the command is what is added. */
+  async capture(command: Capture, signal: AbortSignal): Promise<Captured> {
+    if (signal.aborted) {
+      return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
+    }
+    const shell = this.#idle.pop() ?? (await this.#start());
+    const result = await shell.run(command, signal);
+    if (!shell.isOver) this.#idle.push(shell);
+    return result;
+  }
+
+  /** Lets the shells go. Nothing may be running. */
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.map((shell) => shell.close()));
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  async #start(): Promise<CoShell> {
+    this.#made += 1;
+    const program = { file: '/bin/sh', args: ['-s'], cwd: '/', env: this.#env };
+    return new CoShell(await start(program, 'pipe'), join(this.#dir, String(this.#made)));
+  }
+}
+
+class CoShell {
+  readonly #child: StartedChild;
+  readonly #files: { readonly input: string; readonly output: string; readonly errors: string };
+  readonly #ended: Promise<void>;
+  #answer: ((code: number | null) => void) | null = null;
+  #text = '';
+  isOver = false;
+
+  constructor(child: StartedChild, path: string) {
+    this.#child = child;
+    this.#files = { input: `${path}.in`, output: `${path}.out`, errors: `${path}.err` };
+    child.stdin?.on('error', () => {});
+    child.stderr?.resume();
+    child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#hear(text));
+    this.#ended = new Promise((resolve) => {
+      child.once('exit', () => {
+        this.isOver = true;
+        this.#answer?.(null);
+        resolve();
+      });
+    });
+  }
+
+  async run(command: Capture, signal: AbortSignal): Promise<Captured> {
+    let stopped: { readonly reason: unknown } | null = null;
+    const stop = (reason: unknown): void => {
+      stopped ??= { reason };
+      this.#end();
+    };
+    const onAbort = (): void => stop(signal.reason);
+    const { limitMs } = command;
+    const timer =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => stop(new TimeLimitError(command.file, limitMs)), limitMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const code = await this.#ask(command);
+      const exit = exitOf(code, stopped);
+      const failed = exit.kind !== 'exited' || exit.code !== 0;
+      return {
+        exit,
+        stdout: textOf(this.#files.output),
+        stderr: failed ? textOf(this.#files.errors) : '',
+      };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin?.end();
+    await this.#ended;
+  }
+
+  #ask(command: Capture): Promise<number | null> {
+    const { input, output, errors } = this.#files;
+    if (command.stdin !== '') writeFileSync(input, command.stdin, { mode: 0o600 });
+    const from = command.stdin === '' ? '/dev/null' : quoted(input);
+    const env = Object.entries(command.env).map(
+      ([name, value]) => `${name}=${quoted(value ?? '')}`,
+    );
+    const words = [...env, quoted(command.file), ...command.args.map(quoted)].join(' ');
+    const where = `cd ${quoted(command.cwd)}`;
+    return new Promise((resolve) => {
+      this.#answer = resolve;
+      this.#child.stdin?.write(
+        `{ ${where} && ${words}; } <${from} >${quoted(output)} 2>${quoted(errors)}; echo $?\n`,
+      );
+    });
+  }
+
+  #hear(text: string): void {
+    this.#text += text;
+    if (!this.#text.endsWith('\n')) return;
+    const code = Number.parseInt(this.#text, 10);
+    this.#text = '';
+    this.#answer?.(code);
+    this.#answer = null;
+  }
+
+  /** The program and the shell itself: they are one group. */
+  #end(): void {
+    if (this.isOver) return;
+    sendSignal(-this.#child.pid, 'SIGTERM');
+    setTimeout(() => {
+      if (!this.isOver) sendSignal(-this.#child.pid, 'SIGKILL');
+    }, GRACE_MS).unref();
+  }
+}
+
+function exitOf(code: number | null, stopped: { readonly reason: unknown } | null): Exit {
+  if (stopped !== null) return { kind: 'aborted', reason: stopped.reason };
+  if (code === null) throw new OperationalError('A shell that starts programs for us has ended.');
+  return { kind: 'exited', code };
+}
+
+/** What a program printed; nothing where it never got so far. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

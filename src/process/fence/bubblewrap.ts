@@ -1,0 +1,86 @@
+/**
+ * The command line of bubblewrap for given bounds. Pure: what must exist was made before.
+ *
+ *   U1. The whole file system is mounted read-only, and writable places are mounted over it. A
+ *       user namespace without capabilities keeps even root from mounting it otherwise.
+ *   U2. `/tmp` is the temp folder and `/run` is empty. Both are where sockets of others lie (a terminal
+ *       multiplexer, a container engine, a key agent), through which a program could act outside;
+ *       a socket works on a read-only file system as well. What is needed of them is shown again.
+ *   U3. Processes inside have process ids of their own and see nobody else's. From outside they are
+ *       ordinary descendants, with their environment, so that tree.ts finds and ends them.
+ *   U4. SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
+ */
+
+import { dirname, isAbsolute } from 'node:path';
+import { type Bounds, isWithin } from './bounds.ts';
+
+/** The namespaces of every fence. */
+export const ISOLATION: readonly string[] = [
+  ...['--unshare-user', '--unshare-ipc', '--unshare-pid'],
+  ...['--cap-drop', 'ALL'],
+];
+
+const TMP = '/tmp';
+const RUN = '/run';
+
+/** Name resolution, and where some systems keep their programs. */
+const NEEDED_OF_RUN = [
+  ...['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager', '/run/connman'],
+  ...['/run/current-system', '/run/booted-system', '/run/opengl-driver', '/run/wrappers'],
+];
+
+/** What every fence stands on: a file system that cannot be written. */
+export const LANDMARKS: readonly string[] = [
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', RUN],
+  ...NEEDED_OF_RUN.flatMap((path) => ['--ro-bind-try', path, path]),
+];
+
+/**
+ * bubblewrap's outer process dies of SIGINT, which we send to the whole group, and would be taken
+ * for the end of the program. So a shell waits instead, until the program is gone: INNER keeps
+ * the pipe of `$()` open exactly as long. Signals that end the program end the shell as well;
+ * those codes above 128 that programs choose themselves stay what they are.
+ */
+const OUTER = `trap : INT
+exec 3>&1
+held=$(exec "$@" 4>&1 >&3 3>&-)
+code=$?
+case $code in 13[2-79]|143) ulimit -c 0; kill -$((code - 128)) $$ ;; esac
+exit $code`;
+
+const INNER = 'trap : INT; (exec "$@" 4>&-); exit $?';
+
+/** Where the tool is, and what holds for one attempt. */
+export interface Wrapping {
+  readonly tool: string;
+  readonly bounds: Bounds;
+  readonly temp: string;
+}
+
+interface Bare {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** The program as it is started inside of the fence. */
+export function bubblewrapCommand({ tool, bounds, temp }: Wrapping, program: Bare): Bare {
+  const inner = ['/bin/sh', '-c', INNER, 'fence', program.file, ...program.args];
+  const network = bounds.network === 'off' ? ['--unshare-net'] : [];
+  const flags = [...ISOLATION, ...network, ...LANDMARKS, ...mounts(bounds, temp, program.file)];
+  return { file: '/bin/sh', args: ['-c', OUTER, 'fence', tool, ...flags, '--', ...inner] };
+}
+
+/** Later mounts lie on top of earlier ones. */
+function mounts(bounds: Bounds, temp: string, file: string): readonly string[] {
+  const home = isAbsolute(file) ? [dirname(file)] : [];
+  const hidden = [bounds.checkout, ...home].filter(
+    (path) => [TMP, RUN].some((place) => isWithin(path, place)) && ![TMP, RUN].includes(path),
+  );
+  const branch = bounds.branch === null ? [] : [dirname(bounds.branch.ref), bounds.branch.log];
+  return [
+    ...['--bind', temp, TMP],
+    ...hidden.flatMap((path) => ['--ro-bind', path, path]),
+    ...[...bounds.writable, ...branch, temp].flatMap((path) => ['--bind', path, path]),
+    ...bounds.kept.flatMap((path) => ['--ro-bind', path, path]),
+  ];
+}

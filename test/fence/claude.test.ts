@@ -1,0 +1,79 @@
+/**
+ * The real Claude Code CLI inside of a fence, against a scripted Messages API: it works as it does
+ * outside, commits included, and what its tools try beyond the bounds fails.
+ */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { claude } from '../../src/agents/claude.ts';
+import { addWorktree } from '../../src/git/worktree.ts';
+import { fenceSupport, makeFence } from '../../src/process/fence.ts';
+import { run } from '../../src/process/run.ts';
+import { claudeCli, claudeEnv } from '../support/claude-cli.ts';
+import { jobOf } from '../support/job.ts';
+import { bash, say, startMessagesApi, write } from '../support/messages-api.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { tempRepo } from '../support/temp-repo.ts';
+
+const support = await fenceSupport(AbortSignal.timeout(20_000));
+const CLI = support.kind === 'missing' ? null : await claudeCli();
+
+test.skipIf(support.kind === 'missing' && !process.env.CI)(
+  'a fenced agent edits and commits in its workspace, and cannot touch the checkout',
+  async () => {
+    await using repo = await tempRepo();
+    await using temp = await tempDir();
+    const workspace = join(repo.outside, 'worktrees', 'a');
+    const commit = await repo.git('rev-parse', 'HEAD');
+    const place = { path: workspace, branch: 'landfast/r1.a', commit };
+    await addWorktree(repo.commonDir, place, repo.signal);
+    const trespass = `echo x > '${repo.dir}/trespass' || echo refused`;
+    await using api = await startMessagesApi({
+      scenarios: {
+        work: [
+          write('a.txt', 'one\n'),
+          bash(trespass),
+          bash('git add -A && git commit -qm "By the agent"'),
+          say('All done.'),
+        ],
+      },
+    });
+    const fence = makeFence({
+      workspace,
+      commonDir: repo.commonDir,
+      branchRef: `refs/heads/${place.branch}`,
+      writable: [join(repo.outside, '.claude')],
+      network: 'on',
+    });
+    const job = jobOf({ executable: CLI, cwd: workspace, permissions: 'bypassPermissions' });
+    const command = claude.command(job);
+    const parser = claude.parser(job);
+    const events: unknown[] = [];
+    const exit = await run(
+      {
+        ...fence(command, temp.path),
+        cwd: workspace,
+        env: {
+          ...claudeEnv(repo.outside, api.baseUrl('work')),
+          ...command.env,
+          TMPDIR: temp.path,
+        },
+        stdin: command.stdin,
+        graceMs: 2_000,
+        mark: null,
+        onLine: (line, from) => {
+          if (from === 'stdout') events.push(...parser.stdout(line));
+        },
+      },
+      repo.signal,
+    );
+    expect(exit).toEqual({ kind: 'exited', code: 0 });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'tool.end', output: expect.stringContaining('refused') }),
+    );
+    expect(existsSync(join(repo.dir, 'trespass'))).toBe(false);
+    expect(await repo.git('log', '--format=%s', place.branch)).toBe('By the agent\nChange');
+    expect(await repo.git('show', `${place.branch}:a.txt`)).toBe('one');
+  },
+);

@@ -1,0 +1,177 @@
+/**
+ * A scene for the whole program: a real repository, the real OpenCode CLI and a scripted API.
+ *
+ *   S1. The environment of the program is built from nothing (landfast.ts, opencode-cli.ts). What a
+ *       session around it would have set is added on purpose: none of it may reach the CLI.
+ *   S2. Plan and report are beside the checkout, so that a clean checkout can be asked for.
+ *   S3. The CLI is found on PATH, as a script that notes its environment and becomes the CLI.
+ *   S4. Nothing waits for ever, nothing is left: a program that takes too long is told to end, and
+ *       so is one that still runs when the scope is left. What that left behind is killed.
+ *
+ * Live processes are looked up in /proc: this tier runs on Linux.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Entry, Event } from '../../src/model/event.ts';
+import { sendSignal } from '../../src/process/spawn.ts';
+import type { reportJson } from '../../src/report/json.ts';
+import { type Ended, type Running, start } from '../support/landfast.ts';
+import {
+  type ApiRequest,
+  type MessagesApi,
+  type Step,
+  startMessagesApi,
+} from '../support/messages-api.ts';
+import { OPENCODE_VERSION, opencodeCli, opencodeEnv } from '../support/opencode-cli.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+/** Known before a test begins: installing it may take longer than a test may. */
+const CLI = await opencodeCli();
+console.info(`Runs OpenCode ${OPENCODE_VERSION} against a scripted Messages API.`);
+
+/** What a person's or another agent's session leaves in the environment of what it starts. */
+const OTHER_SESSION = {
+  OPENCODE: '1',
+  OPENCODE_PID: '1',
+  OPENCODE_SERVER_PASSWORD: 'secret',
+  OPENCODE_CONFIG_CONTENT: '{"model":"other/model"}',
+  ANTHROPIC_LOG: 'debug',
+  CLAUDECODE: '1',
+};
+
+const LIMIT_MS = 90_000;
+
+/** The report that `--report r.json` writes. */
+export type Report = ReturnType<typeof reportJson>;
+
+export interface Scene extends AsyncDisposable {
+  readonly repo: TempRepo;
+  readonly api: MessagesApi;
+  /** Starts `landfast run` on a plan, with `--events` and a report. */
+  run(plan: object): Promise<Running>;
+  /** Starts `landfast resume` in the same way. */
+  resume(): Running;
+  /** Runs any other command to its end. */
+  command(...args: readonly string[]): Promise<Ended>;
+  report(): Promise<Report>;
+  /** The requests a scenario got, in order. */
+  requests(scenario: string): readonly ApiRequest[];
+  /** The environments of all CLI processes so far. */
+  cliEnvironments(): Promise<readonly Readonly<Record<string, string>>[]>;
+  /** Pids of live processes that an attempt, a check or a gate of this scene has started. */
+  processes(): readonly number[];
+}
+
+/** Sets a scene; leaving the scope removes all of it. */
+export async function setScene(
+  scenarios: Readonly<Record<string, readonly Step[]>>,
+): Promise<Scene> {
+  const api = await startMessagesApi({ scenarios });
+  const repo = await tempRepo();
+  const home = repo.outside;
+  const bin = await notingCli(home);
+  const own = await opencodeEnv(home, api.url);
+  const env = { ...OTHER_SESSION, ...own, PATH: `${bin}:${own.PATH}` };
+  const begun: Running[] = [];
+  const begin = (...args: readonly string[]) => {
+    const running = start(args, { cwd: repo.dir, env });
+    begun.push(running);
+    const limit = setTimeout(() => running.child.kill('SIGTERM'), LIMIT_MS);
+    void running.ended.then(() => clearTimeout(limit));
+    return running;
+  };
+  const flags = ['--events', '--report', '../r.json'];
+  return {
+    repo,
+    api,
+    run: async (plan) => {
+      await writeFile(join(home, 'plan.yaml'), JSON.stringify({ landfast: 1, ...plan }));
+      return begin('run', '../plan.yaml', ...flags);
+    },
+    resume: () => begin('resume', ...flags),
+    command: (...args) => begin(...args).ended,
+    report: async () => JSON.parse(await readFile(join(home, 'r.json'), 'utf8')) as Report,
+    requests: (scenario) => api.requests.filter((request) => request.scenario === scenario),
+    cliEnvironments: () => notedEnvironments(home),
+    processes: () => markedProcesses(home),
+    async [Symbol.asyncDispose]() {
+      for (const { child, ended } of begun) {
+        child.kill('SIGTERM');
+        await ended;
+      }
+      for (const pid of markedProcesses(home)) sendSignal(pid, 'SIGKILL');
+      await api[Symbol.asyncDispose]();
+      await repo[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A task whose prompt leads to the scenario of its name. The marker stays out of its title. */
+export function opencodeTask(id: string, more: object = {}): object {
+  return { id, prompt: `Do what ${id} says\n\n[[scenario:${id}]]`, ...more };
+}
+
+/** The facts of one type, in order; of one task where one is named. */
+export function facts<T extends Event['type']>(
+  entries: readonly Entry[],
+  type: T,
+  task?: string,
+): readonly (Event & { readonly type: T })[] {
+  return entries
+    .map(({ event }) => event)
+    .filter((event): event is Event & { readonly type: T } => event.type === type)
+    .filter((event) => task === undefined || ('task' in event && event.task === task));
+}
+
+/** The session that the CLI names when it asks. */
+export function sessionOf(request: ApiRequest | undefined): string {
+  return String(request?.headers['x-session-id'] ?? '');
+}
+
+/** Those of the texts that the model is not told in a request; all of them if it never came. */
+export function untold(
+  request: ApiRequest | undefined,
+  ...texts: readonly string[]
+): readonly string[] {
+  const said = JSON.stringify(request?.body.messages ?? []);
+  return texts.filter((text) => !said.includes(JSON.stringify(text).slice(1, -1)));
+}
+
+async function notingCli(home: string): Promise<string> {
+  const bin = join(home, 'bin');
+  await mkdir(bin);
+  await mkdir(join(home, 'environments'));
+  const script = `#!/bin/sh\nenv > "$HOME/environments/$$"\nexec '${CLI}' "$@"\n`;
+  await writeFile(join(bin, 'opencode'), script, { mode: 0o755 });
+  return bin;
+}
+
+async function notedEnvironments(home: string) {
+  const dir = join(home, 'environments');
+  const texts = (await readdir(dir)).map((name) => readFile(join(dir, name), 'utf8'));
+  return (await Promise.all(texts)).map((text) =>
+    Object.fromEntries(text.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2))),
+  );
+}
+
+/** By what /proc says, not by our own process table. Zombies have no environment there. */
+function markedProcesses(home: string): readonly number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => {
+    const variables = environmentOf(pid).split('\0');
+    return (
+      variables.includes(`HOME=${home}`) &&
+      variables.some((variable) => variable.startsWith('LANDFAST_MARK='))
+    );
+  });
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return ''; // It has ended, or is another user's.
+  }
+}
