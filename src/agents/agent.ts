@@ -55,6 +55,8 @@ export interface ProgramFacts {
   readonly versionArgs: readonly string[];
   /** One line that says how to get it. */
   readonly install: string;
+  /** What it keeps outside of a workspace: `~/…`, or `$NAME` for a folder that a variable names. */
+  readonly keeps?: readonly string[];
   /** A call that tells without a model whether somebody is logged in, where there is one. */
   readonly login: LoginProbe | null;
 }

@@ -40,6 +40,7 @@ export const claude: Agent = {
     file: 'claude',
     versionArgs: ['--version'],
     install: 'npm install -g @anthropic-ai/claude-code',
+    keeps: ['$CLAUDE_CONFIG_DIR', '~/.claude', '~/.claude.json', '~/.cache'],
     login: {
       args: ['auth', 'status'],
       judge: ({ stdout }) => {

@@ -49,6 +49,7 @@ export const codex: Agent = {
     file: 'codex',
     versionArgs: ['--version'],
     install: 'npm install -g @openai/codex',
+    keeps: ['$CODEX_HOME', '~/.codex', '~/.cache'],
     login: {
       args: ['login', 'status'],
       // "Not logged in" is no verdict: a key in the environment or a provider's own will do.

@@ -46,6 +46,7 @@ export const gemini: Agent = {
     file: 'gemini',
     versionArgs: ['--version'],
     install: 'npm install -g @google/gemini-cli',
+    keeps: ['~/.gemini', '~/.cache'],
     login: null,
   },
   command,

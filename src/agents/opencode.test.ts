@@ -163,6 +163,14 @@ test.each<[string, string, Failure]>([
     },
   ],
   [
+    'a database in use',
+    'Error: Failed query: CREATE TABLE `project`\nparams: \n',
+    {
+      kind: 'transient',
+      message: 'The agent could not use its database. Error: Failed query: CREATE TABLE `project`',
+    },
+  ],
+  [
     'other words',
     'Segmentation fault\n',
     { kind: 'transient', message: 'It exited with code 1: Segmentation fault' },

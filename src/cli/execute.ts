@@ -3,8 +3,7 @@
  * all come here; what differs is only how they got a plan.
  */
 
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { drive } from '../engine/drive.ts';
 import { closeGitShells, openGitShells } from '../git/git.ts';
@@ -28,6 +27,7 @@ import type { Ground } from '../workspace/ground.ts';
 import { Pool } from '../workspace/pool.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { whileExecuting } from './executing.ts';
+import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
 import type { Place } from './place.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { openScreen, type Screen } from './screen.ts';
@@ -43,8 +43,9 @@ export interface HowToRun {
   readonly events?: boolean;
   readonly quiet?: boolean;
   readonly logDir?: string;
-  /** For a run that goes on: its new budget. */
   readonly budget?: number;
+  readonly maxWorkers?: number;
+  readonly sequential?: boolean;
   /** False for `--no-log`. */
   readonly log: boolean;
 }
@@ -72,13 +73,14 @@ export function checkHow(plan: Plan, how: HowToRun): void {
 /** Executes the run and answers with the exit code. */
 export async function execute(execution: Execution): Promise<number> {
   return whileExecuting(async () => {
-    const { run, how, before } = execution;
+    const { run, how, before, place, plan } = execution;
+    const fenceFor = await fenceOf(plan, place, { run, signal: new AbortController().signal });
     const { events = false, quiet = false } = how;
     const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
     const screen = openScreen({ run, before, dashboard, events, quiet });
     using signals = new Signals((text) => screen.say(text));
     signals.force.addEventListener('abort', () => killMarked(`${run}/`));
-    const site = siteOf(execution);
+    const site = siteOf(execution, fenceFor);
     openGitShells();
     let state: RunState;
     try {
@@ -119,12 +121,16 @@ async function driveRun(
     recorded: screen.recorded,
     heard: screen.heard,
   };
-  const budgetUsd = how.budget ?? null;
-  const order = { db, run, started, budgetUsd, world, signals: () => signals.take() };
+  const workers = how.sequential === true ? 1 : how.maxWorkers;
+  const changed = {
+    ...(how.budget === undefined ? {} : { budgetUsd: how.budget }),
+    ...(workers === undefined ? {} : { workers }),
+  };
+  const order = { db, run, started, changed, world, signals: () => signals.take() };
   return drive(order, signals.force);
 }
 
-function siteOf({ place, run, plan, how }: Execution): Site {
+function siteOf({ place, run, plan, how }: Execution, fenceFor: FenceFor): Site {
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
   const pool = new Pool(IDLE_PER_WORKER * plan.limits.workers);
@@ -137,14 +143,9 @@ function siteOf({ place, run, plan, how }: Execution): Site {
     userEnv: process.env,
     agentNamed,
     resolveDir: (folder) => resolveDir(folder, dir),
-    fenceFor: () => null,
+    fenceFor,
     executableOf: (name) => executableOf(name, how),
   };
-}
-
-/** A folder that the plan names: absolute, below the home, or relative to the root. */
-function resolveDir(folder: string, root: string): string {
-  return folder.startsWith('~/') ? join(homedir(), folder.slice(2)) : resolve(root, folder);
 }
 
 function executableOf(agent: string, { claudeExe }: HowToRun): string | null {

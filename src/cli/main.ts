@@ -105,8 +105,6 @@ function describeRun(program: Command, wrap: Wrap): void {
     .option('-n, --dry-run', 'check the plan, show what would run, and stop')
     .option('--tasks <ids>', 'only these tasks, separated by commas', list)
     .option('--agent <name>', 'this agent for every task that has a coding agent')
-    .option('--max-workers <n>', 'at most so many agents at a time', count)
-    .option('--sequential', 'one agent at a time')
     .option('--target <branch>', 'publish to this branch instead of the current one')
     .option('--format <name>', 'read the plan as this format instead of detecting it')
     .action(
@@ -119,6 +117,8 @@ function describeRun(program: Command, wrap: Wrap): void {
 /** Options that say how a run is executed and shown, not what it does. */
 function howToRun(command: Command): Command {
   return command
+    .option('--max-workers <n>', 'at most so many agents at a time', count)
+    .option('--sequential', 'one agent at a time')
     .option('--budget <usd>', 'stop starting agents when so much is spent', money)
     .option('--claude-exe <path>', 'the program to use for the claude agent')
     .option('--keep-worktrees', 'remove no workspace, whatever its outcome')

@@ -1,6 +1,6 @@
 /** The file that `--report` asks for: checked before anything starts, written when all is over. */
 
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { messageOf, OperationalError, UserError } from '../base/errors.ts';
 import type { RunState } from '../model/state.ts';
@@ -21,6 +21,12 @@ export function checkReport(path: string | undefined): void {
     const known = Object.keys(WRITERS).join(', ');
     throw new UserError(`A report cannot be written as ${path}.`, `Use one of: ${known}.`);
   }
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    accessSync(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw new UserError(`A report cannot be written as ${path}: ${messageOf(error)}`);
+  }
   if (isLink(path)) throw new UserError(`${path} is a symbolic link; a report never follows one.`);
 }
 
@@ -30,7 +36,6 @@ export function writeReport(path: string, state: RunState, info: ReportInfo): vo
   const write = WRITERS[extname(path).toLowerCase()];
   if (write === undefined) return;
   try {
-    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, write(state, info));
   } catch (error) {
     throw new OperationalError(`The report could not be written: ${messageOf(error)}`);

@@ -28,15 +28,15 @@ import type { RunState } from '../model/state.ts';
 import { endLeftovers } from '../worker/leftovers.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
-import { reopen } from './recover.ts';
+import { type Changed, reopen } from './recover.ts';
 
 export interface Drive {
   readonly db: Database;
   readonly run: string;
   /** The first fact of a new run; null to go on with one that exists. */
   readonly started: (Event & { type: 'run.started' }) | null;
-  /** A new limit for a run that goes on. */
-  readonly budgetUsd: number | null;
+  /** New limits for a run that goes on. */
+  readonly changed: Changed;
   /** Everything of the world but the commands of other processes, which need the lease. */
   readonly world: Omit<RealWorld, 'commands' | 'agents'>;
   /** Wishes from this process: signals. */
@@ -100,13 +100,13 @@ async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Prom
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */
 async function reopening(
-  { world, budgetUsd }: Drive,
+  { world, changed }: Drive,
   before: RunState,
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
   const { ground } = world.site;
   const meanwhile = ground === null ? null : await catchUp(ground, before, signal);
-  return reopen(before, meanwhile, budgetUsd);
+  return reopen(before, meanwhile, changed);
 }
 
 function opening(started: Drive['started']): readonly Event[] {

@@ -57,8 +57,8 @@ test('finished work that waits to land needs nothing: it is still queued', () =>
 
 test('a run that had ended gives its failed tasks a new chance', () => {
   const run = journal().giveUp('a', PERMANENT).start('b').finish('b').land('b').end('failed');
-  expect(reopen(run.state(), null, null)).toEqual([{ type: 'run.resumed', retry: ['a'] }]);
-  expect(reopen(run.state(), { head: 'h9', landed: ['a'] }, null)).toEqual([
+  expect(reopen(run.state(), null, {})).toEqual([{ type: 'run.resumed', retry: ['a'] }]);
+  expect(reopen(run.state(), { head: 'h9', landed: ['a'] }, {})).toEqual([
     { type: 'run.resumed', retry: [], head: 'h9' },
     { type: 'merge.landed', task: 'a', onto: 'h9', commit: 'h9' },
   ]);
@@ -66,5 +66,7 @@ test('a run that had ended gives its failed tasks a new chance', () => {
 
 test('a run that was only cut off goes on as it was', () => {
   const run = journal().giveUp('a', PERMANENT);
-  expect(reopen(run.state(), null, 5)).toEqual([{ type: 'run.resumed', retry: [], budgetUsd: 5 }]);
+  expect(reopen(run.state(), null, { budgetUsd: 5 })).toEqual([
+    { type: 'run.resumed', retry: [], budgetUsd: 5 },
+  ]);
 });

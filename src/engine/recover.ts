@@ -53,21 +53,23 @@ export interface Meanwhile {
   readonly landed: readonly TaskId[];
 }
 
+/** Limits that a user has set anew. */
+export type Changed = Pick<Event & { type: 'run.resumed' }, 'budgetUsd' | 'workers'>;
+
 /** The facts that reopen a run: one that had ended gives its failed tasks a new chance. */
 export function reopen(
   state: RunState,
   meanwhile: Meanwhile | null,
-  budgetUsd: number | null,
+  changed: Changed,
 ): readonly Event[] {
   const failed = [...state.tasks.values()].filter(({ status }) => status.kind === 'failed');
   const landed = new Set(meanwhile?.landed);
   const ids = failed.map(({ spec }) => spec.id).filter((id) => !landed.has(id));
   const retry = state.outcome === null ? [] : ids;
-  const budget = budgetUsd === null ? {} : { budgetUsd };
-  if (meanwhile === null) return [{ type: 'run.resumed', retry, ...budget }];
+  if (meanwhile === null) return [{ type: 'run.resumed', retry, ...changed }];
   const { head } = meanwhile;
   const byHand = meanwhile.landed.map((task): Event => {
     return { type: 'merge.landed', task, onto: head, commit: head };
   });
-  return [{ type: 'run.resumed', retry, head, ...budget }, ...byHand];
+  return [{ type: 'run.resumed', retry, head, ...changed }, ...byHand];
 }

@@ -19,8 +19,8 @@ export async function isWorkingTree(dir: string): Promise<boolean> {
 }
 
 /**
- * in another form, or not exist. Only for the names of refs, never for a path from outside.
- * in another form, or not exist.
+ * The commit of a ref if it can be read from its own file; null says nothing: it may be packed,
+ * kept in another form, or not exist.
  */
 export async function looseRef(commonDir: string, ref: string): Promise<string | null> {
   const text = textOf(join(commonDir, ref)) ?? '';

@@ -57,6 +57,10 @@ async function tryLanding(
   assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
   // It can be there already only if the branch is not where the engine left it: after a crash.
   if (head !== onto && (await holdsWork(ground, head, work, signal))) return { onto, commit: head };
+  if (head !== onto) {
+    const message = `Somebody else moved ${runRef(ground)}: nothing lands on what was not verified.`;
+    return { kind: 'commit-failed', message };
+  }
   const spec = ground.plan.tasks.find(({ id }) => id === task);
   assert(spec !== undefined, `no task ${task} in the plan`);
   const message = mergeMessage(ground.plan.conventions, ground.run, spec);

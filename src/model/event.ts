@@ -36,6 +36,8 @@ export type RunEvent =
       readonly head?: Sha;
       /** A new limit for the whole run, what it has spent included. */
       readonly budgetUsd?: number;
+      /** How many attempts may run at a time from now on. */
+      readonly workers?: number;
     }
   /**
    * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.

@@ -198,10 +198,9 @@ function reject(
 /** A resumed run forgets how it stopped; the tasks named have all their retries again. */
 function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }): void {
   state.head = event.head ?? state.head;
-  if (event.budgetUsd !== undefined) {
-    const limits = { ...state.plan.limits, budgetUsd: event.budgetUsd };
-    state.plan = { ...state.plan, limits };
-  }
+  const { budgetUsd, workers = state.plan.limits.workers } = event;
+  const budget = budgetUsd === undefined ? {} : { budgetUsd };
+  state.plan = { ...state.plan, limits: { ...state.plan.limits, ...budget, workers } };
   state.stopping = null;
   state.outcome = null;
   state.finishedAt = null;

@@ -41,10 +41,13 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
         command: logs,
       };
     case 'total-timeout':
-      return { text: 'Split the task or raise its `timeout`, then go on.', command: resume };
+      return {
+        text: 'Split the task or raise its `timeout` and run the plan anew; going on tries again as it is.',
+        command: resume,
+      };
     case 'out-of-scope':
       return {
-        text: 'If these files belong to the task, add them to its `writes`; then go on.',
+        text: 'If these files belong to the task, add them to its `writes` and run the plan anew; going on tries again as it is.',
         command: resume,
       };
     case 'checks-failed':

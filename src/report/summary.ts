@@ -118,6 +118,11 @@ function publishLines(state: RunState, { paint }: Ink): string[] {
   ];
 }
 
+function isResumable(state: RunState): boolean {
+  const isOpen = tasksWith(state, 'succeeded').length < state.tasks.size;
+  return isOpen || state.outcome === 'interrupted';
+}
+
 function nextLines(state: RunState, info: SummaryInfo): string[] {
   const report = info.report === undefined ? [] : [`The report is ${brief(info.report, 300)}.`];
   if (exitCodeOf(state) === 0) return report;
@@ -127,7 +132,7 @@ function nextLines(state: RunState, info: SummaryInfo): string[] {
   const commands = [
     ...(first === undefined ? [] : [logsCommand(first.spec.id)]),
     'landfast status',
-    ...(tasksWith(state, 'succeeded').length < state.tasks.size ? [resumeCommand(info.run)] : []),
+    ...(isResumable(state) ? [resumeCommand(info.run)] : []),
   ];
   return [`Look closer or go on: ${commands.join(', ')}`, ...report];
 }

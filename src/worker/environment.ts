@@ -10,13 +10,17 @@
 const ALLOWED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TZ', 'LANG', 'LANGUAGE', 'LC_*'],
   ...['XDG_*', 'SSH_AUTH_SOCK', 'GIT_AUTHOR_*', 'GIT_COMMITTER_*', 'GIT_CONFIG_*'],
-  ...['*_HOME', '*_ROOT', '*PATH', 'NVM_*', 'VOLTA_*', 'PNPM_*', 'CARGO_*', 'RUSTUP_*', 'GO*'],
+  ...['*_HOME', '*_ROOT', '*PATH', 'NVM_*', 'VOLTA_*', 'PNPM_*', 'CARGO_*', 'RUSTUP_*'],
+  ...['GOPATH', 'GOROOT', 'GOBIN', 'GOCACHE', 'GOMODCACHE', 'GOFLAGS', 'GOPROXY', 'GOPRIVATE'],
   ...['VIRTUAL_ENV', 'CONDA_*', 'UV_*', 'PIP_*', 'SDKMAN_*', 'NODE_OPTIONS', 'CI'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ];
 /** Would change which program or library runs, or belongs to another program's session. */
 const REFUSED = ['LD_*', 'DYLD_*', 'PYTHONPATH', 'CLAUDE*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*'];
+
+/** Names that say that their value is nobody's business. */
+const SECRET = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)/i;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -26,7 +30,8 @@ export function allowedEnv(
   inherit: readonly string[],
 ): Environment {
   const passes = (name: string): boolean =>
-    matches(name, inherit) || (matches(name, ALLOWED) && !matches(name, REFUSED));
+    matches(name, inherit) ||
+    (matches(name, ALLOWED) && !matches(name, REFUSED) && !SECRET.test(name));
   const entries = Object.entries(from).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && passes(entry[0]),
   );
@@ -36,13 +41,14 @@ export function allowedEnv(
 /** Values of an environment that must not be written down. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
-    .filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i.test(name))
+    .filter(([name]) => SECRET.test(name))
     .map(([, value]) => value ?? '')
     .filter((value) => value !== '');
 }
 
 const FIRST_PORT = 20_000;
 const PORTS_EACH = 10;
+const BLOCKS = 2_000;
 
 /** What identifies an attempt to the programs it runs. */
 export function attemptEnv(who: {
@@ -57,8 +63,13 @@ export function attemptEnv(who: {
     LANDFAST_TASK: who.task,
     LANDFAST_ATTEMPT: String(who.attempt),
     LANDFAST_NAME: `${who.run}-${who.task}`.toLowerCase(),
-    LANDFAST_PORT: String(FIRST_PORT + (who.index % 2_000) * PORTS_EACH),
+    LANDFAST_PORT: String(FIRST_PORT + ((seedOf(who.run) + who.index) % BLOCKS) * PORTS_EACH),
   };
+}
+
+/** Two runs at the same time begin at different blocks, most likely. */
+function seedOf(run: string): number {
+  return [...run].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % BLOCKS, 7);
 }
 
 function matches(name: string, patterns: readonly string[]): boolean {

@@ -20,7 +20,12 @@ test('work lands: by the agent’s own commit, and by ours after an overload', a
   });
   const ids = ['committer', 'overloaded'];
 
-  const run = await scene.run({ defaults: DEFAULTS, tasks: ids.map((id) => opencodeTask(id)) });
+  // One after the other: two first starts of the CLI can be in each other's way.
+  const run = await scene.run({
+    defaults: DEFAULTS,
+    limits: { workers: 1 },
+    tasks: ids.map((id) => opencodeTask(id)),
+  });
   const { code, stderr } = await run.ended;
 
   expect(stderr).toContain('All 2 tasks succeeded');

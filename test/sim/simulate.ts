@@ -92,7 +92,7 @@ function deathFor(random: Random): Death {
 async function live(universe: Universe, life: Life, first: boolean): Promise<RunState> {
   const begun = async (): Promise<RunState> => {
     let state = fold(universe.read());
-    const reopened = first ? [] : life.append(reopen(state, null, null), life.now());
+    const reopened = first ? [] : life.append(reopen(state, null, {}), life.now());
     for (const entry of reopened) state = apply(state, entry);
     return loop(state, life, life, life.signal);
   };

@@ -91,11 +91,17 @@ const KIND_OF_NAME: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 
 interface Refusal {
   readonly pattern: RegExp;
-  readonly kind: 'permanent' | 'session-lost';
+  readonly kind: 'permanent' | 'session-lost' | 'transient';
   readonly say: string;
 }
 
 const REFUSALS: readonly Refusal[] = [
+  {
+    // Two processes that both find no database yet, or an old one, can be in each other's way.
+    pattern: /Failed query|SQLiteError|database is locked/i,
+    kind: 'transient',
+    say: 'The agent could not use its database.',
+  },
   {
     pattern: /^(?:error: )?session not found/i,
     kind: 'session-lost',

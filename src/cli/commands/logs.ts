@@ -9,6 +9,7 @@ import { attemptFiles, attemptsDir, parseTranscript } from '../../journal/transc
 import { transcriptLine } from '../../report/transcript-line.ts';
 import { agentsKnown } from '../agents.ts';
 import { isLive, noRun, runNamed } from '../find-run.ts';
+import { Following } from '../live.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
 import { readState } from '../watch-run.ts';
@@ -40,12 +41,11 @@ export async function logs(task: string, flags: LogsFlags): Promise<number> {
     throw new UserError(`Task ${task} has no attempt ${attempt} yet.`);
   }
   const files = attemptFiles(attemptsDir(place.stateDir, run), task, attempt);
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
+  using following = new Following(place.stateDir, run);
   const isRunning = live && known.attempts[attempt - 1]?.endedAt == null;
   const until =
     flags.follow === true && isRunning
-      ? endOfAttempt(place, run, { task, attempt }, stop.signal)
+      ? endOfAttempt(place, run, { task, attempt }, following.signal)
       : AbortSignal.abort();
   const raw = flags.raw === true || !agentsKnown(known.spec.agent).prose;
   const paths = raw ? [files.stdout, files.stderr] : [files.transcript];

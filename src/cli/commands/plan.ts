@@ -3,7 +3,7 @@
 import { jsonText } from '../../report/json.ts';
 import { planJson, planText } from '../../report/plan-text.ts';
 import { adjust } from '../adjust.ts';
-import { agentNamed, isCoding } from '../agents.ts';
+import { isCoding, requireAbilities } from '../agents.ts';
 import { loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
@@ -22,7 +22,7 @@ export async function plan(path: string, flags: PlanCommandFlags): Promise<numbe
   if (loaded === null) return EXIT.usage;
   const { maxWorkers } = flags;
   const shown = adjust(loaded.plan, maxWorkers === undefined ? {} : { maxWorkers }, isCoding);
-  for (const { agent } of shown.tasks) agentNamed(agent);
+  requireAbilities(shown);
   const { workers } = shown.limits;
   process.stdout.write(
     flags.json === true

@@ -10,7 +10,7 @@ import type { Event } from '../../model/event.ts';
 import type { Plan, Sha } from '../../model/plan.ts';
 import { planText } from '../../report/plan-text.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
-import { isCoding } from '../agents.ts';
+import { isCoding, requireAbilities } from '../agents.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
 import { type LoadedPlan, loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
@@ -35,6 +35,7 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
   if (loaded === null) return EXIT.usage;
   const plan = adjust(loaded.plan, flags, isCoding);
+  requireAbilities(plan);
   if (flags.dryRun === true) {
     const { workers } = plan.limits;
     process.stdout.write(planText(plan, { format: loaded.format, maxWorkers: workers }));
@@ -42,11 +43,23 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   }
   checkHow(plan, flags);
   if (flags.resume === true) {
+    refuseChanges(flags);
     const last = lastRunOf(place, loaded.hash);
     if (last !== null) return resumeNewest(last, flags);
     console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
   }
   return startRun({ ...loaded, plan }, place, flags, signal);
+}
+
+/** A run goes on with the plan it began with. */
+function refuseChanges(flags: RunFlags): void {
+  const given = (['tasks', 'agent', 'target'] as const).filter((key) => flags[key] !== undefined);
+  if (given.length === 0) return;
+  const names = given.map((key) => `--${key}`);
+  throw new UserError(
+    `A run that goes on keeps its plan: ${names.join(', ')} cannot be changed.`,
+    'Leave it out, or start a new run without --resume.',
+  );
 }
 
 /** Starts a new run of a plan. */
@@ -82,6 +95,14 @@ async function startingPoint(
   }
   const problem = await identityProblem(repository.dir, signal);
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
+  if ((await resolveCommit(repository.dir, 'refs/heads/landfast', signal)) !== null) {
+    throw new OperationalError(
+      'There is a branch called landfast, so there can be no landfast/….',
+      {
+        remedy: 'Rename it: git branch -m landfast landfast-old',
+      },
+    );
+  }
   return plan.target === undefined
     ? currentBranch(repository, signal)
     : namedBranch(repository, plan.target, signal);

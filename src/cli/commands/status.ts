@@ -1,7 +1,9 @@
 /** `landfast status`: a run as it stands, once or until it ends. Reads the journal, nothing else. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
+import type { TaskState } from '../../model/state.ts';
 import { jsonText } from '../../report/json.ts';
 import { statusJson, statusText } from '../../report/status.ts';
 import { dueAt } from '../../schedule/decide.ts';
@@ -10,6 +12,7 @@ import { frame } from '../../ui/live.ts';
 import { Painter } from '../../ui/paint.ts';
 import { agentsKnown } from '../agents.ts';
 import { isLive, noRun, runNamed } from '../find-run.ts';
+import { Following } from '../live.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
 import { openScreen } from '../screen.ts';
@@ -33,7 +36,7 @@ export async function status(prefix: string | undefined, flags: StatusFlags): Pr
   const now = Date.now();
   const live = isLive(db, run);
   const actions = await lastActions(place.stateDir, run, state, signal);
-  const retryAt = (task: Parameters<typeof dueAt>[1]) => dueAt(state, task, agentsKnown);
+  const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
   const ink = inkOf(wantsColor(process.env, process.stdout.isTTY === true));
   const info = { run, now, live, actions, retryAt, ink };
   process.stdout.write(
@@ -43,54 +46,48 @@ export async function status(prefix: string | undefined, flags: StatusFlags): Pr
 }
 
 const FRAME_MS = 200;
+const LOOK_LIMIT_MS = 10_000;
 
 /** Follows a run until it ends: a live view on a terminal, lines or NDJSON elsewhere. */
 async function watch(place: Place, run: string, json: boolean): Promise<number> {
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  if (process.stdout.isTTY === true && !json) return watchLive(place, run, stop.signal);
+  using following = new Following(place.stateDir, run);
+  if (process.stdout.isTTY === true && !json) return await watchLive(place, run, following.signal);
   const options = { run, before: null, dashboard: false, events: json, quiet: false };
   const screen = openScreen({ ...options, lines: 'stdout' });
-  for await (const entries of follow(place.stateDir, run, 0, stop.signal)) screen.recorded(entries);
+  const { signal } = following;
+  for await (const entries of follow(place.stateDir, run, 0, signal)) screen.recorded(entries);
   return EXIT.ok;
 }
 
 async function watchLive(place: Place, run: string, signal: AbortSignal): Promise<number> {
   using painter = new Painter(process.stdout);
-  const color = wantsColor(process.env, true);
-  const over = new AbortController();
+  let lines: readonly string[] = [];
+  let over = false;
   const ended = (async () => {
-    for await (const _ of follow(place.stateDir, run, 0, signal));
-    over.abort();
+    for await (const _ of follow(place.stateDir, run, 0, signal)); // Until there is no more.
+    over = true;
   })();
-  for (let last = false; ; ) {
-    using db = openForReading(place.stateDir);
-    if (db === null) break;
-    const state = readState(db, run);
-    const actions = await lastActions(place.stateDir, run, state, signal);
-    const { columns: width = 80, rows: height = 24 } = process.stdout;
-    const retryAt = (task: Parameters<typeof dueAt>[1]) => dueAt(state, task, agentsKnown);
-    const now = state.finishedAt ?? Date.now();
-    const lines = frame({ run, state, now, width, height: height - 1, actions, color, retryAt });
+  for (let last = false; !last; ) {
+    last = over || signal.aborted;
+    lines = await currentFrame(place, run);
     painter.draw(lines);
-    if (last || signal.aborted) {
-      painter.close();
-      painter.print(lines);
-      break;
-    }
-    last = over.signal.aborted;
-    await pause(FRAME_MS, AbortSignal.any([signal, over.signal]));
+    if (!last) await Promise.race([ended, pause(FRAME_MS)]);
   }
+  painter.close();
+  painter.print(lines);
   await ended;
   return EXIT.ok;
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+async function currentFrame(place: Place, run: string): Promise<readonly string[]> {
+  using db = openForReading(place.stateDir);
+  if (db === null) return [];
+  const state = readState(db, run);
+  const signal = AbortSignal.timeout(LOOK_LIMIT_MS);
+  const actions = await lastActions(place.stateDir, run, state, signal);
+  const { columns: width = 80, rows: height = 24 } = process.stdout;
+  const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
+  const now = state.finishedAt ?? Date.now();
+  const color = wantsColor(process.env, true);
+  return frame({ run, state, now, width, height: height - 1, actions, color, retryAt });
 }

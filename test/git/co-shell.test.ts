@@ -1,0 +1,137 @@
+/** git, started by small shells: the same answers as without them. */
+
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { commitAll } from '../../src/git/commit.ts';
+import { closeGitShells, GitError, git, openGitShells } from '../../src/git/git.ts';
+import { processTable } from '../../src/process/table.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+afterEach(closeGitShells);
+
+/** Asks git twice, directly and through a shell. */
+async function bothWays<T>(ask: () => Promise<T>): Promise<readonly [T, T]> {
+  await closeGitShells();
+  const direct = await ask();
+  openGitShells();
+  return [direct, await ask()];
+}
+
+test('answers, errors and settings are the same as of a git that is started directly', async () => {
+  await using repo = await tempRepo({ files: { 'ünï "q" $x.txt': 'a\n', "it's.txt": 'b\n' } });
+  const asked = [
+    () => git(repo.dir, ['ls-files', '-z'], repo.signal),
+    () => git(repo.dir, ['show', 'HEAD:ünï "q" $x.txt'], repo.signal),
+    () => git(repo.dir, ['rev-parse', '--verify', 'no'], repo.signal, { okCodes: [128] }),
+    () => git(repo.dir, ['hash-object', '--stdin'], repo.signal, { stdin: 'x\n'.repeat(500_000) }),
+    () => git(repo.dir, ['config', 'a.b'], repo.signal, { config: { 'a.b': "it's $HOME\n`x`" } }),
+    () => git(repo.dir, ['var', 'GIT_AUTHOR_IDENT'], repo.signal, { env: IDENTITY }),
+    () => git(repo.dir, ['nonsense'], repo.signal).catch(described),
+    () => git(repo.dir, ['status'], AbortSignal.abort('stop')).catch(described),
+  ];
+  for (const ask of asked) {
+    const [direct, shelled] = await bothWays(ask);
+    expect(shelled).toEqual(direct);
+  }
+});
+
+const IDENTITY = {
+  GIT_AUTHOR_NAME: "O'Hara $x",
+  GIT_AUTHOR_EMAIL: 'o@example.com',
+  GIT_AUTHOR_DATE: '1700000000 +0100',
+};
+
+function described(error: unknown): unknown {
+  return error instanceof GitError ? { message: error.message, result: error.result } : error;
+}
+
+test('a commit message may be anything', async () => {
+  await using repo = await tempRepo();
+  openGitShells();
+  const message = `-m "it's" $HOME \`id\`\n\nsecond ünï\n\n\\ last\n${'long '.repeat(20_000)}`;
+  await repo.write({ a: '1' });
+  expect(await commitAll(repo.dir, { message }, repo.signal)).toMatchObject({ kind: 'committed' });
+  expect(await repo.git('log', '-1', '--format=%B')).toBe(message.trim());
+});
+
+test('nobody is asked, and no hook can wait for a person', async () => {
+  await using repo = await tempRepo();
+  openGitShells();
+  const asked = git(repo.dir, ['credential', 'fill'], repo.signal, {
+    stdin: 'protocol=https\nhost=example.com\n\n',
+  });
+  await expect(asked).rejects.toThrow('terminal prompts disabled');
+  await hook(repo, 'pre-commit', 'read answer && exit 0; exit 9');
+  await repo.write({ a: '1' });
+  const refused = await commitAll(repo.dir, { message: 'x' }, repo.signal);
+  expect(refused).toMatchObject({ kind: 'refused' });
+});
+
+test('a git that takes too long is stopped with all that it started, and says what it said', async () => {
+  await using repo = await tempRepo();
+  openGitShells();
+  const config = { 'alias.hang': `!echo waiting >&2; exec sleep 301.${process.pid}` };
+  await expect(
+    git(repo.dir, ['hang'], repo.signal, { config, limitMs: 300 }),
+  ).rejects.toMatchObject({
+    name: 'GitTimeoutError',
+    message: 'git hang took longer than 0.3 s and was stopped; it said: waiting',
+  });
+  expect(await git(repo.dir, ['rev-parse', 'HEAD'], repo.signal)).toMatchObject({ code: 0 });
+});
+
+test('a git that is aborted in the middle of a commit leaves no lock', async () => {
+  await using repo = await tempRepo();
+  openGitShells();
+  await hook(repo, 'pre-commit', 'touch ../hooked; sleep 30');
+  await repo.write({ a: '1' });
+  const stop = new AbortController();
+  const committing = commitAll(repo.dir, { message: 'x' }, stop.signal).catch((e: unknown) => e);
+  while (!existsSync(join(repo.outside, 'hooked'))) await new Promise(setImmediate);
+  stop.abort('stop');
+  expect(await committing).toBe('stop');
+  expect(readdirSync(repo.commonDir)).not.toContain('index.lock');
+});
+
+test('twenty questions at once are answered, each with its own answer', async () => {
+  await using repo = await tempRepo();
+  openGitShells();
+  const texts = Array.from({ length: 20 }, (_, n) => `text ${n}\n`);
+  const ids = await Promise.all(
+    texts.map((stdin) => git(repo.dir, ['hash-object', '-w', '--stdin'], repo.signal, { stdin })),
+  );
+  const back = await Promise.all(
+    ids.map(({ stdout }) => git(repo.dir, ['cat-file', '-p', stdout.trim()], repo.signal)),
+  );
+  expect(back.map(({ stdout }) => stdout)).toEqual(texts);
+});
+
+test('closing lets go of everything; afterwards git is started directly', async () => {
+  await using repo = await tempRepo();
+  const before = process.env.TMPDIR;
+  const temp = join(repo.outside, 'tmp');
+  mkdirSync(temp);
+  process.env.TMPDIR = temp;
+  try {
+    openGitShells();
+    await git(repo.dir, ['status'], repo.signal);
+    expect(readdirSync(temp)).toHaveLength(1);
+    const shells = processTable().filter(({ parent }) => parent === process.pid);
+    expect(shells.length).toBeGreaterThan(0);
+    await closeGitShells();
+    expect(readdirSync(temp)).toEqual([]);
+    const left = processTable().filter(({ pid }) => shells.some((shell) => shell.pid === pid));
+    expect(left).toEqual([]);
+    expect(await git(repo.dir, ['status'], repo.signal)).toMatchObject({ code: 0 });
+    expect(readdirSync(temp)).toEqual([]);
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+});
+
+async function hook(repo: TempRepo, name: string, text: string): Promise<void> {
+  await repo.write({ [`.git/hooks/${name}`]: `#!/bin/sh\n${text}\n` });
+  chmodSync(join(repo.commonDir, 'hooks', name), 0o755);
+}

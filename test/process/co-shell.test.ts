@@ -1,0 +1,331 @@
+/** Small shells that start programs for us: what goes in, what comes back, and what is left. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Capture, TimeLimitError } from '../../src/process/capture.ts';
+import { CoShells } from '../../src/process/co-shell.ts';
+import { processTable } from '../../src/process/table.ts';
+import { type TempDir, tempDir } from '../support/temp-dir.ts';
+
+const { signal } = new AbortController();
+const PATH = process.env.PATH;
+
+let place: TempDir;
+let tempBefore: string | undefined;
+
+beforeEach(async () => {
+  place = await tempDir();
+  mkdirSync(join(place.path, 'tmp'));
+  tempBefore = process.env.TMPDIR;
+  process.env.TMPDIR = join(place.path, 'tmp');
+});
+
+afterEach(async () => {
+  if (tempBefore === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = tempBefore;
+  await place[Symbol.asyncDispose]();
+});
+
+/** Shells that are let go when the test is over. */
+function openShells(env: NodeJS.ProcessEnv = { PATH }): CoShells & AsyncDisposable {
+  return Object.assign(new CoShells(env), {
+    async [Symbol.asyncDispose](this: CoShells) {
+      await this.close();
+    },
+  });
+}
+
+function program(file: string, args: readonly string[], more: Partial<Capture> = {}): Capture {
+  return { file, args, cwd: '/', env: {}, stdin: '', ...more };
+}
+
+/** A script in a shell of its own, so that nothing of it is read by the co-shell. */
+function script(text: string, more: Partial<Capture> = {}): Capture {
+  return program('sh', ['-c', text], more);
+}
+
+const GOOD = { kind: 'exited', code: 0 };
+
+const isAlive = (pid: number): boolean => processTable().some((entry) => entry.pid === pid);
+
+async function untilGone(...pids: readonly number[]): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (pids.some(isAlive) && performance.now() < deadline) await sleep(20);
+  expect(pids.filter(isAlive)).toEqual([]);
+}
+
+/** Everything below this process, the deepest included. */
+function descendants(of = process.pid): readonly number[] {
+  const children = processTable().filter((entry) => entry.parent === of);
+  return children.flatMap(({ pid }) => [pid, ...descendants(pid)]);
+}
+
+test('words arrive as they are, whatever is in them', async () => {
+  await using shells = openShells();
+  const words = [
+    "it's",
+    '"quoted"',
+    'two\nlines\n',
+    '$HOME ${PATH} $(echo no)',
+    '`echo no`',
+    '--leading',
+    '-',
+    '',
+    ' ',
+    '\\ \\n \\',
+    '* ? [a] ~',
+    '; & | < > ! # { }',
+    'ünï-日本-🎉',
+    '\t\r\u00a0',
+    "''''",
+  ];
+  const { exit, stdout } = await shells.capture(program('printf', ['%s\\0', ...words]), signal);
+  expect({ exit, words: stdout.split('\0').slice(0, -1) }).toEqual({ exit: GOOD, words });
+});
+
+test('so do folders and variables; a variable of one program is unknown to the next', async () => {
+  await using shells = openShells({ PATH, BASE: 'base' });
+  const cwd = join(place.path, "it's a $HOME `dir`\nünï");
+  mkdirSync(cwd);
+  const env = { OWN: "a 'b' $c `d`\n-e", BASE: 'changed' };
+  const show = 'pwd; printf %s "$OWN|$BASE"';
+  expect(await shells.capture(script(show, { cwd, env }), signal)).toEqual({
+    exit: GOOD,
+    stdout: `${cwd}\n${env.OWN}|changed`,
+    stderr: '',
+  });
+  expect((await shells.capture(script(show), signal)).stdout).toBe('/\n|base');
+});
+
+test('a megabyte of input arrives, and of the next program none of it', async () => {
+  await using shells = openShells();
+  const stdin = "lïne of 'input' $x\n".repeat(50_000);
+  expect(stdin.length).toBeGreaterThan(900_000);
+  expect((await shells.capture(program('cat', [], { stdin }), signal)).stdout).toBe(stdin);
+  expect((await shells.capture(program('cat', []), signal)).stdout).toBe('');
+  const unread = await shells.capture(program('true', [], { stdin }), signal);
+  expect(unread).toEqual({ exit: GOOD, stdout: '', stderr: '' });
+});
+
+test('a megabyte of output comes back whole, zero bytes and half lines too', async () => {
+  await using shells = openShells();
+  const text = "head -c 1000000 /dev/zero; printf 'end\\303\\251'";
+  expect((await shells.capture(script(text), signal)).stdout).toBe(`${'\0'.repeat(1_000_000)}endé`);
+});
+
+test('exit codes come back, and what was said on standard error only with a failure', async () => {
+  await using shells = openShells();
+  const answers = [];
+  for (const code of [0, 1, 2, 77, 128, 255]) {
+    const text = `echo out; echo no ${code} >&2; exit ${code}`;
+    answers.push(await shells.capture(script(text), signal));
+  }
+  expect(answers).toEqual(
+    [0, 1, 2, 77, 128, 255].map((code) => ({
+      exit: { kind: 'exited', code },
+      stdout: 'out\n',
+      stderr: code === 0 ? '' : `no ${code}\n`,
+    })),
+  );
+});
+
+test('a program or a folder that is missing is a failure that says so, and no more', async () => {
+  await using shells = openShells();
+  const missing = await shells.capture(program('no-such-program', []), signal);
+  expect(missing).toMatchObject({
+    exit: { kind: 'exited', code: 127 },
+    stderr: expect.stringContaining('no-such-program'),
+  });
+  const nowhere = await shells.capture(program('true', [], { cwd: '/no/such/folder' }), signal);
+  expect(nowhere).toMatchObject({ stdout: '', stderr: expect.stringContaining('/no/such/folder') });
+  expect(nowhere.exit).not.toEqual(GOOD);
+  expect((await shells.capture(program('echo', ['on']), signal)).stdout).toBe('on\n');
+});
+
+test('one shell serves one program after the other', async () => {
+  await using shells = openShells();
+  const parents = new Set<string>();
+  for (let round = 0; round < 5; round += 1) {
+    parents.add((await shells.capture(script('echo $PPID'), signal)).stdout);
+  }
+  expect(parents.size).toBe(1);
+});
+
+test('twenty at once do not mix their answers up', async () => {
+  await using shells = openShells();
+  const numbers = Array.from({ length: 20 }, (_, index) => index);
+  const answers = await Promise.all(
+    numbers.map((n) =>
+      shells.capture(
+        script(`sleep 0.${n % 3}; cat; echo ${n}; exit ${n}`, { stdin: `in ${n}\n` }),
+        signal,
+      ),
+    ),
+  );
+  expect(answers).toEqual(
+    numbers.map((code) => ({
+      exit: { kind: 'exited', code },
+      stdout: `in ${code}\n${code}\n`,
+      stderr: '',
+    })),
+  );
+});
+
+test('a program that leaves a process in the background does not hold up the answer', async () => {
+  await using shells = openShells();
+  const begun = performance.now();
+  const { exit, stdout } = await shells.capture(script('sleep 5 & echo $!'), signal);
+  expect(exit).toEqual(GOOD);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+  process.kill(Number(stdout), 'SIGKILL');
+});
+
+test('an abort ends the program with its children, and the next one works', async () => {
+  await using shells = openShells();
+  const stop = new AbortController();
+  const file = join(place.path, 'pids');
+  const text = `sleep 300 & echo $$ $! > ${file}.new; mv ${file}.new ${file}; wait`;
+  const answer = shells.capture(script(text), stop.signal);
+  const pids = (await untilThere(file)).split(' ').map(Number);
+  stop.abort('enough');
+  expect(await answer).toMatchObject({ exit: { kind: 'aborted', reason: 'enough' } });
+  await untilGone(...pids);
+  expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
+});
+
+test('an abort also ends a program that does not care about SIGTERM', async () => {
+  await using shells = openShells();
+  const stop = new AbortController();
+  const file = join(place.path, 'pid');
+  const text = `trap "" TERM; echo $$ > ${file}.new; mv ${file}.new ${file}; while :; do sleep 0.1; done`;
+  const answer = shells.capture(script(text), stop.signal);
+  const pid = Number(await untilThere(file));
+  stop.abort('enough');
+  expect(await answer).toMatchObject({ exit: { kind: 'aborted', reason: 'enough' } });
+  try {
+    await untilGone(pid);
+  } finally {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  }
+});
+
+test('an abort lets the program clean up before the answer comes', async () => {
+  await using shells = openShells();
+  const stop = new AbortController();
+  const lock = join(place.path, 'lock');
+  const text = `trap "sleep 0.2; rm ${lock}; exit 1" TERM; touch ${lock}; while :; do sleep 0.05; done`;
+  const answer = shells.capture(script(text), stop.signal);
+  await untilThere(lock);
+  stop.abort('enough');
+  await answer;
+  expect(readdirSync(place.path)).not.toContain('lock');
+});
+
+test('a signal that was aborted before starts nothing', async () => {
+  await using shells = openShells();
+  const file = join(place.path, 'made');
+  const answer = await shells.capture(program('touch', [file]), AbortSignal.abort('late'));
+  expect(answer).toEqual({ exit: { kind: 'aborted', reason: 'late' }, stdout: '', stderr: '' });
+  expect(readdirSync(place.path)).not.toContain('made');
+});
+
+test('an abort that comes together with the answer spoils nothing for the next program', async () => {
+  await using shells = openShells();
+  const stop = new AbortController();
+  const file = join(place.path, 'done');
+  const answer = shells.capture(program('touch', [file]), stop.signal);
+  await untilThere(file);
+  const busyUntil = performance.now() + 200; // The answer waits in the pipe meanwhile.
+  while (performance.now() < busyUntil);
+  stop.abort('late');
+  await answer;
+  await sleep(50);
+  const next = shells.capture(program('echo', ['next']), AbortSignal.timeout(5_000));
+  expect(await Promise.race([next, sleep(6_000, 'hangs', { ref: false })])).toEqual({
+    exit: GOOD,
+    stdout: 'next\n',
+    stderr: '',
+  });
+});
+
+test('a shell that somebody ended while it was idle is replaced', async () => {
+  await using shells = openShells();
+  const shell = Number((await shells.capture(script('echo $PPID'), signal)).stdout);
+  process.kill(shell, 'SIGKILL');
+  await untilGone(shell);
+  await sleep(50);
+  const next = shells.capture(program('echo', ['next']), AbortSignal.timeout(5_000));
+  expect(await Promise.race([next, sleep(6_000, 'hangs', { ref: false })])).toEqual({
+    exit: GOOD,
+    stdout: 'next\n',
+    stderr: '',
+  });
+});
+
+test('a shell that is ended under a program is an error, not silence', async () => {
+  await using shells = openShells();
+  await expect(shells.capture(script('kill -9 $PPID; sleep 5'), signal)).rejects.toMatchObject({
+    name: 'OperationalError',
+  });
+  expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
+});
+
+test('the time limit ends the program and says so', async () => {
+  await using shells = openShells();
+  const begun = performance.now();
+  const command = script('sleep 300 & echo $!; wait', { limitMs: 300 });
+  const { exit, stdout } = await shells.capture(command, signal);
+  expect(exit).toEqual({ kind: 'aborted', reason: new TimeLimitError('sh', 300) });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  await untilGone(Number(stdout));
+  expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
+});
+
+test('close removes the files and leaves no process', async () => {
+  const shells = openShells();
+  await Promise.all([1, 2, 3].map((n) => shells.capture(script(`sleep 0.${n}; cat`), signal)));
+  const open = descendants();
+  expect(open.length).toBeGreaterThan(0);
+  expect(readdirSync(join(place.path, 'tmp'))).toHaveLength(1);
+  await shells.close();
+  expect(readdirSync(join(place.path, 'tmp'))).toEqual([]);
+  await untilGone(...open);
+});
+
+test('no shell outlives us, even if we are killed', async () => {
+  const source = new URL('../../src/process/co-shell.ts', import.meta.url).href;
+  const text = `
+    const { CoShells } = await import(${JSON.stringify(source)});
+    const shells = new CoShells({ PATH: process.env.PATH });
+    const { signal } = new AbortController();
+    const run = (text) =>
+      shells.capture({ file: 'sh', args: ['-c', text], cwd: '/', env: {}, stdin: '' }, signal);
+    const idle = await Promise.all([1, 2, 3].map(() => run('sleep 0.2; echo $PPID')));
+    console.log(idle.map(({ stdout }) => stdout.trim()).join(' '));
+    await run('sleep 0.5');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
+    env: { PATH, TMPDIR: process.env.TMPDIR },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const shells = String(line).trim().split(' ').map(Number);
+  expect(new Set(shells).size).toBe(3);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await untilGone(...shells);
+});
+
+/** Waits for a file that a program makes, and gives what is in it. */
+async function untilThere(file: string): Promise<string> {
+  for (;;) {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      await sleep(10);
+    }
+  }
+}
