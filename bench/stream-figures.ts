@@ -8,8 +8,7 @@
  *   F3. The journal is behind an entry from the moment that the entry itself names.
  */
 
-import { parseTranscript } from '../src/journal/transcript.ts';
-import type { AgentEvent } from '../src/model/agent-event.ts';
+import { parseTranscript, type TranscriptLine } from '../src/journal/transcript.ts';
 import type { TaskId } from '../src/model/plan.ts';
 import { actionOf } from '../src/report/action.ts';
 import type { Frame, SeenEntry, Sightings } from './stream-follower.ts';
@@ -19,8 +18,8 @@ export interface Numbered {
   readonly number: number;
   /** When it was printed (ms since 1970). */
   readonly at: number;
-  /** Whether status has words for it. */
-  readonly shows: boolean;
+  /** When the engine filed it and whether status has words for it; null in a raw log. */
+  readonly filed: { readonly at: number; readonly shows: boolean } | null;
 }
 
 /** What was kept of one agent. */
@@ -56,14 +55,14 @@ const NAME = /event (\d+) at (\d+)/;
 export function numbered(lines: readonly string[]): readonly Numbered[] {
   return lines.map((line) => {
     const [, number = '0', at = '0'] = NAME.exec(line) ?? [];
-    return { number: Number(number), at: Number(at), shows: isShown(line) };
+    return { number: Number(number), at: Number(at), filed: filedIn(line) };
   });
 }
 
-function isShown(line: string): boolean {
-  const parsed: { readonly event?: AgentEvent } | undefined = parseTranscript([line])[0];
-  const event = parsed?.event; // A raw line has none.
-  return event !== undefined && actionOf(event) !== null;
+function filedIn(line: string): Numbered['filed'] {
+  const parsed: Partial<TranscriptLine> | undefined = parseTranscript([line])[0];
+  if (parsed?.at === undefined || parsed.event === undefined) return null;
+  return { at: parsed.at, shows: actionOf(parsed.event) !== null };
 }
 
 /** How far a list of events is from 1, 2, …, count. */
@@ -91,7 +90,8 @@ export function statusLags(kept: readonly Kept[], seen: Sightings): readonly num
     const last = transcript.length;
     const moments = [...shown(task, last, seen.frames), ...ended(task, last, seen.entries)];
     moments.sort((a, b) => a.seenAt - b.seenAt);
-    return transcript.filter(({ shows }) => shows).map((event) => lagOf(event, moments));
+    const telling = transcript.filter(({ filed }) => filed?.shows === true);
+    return telling.map((event) => lagOf(event, moments));
   });
 }
 
@@ -120,6 +120,13 @@ function ended(task: TaskId, last: number, entries: readonly SeenEntry[]): reado
 function lagOf({ number, at }: Numbered, moments: readonly Moment[]): number {
   const first = moments.find((moment) => moment.number >= number);
   return first === undefined ? Number.POSITIVE_INFINITY : first.seenAt - at;
+}
+
+/** For each event how long it took from being printed to being filed by the engine. */
+export function engineLags(kept: readonly Kept[]): readonly number[] {
+  return kept.flatMap(({ transcript }) =>
+    transcript.map(({ at, filed }) => (filed?.at ?? Number.POSITIVE_INFINITY) - at),
+  );
 }
 
 /** For each entry how long it took from being recorded to being seen by the other process. */

@@ -30,6 +30,7 @@ import {
   openGround,
 } from './ground.ts';
 import {
+  engineLags,
   fullHouse,
   journalLags,
   type Kept,
@@ -60,6 +61,8 @@ export interface Figures {
   readonly events: number;
   readonly stdout: Loss;
   readonly transcript: Loss;
+  /** From an agent's print to the engine; the first part of the way to status. */
+  readonly engineLagMs: Spread;
   readonly statusLagMs: Spread;
   readonly journalLagMs: Spread;
   readonly wallMs: number;
@@ -221,6 +224,7 @@ function figuresOf(kept: readonly Kept[], watched: Watched, options: Options): F
     events: each * options.agents,
     stdout: totalLoss(kept.map(({ stdout }) => lossOf(stdout, each))),
     transcript: totalLoss(kept.map(({ transcript }) => lossOf(transcript, each))),
+    engineLagMs: spreadOf(engineLags(kept)),
     statusLagMs: spreadOf(statusLags(kept, sightings)),
     journalLagMs: spreadOf(journalLags(sightings)),
     wallMs,
@@ -232,7 +236,8 @@ function figuresOf(kept: readonly Kept[], watched: Watched, options: Options): F
 }
 
 function tableText(figures: Figures, { agents, rate, seconds }: Options): string {
-  const { events, stdout, transcript, statusLagMs, journalLagMs, cpuShare, fullHouseMs } = figures;
+  const { events, stdout, transcript, cpuShare, fullHouseMs } = figures;
+  const { engineLagMs, statusLagMs, journalLagMs } = figures;
   const loss = ({ lost, misplaced }: Loss) => [lost, misplaced];
   const lag = ({ p50, p95, max }: Spread) => [p50, p95, max];
   const s = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -245,6 +250,7 @@ function tableText(figures: Figures, { agents, rate, seconds }: Options): string
     row('transcripts', loss(transcript)),
     '',
     row('ms behind', ['p50', 'p95', 'max']),
+    row('engine', lag(engineLagMs)),
     row('status', lag(statusLagMs)),
     row('journal', lag(journalLagMs)),
     '',

@@ -1,0 +1,77 @@
+/** What a native plan asks of agents beyond the work: tools, servers, limits, the fence. */
+
+import { expect, test } from 'vitest';
+import { NO_OPTIONS } from '../../model/plan.ts';
+import { formatProblem } from '../problem.ts';
+import { native } from './native.ts';
+
+function parse(text: string) {
+  const file = { path: 'plan.yaml', text };
+  return native.parse({ file, directory: '', read: () => null });
+}
+
+test('task options win over defaults, key by key', () => {
+  const { plan } = parse(`
+landfast: 1
+sandbox: require
+fence: { network: off, caches: [~/.npm, /var/cache/x] }
+defaults:
+  tools: { permission_mode: plan, allowed_cli: [git], allowed_tools: [WebFetch] }
+  mcp: { db: { command: [db, --ro] } }
+  pass_env: [DB_URL]
+  max_turns: 50
+tasks:
+  - id: a
+    prompt: x
+    tools: { skip_permissions: true, allowed_cli: [npm, node], add_dirs: [/data, docs] }
+    mcp: { web: { url: 'https://example.com/mcp' } }
+    pass_env: [API_URL]
+    budget_usd: 2
+    schema: { type: object }
+  - { id: b, prompt: y, agent: command, command: [my-agent, --go], prompt_as: argument }
+`);
+  expect(plan?.sandbox).toEqual({
+    mode: 'require',
+    network: 'off',
+    caches: ['~/.npm', '/var/cache/x'],
+  });
+  expect(plan?.tasks.map(({ permissions }) => permissions)).toEqual(['bypassPermissions', 'plan']);
+  expect(plan?.tasks[0]?.options).toEqual({
+    tools: { allowed: ['WebFetch'], disallowed: [], commands: ['npm', 'node'] },
+    dirs: ['/data', 'docs'],
+    mcp: { db: { command: ['db', '--ro'], env: {} }, web: { url: 'https://example.com/mcp' } },
+    maxTurns: 50,
+    budgetUsd: 2,
+    schema: { type: 'object' },
+    passEnv: ['DB_URL', 'API_URL'],
+    command: [],
+    promptAs: 'stdin',
+  });
+  expect(plan?.tasks[1]?.options).toMatchObject({
+    ...NO_OPTIONS,
+    tools: { allowed: ['WebFetch'], disallowed: [], commands: ['git'] },
+    mcp: { db: { command: ['db', '--ro'], env: {} } },
+    maxTurns: 50,
+    passEnv: ['DB_URL'],
+    command: ['my-agent', '--go'],
+    promptAs: 'argument',
+  });
+});
+
+test.each([
+  ['sandbox: maybe', '2:10: error: sandbox: expected one of off, on, require, found "maybe"'],
+  ['fence: { hosts: [a] }', '2:10: error: unknown key "hosts" in fence'],
+  ['defaults: { tools: { allowed_cli: ["rm -rf"] } }', 'expected the name of a program'],
+  ['defaults: { mcp: { db: { command: [a], url: "http://x" } } }', 'either a command or a url'],
+  [
+    'defaults: { mcp: { db: { cmd: [a] } } }',
+    'unknown key "cmd" in defaults.mcp.db\n  known keys: command, env, url',
+  ],
+  ['defaults: { pass_env: [LD_PRELOAD] }', 'the name of a variable that may be passed on'],
+  ['defaults: { tools: { add_dirs: [../x] } }', 'climbs out of the repository'],
+  ['defaults: { max_turns: 0 }', 'a whole number from 1 to 10000'],
+])('%s is refused with its place', (line, expected) => {
+  const { plan, problems } = parse(`landfast: 1\n${line}\ntasks: [{ id: a, prompt: x }]\n`);
+  expect(plan).toBe(null);
+  expect(problems.map(formatProblem).join('\n')).toContain(expected);
+});

@@ -1,0 +1,123 @@
+/** `landfast agents`, `landfast doctor`, and plans that ask agents for what they cannot do. */
+
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { fenceSupport } from '../../src/process/fence.ts';
+import { bareEnv, landfast } from '../support/landfast.ts';
+import { runPlan } from '../support/run-plan.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+/** A folder with a claude of our own, alone on PATH with what the system needs. */
+function withClaude(repo: TempRepo, script: string): Record<string, string> {
+  const bin = join(repo.outside, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'claude'), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(bin, 'claude'), 0o755);
+  return { PATH: `${bin}:/usr/bin:/bin` };
+}
+
+const LOGGED_OUT =
+  'case "$1" in --version) echo "9.8.7 (Claude Code)";; *) echo \'{"loggedIn": false}\';; esac';
+
+test('agents lists what is installed, with version and login, and how to get the rest', async () => {
+  await using repo = await tempRepo();
+  const env = { ...bareEnv(repo.outside), ...withClaude(repo, LOGGED_OUT) };
+  const { code, stdout } = await landfast(['agents', '--json'], { cwd: repo.dir, env });
+  expect(code).toBe(0);
+  const rows = JSON.parse(stdout) as { name: string; installed: boolean; install: string }[];
+  expect(rows.find(({ name }) => name === 'claude')).toMatchObject({
+    installed: true,
+    version: '9.8.7',
+    login: 'out',
+  });
+  const codex = rows.find(({ name }) => name === 'codex');
+  expect(codex).toMatchObject({
+    installed: false,
+    install: expect.stringContaining('npm install'),
+  });
+  const text = (await landfast(['agents'], { cwd: repo.dir, env })).stdout;
+  expect(text).toMatch(/claude +9\.8\.7 at .*NOT logged in/);
+  expect(text).toMatch(/codex +not installed; get it: npm install/);
+});
+
+test('doctor says what is ready, and exits 1 when something that every run needs is missing', async () => {
+  await using repo = await tempRepo();
+  const env = { ...bareEnv(repo.outside), ...withClaude(repo, LOGGED_OUT) };
+  const good = await landfast(['doctor'], { cwd: repo.dir, env });
+  expect(good).toMatchObject({ code: 0 });
+  expect(good.stdout).toMatch(/✓ git +git version/);
+  expect(good.stdout).toMatch(/✓ repository .*on main/);
+  expect(good.stdout).toMatch(/· claude +9\.8\.7, not logged in/);
+  expect(good.stdout).toMatch(/. sandbox /);
+  await repo.git('config', '--unset', 'user.name');
+  await repo.git('config', '--unset', 'user.email');
+  await repo.git('config', 'user.useConfigOnly', 'true');
+  const bad = await landfast(['doctor', '--json'], { cwd: repo.dir, env });
+  expect(bad.code).toBe(1);
+  expect(JSON.parse(bad.stdout)).toContainEqual(
+    expect.objectContaining({ what: 'identity', state: 'missing' }),
+  );
+});
+
+test('a plan that asks an agent for what it cannot do is refused before anything starts', async () => {
+  await using repo = await tempRepo();
+  const shell = await runPlan(repo, { tasks: { a: { prompt: 'x', model: 'big', max_turns: 3 } } });
+  expect(shell).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'Task a asks its agent shell for what it cannot do: model, max_turns',
+    ),
+  });
+  const command = await runPlan(repo, { tasks: { a: { agent: 'command', prompt: 'x' } } });
+  expect(command).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('which program to run'),
+  });
+  expect([...shell.facts, ...command.facts]).toEqual([]);
+});
+
+test('any program can be an agent: the prompt on standard input, its text as the result', async () => {
+  await using repo = await tempRepo();
+  const program = join(repo.outside, 'my agent');
+  writeFileSync(program, '#!/bin/sh\ngrep -c "Write hello" > got.txt\necho "I did it, $1"\n');
+  chmodSync(program, 0o755);
+  const run = await runPlan(repo, {
+    tasks: { a: { agent: 'command', command: [program, '--fast'], prompt: 'Write hello' } },
+  });
+  expect(run).toMatchObject({ code: 0 });
+  expect(run.of('attempt.finished')[0]).toMatchObject({ text: 'I did it, --fast' });
+  expect(await repo.git('show', 'main:got.txt')).toBe('1');
+});
+
+test('an agent that changes the user’s own checkout is reported', async () => {
+  await using repo = await tempRepo();
+  const program = join(repo.outside, 'stray');
+  writeFileSync(program, `#!/bin/sh\necho 1 > ok.txt\necho oops > "${repo.dir}/stray.txt"\n`);
+  chmodSync(program, 0o755);
+  const report = join(repo.outside, 'r.md');
+  const run = await runPlan(
+    repo,
+    { tasks: { a: { agent: 'command', command: [program], prompt: 'x' } } },
+    { args: ['--report', report] },
+  );
+  expect(run).toMatchObject({ code: 0 });
+  expect(run.of('attempt.strayed')).toEqual([
+    { type: 'attempt.strayed', task: 'a', attempt: 1, files: ['stray.txt'] },
+  ]);
+});
+
+test('sandbox: require runs inside a fence, or refuses to start where there is none', async () => {
+  await using repo = await tempRepo();
+  const support = await fenceSupport(repo.signal);
+  const script = `echo 1 > a.txt; echo 2 > "${repo.dir}/stray.txt" || echo fenced > b.txt`;
+  const run = await runPlan(repo, { tasks: { a: script }, more: { sandbox: 'require' } });
+  if (support.kind === 'missing') {
+    expect(run).toMatchObject({ code: 3, facts: [] });
+    expect(run.stderr).toContain('The plan requires a sandbox, but there is none');
+  } else {
+    expect(run).toMatchObject({ code: 0 });
+    expect(await repo.git('ls-files')).toBe('README.md\na.txt\nb.txt');
+    expect(await repo.git('status', '--porcelain')).toBe('');
+  }
+});
