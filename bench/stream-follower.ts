@@ -4,8 +4,8 @@
  *
  *   node bench/stream-follower.ts STATE_DIR RESULT_FILE
  *
- *   F1. It reads with the program's own functions: entries by `follow`; every FRAME_MS the state and
- *       what each running agent did last. It knows nothing that another process could not know.
+ *   F1. It reads with the program's own functions: entries by `follow`; every FRAME_MS the state
+ *       and what each running agent did last. It knows nothing that another process could not know.
  *   F2. A moment is taken after reading, when a frame could be drawn, never before.
  *   F3. It may start before the run, so that its own start is no delay; it ends with the run.
  */

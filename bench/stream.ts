@@ -5,8 +5,8 @@
  *   node bench/stream.ts [--agents 100] [--rate 20] [--seconds 20] [--max-lag 500]
  *                        [--dir FOLDER] [--json PATH] [--profile FOLDER]
  *
- *   S1. A whole run of the published program is measured: the agents (stream-agent.pl) get worktrees,
- *       are parsed as claude, and their work is judged, committed, landed and published.
+ *   S1. A whole run of the published program is measured: the agents (stream-agent.pl) get
+ *       worktrees, are parsed as claude, and their work is judged, committed, landed and published.
  *   S2. It fails if an event is missing, doubled or out of order in any log or transcript, and if a
  *       second process (stream-follower.ts) was at any time more than --max-lag ms behind.
  *   S3. --profile has the engine write a V8 CPU profile there; the numbers are then not for print.

@@ -139,7 +139,7 @@ test('every folder of src has its place in the dependency rule', () => {
 });
 
 test('an agent is named in its own file and in the registry, nowhere else', () => {
-  const names = ['claude', 'shell'];
+  const names = ['claude', 'codex', 'gemini', 'opencode', 'acp', 'shell'];
   const allowed = /^src\/(agents|cli)\/|^src\/plan\/formats\//; // Formats say which agent they mean.
   const offenders = sources.filter(
     (file) =>

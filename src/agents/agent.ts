@@ -31,6 +31,8 @@ export interface Abilities {
   readonly fork: boolean;
   /** The prompt is a conversation's text; otherwise it is taken literally, with nothing added. */
   readonly prose: boolean;
+  /** It has no stream of its own: what it prints is what it says. */
+  readonly plain?: boolean;
   readonly role: boolean;
   readonly model: boolean;
   /** The permission modes it knows how to render. */

@@ -22,6 +22,7 @@ export const command: Agent = {
     resume: false,
     fork: false,
     prose: true,
+    plain: true,
     role: false,
     model: false,
     permissions: ['default', 'acceptEdits', 'bypassPermissions'],

@@ -1,5 +1,6 @@
 /** The registry of agents. To add one: a file, a line here, recorded transcripts; nothing else. */
 
+import { acp } from './acp.ts';
 import type { Agent } from './agent.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
@@ -9,7 +10,7 @@ import { opencode } from './opencode.ts';
 import { shell } from './shell.ts';
 
 /** Every agent there is. */
-export const AGENTS: readonly Agent[] = [claude, codex, gemini, opencode, command, shell];
+export const AGENTS: readonly Agent[] = [claude, codex, gemini, opencode, acp, command, shell];
 
 /** Their names, for messages. */
 export const AGENT_NAMES: readonly string[] = AGENTS.map(({ name }) => name);

@@ -50,6 +50,7 @@ export const opencode: Agent = {
     file: 'opencode',
     versionArgs: ['--version'],
     install: 'npm install -g opencode-ai',
+    keeps: ['~/.local/share/opencode', '~/.local/state/opencode', '~/.config/opencode', '~/.cache'],
     login: null,
   },
   command,

@@ -20,6 +20,7 @@ export const shell: Agent = {
     resume: false,
     fork: false,
     prose: false,
+    plain: true,
     role: false,
     model: false,
     permissions: ['default', 'acceptEdits', 'plan', 'dontAsk', 'auto', 'bypassPermissions'],

@@ -20,6 +20,7 @@ export function unmetWishes(task: TaskSpec, { can }: Agent): readonly string[] {
     ['budget_usd', options.budgetUsd !== null, can.budget],
     ['schema', options.schema !== null, can.schema],
     ['command', options.command.length > 0, can.anyCommand],
+    ['prompt_as', options.promptAs !== 'stdin', can.anyCommand && can.plain === true],
   ];
   return wishes.filter(([, wanted, able]) => wanted && !able).map(([key]) => key);
 }

@@ -16,7 +16,7 @@ import { wantsColor } from '../ui/color.ts';
 import { frame } from '../ui/live.ts';
 import { Painter } from '../ui/paint.ts';
 import { plainLine } from '../ui/plain.ts';
-import { agentsKnown } from './agents.ts';
+import { agentNamed, agentsKnown } from './agents.ts';
 
 export interface Screen {
   recorded(entries: readonly Entry[]): void;
@@ -110,7 +110,7 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
 /** What a line says is being done. A coding agent's raw lines are its protocol; a script's are text. */
 function actionIn(line: Chatter, agent: string | undefined): string | null {
   if (line.from === 'agent') return actionOf(line.event);
-  const isText = agent !== undefined && !agentsKnown(agent).prose;
+  const isText = agent !== undefined && agentNamed(agent).can.plain === true;
   return isText ? actionOf({ type: 'text', text: line.text }) : null;
 }
 

@@ -23,15 +23,23 @@ export async function lastActions(
   state: RunState,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<TaskId, string>> {
-  const actions = new Map<TaskId, string>();
   const dir = attemptsDir(stateDir, run);
-  for (const { spec, status, attempts } of state.tasks.values()) {
-    if (status.kind !== 'running') continue;
-    const file = attemptFiles(dir, spec.id, attempts.length).transcript;
-    const { lines } = await readTail(file, TAIL_BYTES, signal);
-    const said = parseTranscript(lines).map(({ event }) => actionOf(event));
-    const last = said.findLast((action) => action !== null);
-    if (last !== undefined && last !== null) actions.set(spec.id, last);
+  const running = [...state.tasks.values()].filter(({ status }) => status.kind === 'running');
+  const last = await Promise.all(
+    running.map(async ({ spec, attempts }) => {
+      const file = attemptFiles(dir, spec.id, attempts.length).transcript;
+      const { lines } = await readTail(file, TAIL_BYTES, signal);
+      return [spec.id, lastAction(lines)] as const;
+    }),
+  );
+  return new Map(last.filter((each): each is [TaskId, string] => each[1] !== null));
+}
+
+/** The newest line that says what is being done; the others need not be read. */
+function lastAction(lines: readonly string[]): string | null {
+  for (const line of lines.toReversed()) {
+    const action = parseTranscript([line]).map(({ event }) => actionOf(event))[0] ?? null;
+    if (action !== null) return action;
   }
-  return actions;
+  return null;
 }

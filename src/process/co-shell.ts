@@ -13,12 +13,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { type Capture, type Captured, TimeLimitError } from './capture.ts';
 import { type StartedChild, sendSignal, start } from './spawn.ts';
 
 const GRACE_MS = 500;
+const GIVE_UP_MS = 5_000;
+const POLL_MS = 10;
 
 /** Programs run by a few shells, as many at a time as are asked for. */
 export class CoShells {
@@ -37,7 +40,7 @@ export class CoShells {
     if (signal.aborted) {
       return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
     }
-    const shell = this.#idle.pop() ?? (await this.#start());
+    const shell = this.#takeIdle() ?? (await this.#start());
     const result = await shell.run(command, signal);
     if (!shell.isOver) this.#idle.push(shell);
     return result;
@@ -49,10 +52,18 @@ export class CoShells {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
+  /** One that is still there: somebody may have ended it. */
+  #takeIdle(): CoShell | null {
+    let shell = this.#idle.pop();
+    while (shell?.isOver) shell = this.#idle.pop();
+    return shell ?? null;
+  }
+
   async #start(): Promise<CoShell> {
     this.#made += 1;
+    const path = join(this.#dir, String(this.#made)); // Before the wait: others start meanwhile.
     const program = { file: '/bin/sh', args: ['-s'], cwd: '/', env: this.#env };
-    return new CoShell(await start(program, 'pipe'), join(this.#dir, String(this.#made)));
+    return new CoShell(await start(program, 'pipe'), path);
   }
 }
 
@@ -94,6 +105,7 @@ class CoShell {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       const code = await this.#ask(command);
+      if (stopped !== null) await this.#gone();
       const exit = exitOf(code, stopped);
       const failed = exit.kind !== 'exited' || exit.code !== 0;
       return {
@@ -122,6 +134,7 @@ class CoShell {
     const words = [...env, quoted(command.file), ...command.args.map(quoted)].join(' ');
     const where = `cd ${quoted(command.cwd)}`;
     return new Promise((resolve) => {
+      if (this.isOver) return resolve(null);
       this.#answer = resolve;
       this.#child.stdin?.write(
         `{ ${where} && ${words}; } <${from} >${quoted(output)} 2>${quoted(errors)}; echo $?\n`,
@@ -142,9 +155,25 @@ class CoShell {
   #end(): void {
     if (this.isOver) return;
     sendSignal(-this.#child.pid, 'SIGTERM');
-    setTimeout(() => {
-      if (!this.isOver) sendSignal(-this.#child.pid, 'SIGKILL');
-    }, GRACE_MS).unref();
+  }
+
+  /** The shell goes at once; a program may take its time, or have to be made to go. */
+  async #gone(): Promise<void> {
+    const deadline = performance.now() + GRACE_MS;
+    while (isGroupAlive(this.#child.pid)) {
+      if (performance.now() > deadline) sendSignal(-this.#child.pid, 'SIGKILL');
+      if (performance.now() > deadline + GIVE_UP_MS) return; // Stuck in the kernel.
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+function isGroupAlive(pid: number): boolean {
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
 

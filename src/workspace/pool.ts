@@ -11,7 +11,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { git } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
+import { isOrdinary } from '../git/ordinary.ts';
 import { dropWorktree, moveWorktree } from '../git/worktree.ts';
 
 const IDLE = '.idle-';
@@ -36,11 +38,13 @@ export class Pool {
   }
 
   /** Takes a pristine workspace in, or says that it has no use for it. */
-  async put(dir: string, folder: string): Promise<boolean> {
+  async put(dir: string, folder: string, signal: AbortSignal): Promise<boolean> {
     // Submodules know where they are; a workspace with one cannot be moved.
     if (this.#idle.length >= this.#most || existsSync(join(dir, '.gitmodules'))) return false;
-    const place = join(folder, `${IDLE}${randomUUID()}`);
     await rm(join(await gitDirOf(dir), SETUP_DONE), { force: true });
+    if (!(await isOrdinary(dir))) return false;
+    await git(dir, ['clean', '-q', '-ffdx'], signal); // Empty folders: no status tells of them.
+    const place = join(folder, `${IDLE}${randomUUID()}`);
     await moveWorktree(dir, place);
     this.#idle.push(place);
     return true;

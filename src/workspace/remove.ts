@@ -41,7 +41,7 @@ export async function removeWorkspace(
       const ref = keptRef(ground.run, task);
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
-    if (left === 'pristine' && (await ground.pool.put(dir, runFolder(ground)))) {
+    if (left === 'pristine' && (await ground.pool.put(dir, runFolder(ground), signal))) {
       return { kind: 'removed' };
     }
   }

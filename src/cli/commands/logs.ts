@@ -7,7 +7,7 @@ import { follow } from '../../journal/follow.ts';
 import { followFile, readTail } from '../../journal/tail.ts';
 import { attemptFiles, attemptsDir, parseTranscript } from '../../journal/transcript.ts';
 import { transcriptLine } from '../../report/transcript-line.ts';
-import { agentsKnown } from '../agents.ts';
+import { agentNamed } from '../agents.ts';
 import { isLive, noRun, runNamed } from '../find-run.ts';
 import { Following } from '../live.ts';
 import { EXIT } from '../main.ts';
@@ -47,7 +47,7 @@ export async function logs(task: string, flags: LogsFlags): Promise<number> {
     flags.follow === true && isRunning
       ? endOfAttempt(place, run, { task, attempt }, following.signal)
       : AbortSignal.abort();
-  const raw = flags.raw === true || !agentsKnown(known.spec.agent).prose;
+  const raw = flags.raw === true || agentNamed(known.spec.agent).can.plain === true;
   const paths = raw ? [files.stdout, files.stderr] : [files.transcript];
   await Promise.all(paths.map((path) => printLines(path, raw || flags.json === true, until)));
   return EXIT.ok;

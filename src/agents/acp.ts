@@ -1,0 +1,80 @@
+/**
+ * Any program that speaks the Agent Client Protocol, version 1: JSON-RPC on standard input and
+ * output, one message a line. The plan gives its argument vector (acp/conversation.ts talks to it).
+ *
+ *   C1. The prompt travels in the conversation: no length limit, nothing can take it for a flag.
+ *   C2. The session id is the program's own. It is told only where the program can load a session
+ *       again: one that cannot starts afresh.
+ *   C3. What the program asks leave for is answered by the task's permissions (acp/permission.ts).
+ *       What it does without asking is decided by its own configuration and arguments, not by us.
+ *       Hence no `plan` and no `auto`: only the program itself could keep those promises, and its
+ *       mode of that name may still run commands.
+ *   C4. A model that the program does not offer, or a server that it cannot use, fails the attempt
+ *       before anything is asked of the model.
+ *   C5. The answer to the prompt decides. Without one: the way the program ended. One that never
+ *       spoke the protocol has failed, even with exit code 0.
+ *
+ * It inherits no account of the user's: `pass_env` names the variables that it needs. What is
+ * missing is missing in the protocol: roles, rules for single tools, budgets, turn limits, schemas.
+ */
+
+import { UserError } from '../base/errors.ts';
+import type { Failure } from '../model/failure.ts';
+import { Conversation } from './acp/conversation.ts';
+import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+
+export const acp: Agent = {
+  name: 'acp',
+  can: {
+    resume: true,
+    fork: false,
+    prose: true,
+    role: false,
+    model: true,
+    permissions: ['default', 'acceptEdits', 'dontAsk', 'bypassPermissions'],
+    toolRules: false,
+    commands: false,
+    dirs: false,
+    mcp: true,
+    maxTurns: false,
+    budget: false,
+    schema: false,
+    anyCommand: true,
+  },
+  program: {
+    file: null,
+    versionArgs: [],
+    install:
+      'any program that speaks the Agent Client Protocol on standard input and output; ' +
+      'the plan names it (`command: [program, argument, …]`)',
+    login: null,
+  },
+  command,
+  parser: (job) => new Conversation(job),
+  outcome,
+};
+
+function command({ options }: Job): CommandLine {
+  if (options.promptAs === 'argument') {
+    throw new UserError('Agent acp gets its prompt in the conversation: leave out `prompt_as`.');
+  }
+  const [file = '', ...args] = options.command;
+  return { file, args, stdin: '', env: {}, inherit: [], dialogue: true };
+}
+
+function outcome(end: AgentEnd): AgentOutcome {
+  const { result } = end;
+  if (result?.ok) return { ok: true, text: result.text };
+  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
+  if (end.spoke) return { ok: false, failure: silentFailure(end) };
+  if (!succeeded(end.exit)) return plainOutcome(end);
+  const message = `The program did not speak the Agent Client Protocol. ${describeEnd(end)}`;
+  return { ok: false, failure: { kind: 'permanent', message } };
+}
+
+/** It began to work and ended without an answer: a crash, or a signal from elsewhere. */
+function silentFailure(end: AgentEnd): Failure {
+  const message = `The agent ended without a result. ${describeEnd(end)}`;
+  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
+}

@@ -1,0 +1,103 @@
+/**
+ * What errors and endings of the Agent Client Protocol mean, from the most certain sign to the
+ * least: the agent's own name for the error, the protocol's code, the HTTP status that some agents
+ * give as the code, the words.
+ *
+ *   F1. An error nobody has a name for is transient: tries are bounded, giving up is not undone.
+ *   F2. A session that does not load is lost, for whatever reason: a new one goes on with the work.
+ *       Only what would meet a new session as well is told as itself.
+ */
+
+import type { Failure, SimpleFailureKind } from '../../model/failure.ts';
+import { clip, type Fields, fieldsOf, numberOf, parseFields, textOf } from '../json-fields.ts';
+
+type Kind = SimpleFailureKind | 'rate-limited';
+
+/** The failure that an error in answer to a request stands for. */
+export function errorFailure(error: Fields): Failure {
+  const message = clip(wordsOf(error), 2000);
+  const code = numberOf(error.code);
+  const named =
+    KIND_OF_NAME.get(textOf(fieldsOf(error.data).errorKind)) ??
+    KIND_OF_CODE.get(code) ??
+    KIND_OF_WORDS.find(([, pattern]) => code < 500 && pattern.test(message))?.[0] ??
+    kindOfStatus(code);
+  if (named !== null) return { kind: named, message };
+  return LIMIT_WORDS.test(message)
+    ? { kind: 'rate-limited', message, guessed: true }
+    : { kind: 'transient', message };
+}
+
+/** The failure that an error in answer to loading a session stands for. */
+export function loadFailure(error: Fields): Failure {
+  const failure = errorFailure(error);
+  if (['auth', 'billing', 'rate-limited'].includes(failure.kind)) return failure;
+  const message = `The agent could not load its earlier session. ${failure.message}`;
+  return { kind: 'session-lost', message };
+}
+
+/** The failure that the end of a turn stands for; null where it ended well. */
+export function stopFailure(reason: string): Failure | null {
+  if (reason === 'end_turn') return null;
+  return (
+    STOPS.get(reason) ?? {
+      kind: 'transient',
+      message: `The agent stopped for a reason we do not know: ${clip(reason, 100) || 'none'}.`,
+    }
+  );
+}
+
+/** Some agents put the service's whole answer into the message, others the reason beside it. */
+function wordsOf({ message, data }: Fields): string {
+  const inner = fieldsOf(parseFields(textOf(message))?.error);
+  const said = textOf(inner.message) || textOf(message) || 'The agent reported an error.';
+  const { details, message: more } = fieldsOf(data);
+  const detail = textOf(data) || textOf(details) || textOf(more);
+  return said.includes(detail) ? said : `${said}: ${detail}`;
+}
+
+function kindOfStatus(status: number): Kind | null {
+  if (status < 400 || status > 599) return null;
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 402) return 'billing';
+  if (status === 429) return 'rate-limited';
+  return status >= 500 || status === 408 || status === 409 ? 'transient' : 'permanent';
+}
+
+const KIND_OF_NAME: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['authentication_failed', 'auth'],
+  ['oauth_org_not_allowed', 'auth'],
+  ['billing_error', 'billing'],
+  ['rate_limit', 'rate-limited'],
+  ['overloaded', 'transient'],
+  ['server_error', 'transient'],
+  ['invalid_request', 'permanent'],
+  ['model_not_found', 'permanent'],
+  ['max_output_tokens', 'permanent'],
+]);
+
+/** Log-in required; a resource, a method or a parameter that is not known. */
+const KIND_OF_CODE: ReadonlyMap<number, Kind> = new Map<number, Kind>([
+  [-32000, 'auth'],
+  [-32002, 'permanent'],
+  [-32600, 'permanent'],
+  [-32601, 'permanent'],
+  [-32602, 'permanent'],
+]);
+
+const KIND_OF_WORDS = [
+  [
+    'auth',
+    /api[ -]key not valid|invalid (?:x-)?api[ _-]?key|authentication|unauthorized|not logged in/i,
+  ],
+  ['billing', /credit balance is too low|insufficient[ _]quota|billing_error/i],
+] as const;
+
+const LIMIT_WORDS = /rate.?limit|too many requests|\b429\b|quota|usage limit/i;
+
+const STOPS: ReadonlyMap<string, Failure> = new Map<string, Failure>([
+  ['max_tokens', { kind: 'permanent', message: 'The model’s answer reached its greatest length.' }],
+  ['max_turn_requests', { kind: 'turns', message: 'The agent reached its own limit of turns.' }],
+  ['refusal', { kind: 'permanent', message: 'The model refused the task.' }],
+  ['cancelled', { kind: 'interrupted', message: 'The agent says that it was cancelled.' }],
+]);

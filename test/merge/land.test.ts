@@ -1,0 +1,110 @@
+/** Landing under odd circumstances: red and slow gates at once, work git cannot merge, nothing new. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { marked } from '../../src/process/reap.ts';
+import { landfast } from '../support/landfast.ts';
+import { runPlan } from '../support/run-plan.ts';
+import { tempRepo } from '../support/temp-repo.ts';
+
+test('a red gate beside a slow one rejects the work, and the slow one is ended', async () => {
+  await using repo = await tempRepo();
+  const began = performance.now();
+  const run = await runPlan(repo, {
+    more: { limits: { workers: 2, gates: 2 } },
+    land: { on_gate_failure: 'fail' },
+    gates: [
+      { name: 'slow', run: 'test ! -e bad || { setsid sleep 60 & wait; }' },
+      { name: 'red', run: 'test ! -e bad || { sleep 0.2; echo it is bad; exit 1; }' },
+    ],
+    tasks: { bad: 'echo 1 > bad', good: 'sleep 0.3; echo 1 > good' },
+  });
+  expect(run).toMatchObject({ code: 1 });
+  expect(run.failure('bad')).toMatchObject({
+    kind: 'gate-failed',
+    gate: 'red',
+    output: expect.stringContaining('it is bad'),
+  });
+  expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['good']);
+  expect(run.stderr).not.toMatch(/^ +at /m);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(marked(`${run.run}/`)).toEqual([]);
+  expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual(['bad']);
+});
+
+test('a set-up that fails in one gate workspace rejects the work while the other is being made', async () => {
+  await using repo = await tempRepo();
+  const run = await runPlan(repo, {
+    more: {
+      limits: { workers: 1, gates: 2 },
+      workspace: { setup: ['case $PWD in *.gate-0) exit 1;; *.gate-1) sleep 60;; esac'] },
+    },
+    land: { on_gate_failure: 'fail' },
+    gates: [
+      { name: 'one', run: 'true' },
+      { name: 'two', run: 'true' },
+    ],
+    tasks: { work: 'echo 1 > work.txt' },
+  });
+  expect(run).toMatchObject({ code: 1 });
+  expect(run.failure('work')).toMatchObject({ kind: 'gate-failed', gate: 'one' });
+  expect(run.stderr).not.toMatch(/^ +at /m);
+  expect(marked(`${run.run}/`)).toEqual([]);
+});
+
+test('work that git cannot merge is rejected alone, and a resume says the same', async () => {
+  await using repo = await tempRepo();
+  const orphan = [
+    'git checkout -q --orphan "z$LANDFAST_ATTEMPT"',
+    'git rm -rqf .',
+    'echo x > f',
+    'git add f',
+    'git commit -qm o',
+  ].join('; ');
+  const run = await runPlan(repo, {
+    tasks: { orphan, good: 'sleep 0.3; echo 1 > good', other: 'echo 1 > other' },
+  });
+  expect(run).toMatchObject({ code: 1 });
+  expect(run.of('merge.rejected').map(({ task }) => task)).toEqual(['orphan']);
+  expect(run.failure('orphan')?.message).toContain('unrelated histories');
+  expect(
+    run
+      .of('merge.landed')
+      .map(({ task }) => task)
+      .sort(),
+  ).toEqual(['good', 'other']);
+  expect(await repo.git('ls-files')).toBe('README.md\ngood\nother');
+  expect(await repo.git('show', `landfast/${run.run}.orphan:f`)).toBe('x');
+  const resumed = await landfast(['resume'], { cwd: repo.dir });
+  expect(resumed).toMatchObject({ code: 1 });
+  expect(`${resumed.stdout}${resumed.stderr}`).not.toMatch(/^ +at /m);
+  expect(await repo.git('ls-files')).toBe('README.md\ngood\nother');
+});
+
+/** Writes the file only when both tasks have begun, so that both start from the same head. */
+const together = (name: string, other: string): string =>
+  `touch ../../../${name}; while test ! -e ../../../${other}; do sleep 0.05; done; echo x > f`;
+
+test.each(['squash', 'merge'])(
+  '%s: a change that is there already has landed',
+  async (strategy) => {
+    await using repo = await tempRepo();
+    const run = await runPlan(repo, {
+      land: { strategy },
+      tasks: { one: together('one', 'two'), two: together('two', 'one') },
+    });
+    expect(run).toMatchObject({ code: 0 });
+    expect(
+      run
+        .of('merge.landed')
+        .map(({ task }) => task)
+        .sort(),
+    ).toEqual(['one', 'two']);
+    expect(readFileSync(join(repo.dir, 'f'), 'utf8')).toBe('x\n');
+    const landings = (await repo.git('log', '--first-parent', '--format=%s')).split('\n');
+    expect(landings).toHaveLength(strategy === 'squash' ? 2 : 3);
+    expect(await repo.git('branch', '--format=%(refname:short)')).toBe('main');
+    expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
+  },
+);

@@ -1,0 +1,148 @@
+/** Workspaces that are moved from task to task: the next one sees nothing of the one before. */
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openRepository } from '../../src/git/repository.ts';
+import { openRunBranch } from '../../src/merge/run-branch.ts';
+import { createWorkspace } from '../../src/workspace/create.ts';
+import type { Ground } from '../../src/workspace/ground.ts';
+import { judgeWork } from '../../src/workspace/judge.ts';
+import { Pool } from '../../src/workspace/pool.ts';
+import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
+import { planOf, taskSpec } from '../support/journal-builder.ts';
+import { bareEnv } from '../support/landfast.ts';
+import { type PlanRun, runPlan } from '../support/run-plan.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+const FILES = { '.gitignore': 'cache/\n*.log\n', a: '1\n', b: '1\n', 'dir/c': '1\n' };
+
+/** What a task finds: every file and folder, their content, and what git says of them. */
+const LOOK =
+  'find . -path ./.git -prune -o -print | sort; cat a b dir/c; git status; git ls-files -v';
+
+test.each([
+  ['nothing', 'true'],
+  ['a commit of its own', 'echo 1 > own; git add own; git commit -qm own'],
+  ['a deleted and a changed file', 'rm b; echo 2 > a'],
+  ['ignored files', 'mkdir cache; echo x > cache/x; echo x > x.log'],
+  ['empty folders', 'mkdir -p empty/inner dir/empty'],
+  ['files that git was told not to look at', 'git update-index --assume-unchanged a; echo x > a'],
+  ['files that git was told to skip', 'git update-index --skip-worktree b; echo x > b'],
+  ['half of a checkout', 'git sparse-checkout set --no-cone /a /work.txt >/dev/null 2>&1'],
+  ['a bisection', 'git bisect start -q'],
+])('a task that leaves %s leaves it to nobody', async (_, leave) => {
+  await using repo = await tempRepo({ files: FILES });
+  const ground = await groundOf(repo);
+  const base = await repo.git('rev-parse', 'HEAD');
+  const open = async (task: string): Promise<string> => {
+    const order = { task, attempt: 1, base, start: { kind: 'fresh' }, mark: 'm' } as const;
+    const created = await createWorkspace(ground, order, repo.signal);
+    if (created.kind !== 'ready') throw new Error(JSON.stringify(created));
+    return created.dir;
+  };
+  const first = await open('one');
+  sh(first, `${leave}; echo 1 > work.txt`);
+  const work = { task: taskSpec({ id: 'one' }), dir: first, base, mark: 'm', mended: false };
+  const judged = await judgeWork(ground, work, repo.signal);
+  const safe = judged.kind === 'good' && judged.commit !== null ? [judged.commit] : [];
+  expect(safe).toHaveLength(1);
+  const end = { task: 'one', succeeded: true, safe };
+  expect(await removeWorkspace(ground, end, repo.signal)).toEqual({ kind: 'removed' });
+  expect(existsSync(first)).toBe(false);
+  const second = await open('two');
+  const found = sh(second, LOOK);
+  await repo.git('worktree', 'add', '-q', '-b', ON_TWO.replace('two', 'new'), '../fresh', base);
+  const expected = sh(join(repo.outside, 'fresh'), LOOK);
+  expect(found.replaceAll(ON_TWO, '')).toBe(expected.replaceAll(ON_TWO.replace('two', 'new'), ''));
+});
+
+const ON_TWO = 'landfast/r1.two';
+
+test('a workspace in which nothing is left is the next one, and goes with the run', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const ground = await groundOf(repo);
+  const base = await repo.git('rev-parse', 'HEAD');
+  const entryOf = (dir: string): string => readFileSync(join(dir, '.git'), 'utf8');
+  const order = { attempt: 1, base, start: { kind: 'fresh' }, mark: 'm' } as const;
+  const one = await createWorkspace(ground, { ...order, task: 'one' }, repo.signal);
+  const entry = one.kind === 'ready' ? entryOf(one.dir) : '';
+  await removeWorkspace(ground, { task: 'one', succeeded: true, safe: [base] }, repo.signal);
+  const two = await createWorkspace(ground, { ...order, task: 'two' }, repo.signal);
+  expect(two.kind === 'ready' && entryOf(two.dir)).toBe(entry);
+  await removeWorkspace(ground, { task: 'two', succeeded: true, safe: [base] }, repo.signal);
+  await removeRunFolder(ground, repo.signal);
+  expect(readdirSync(repo.outside)).toEqual(['repo']);
+  expect(await repo.git('worktree', 'list', '--porcelain')).not.toContain('repo.worktrees');
+});
+
+const sawIn = (run: PlanRun, task: string): readonly string[] =>
+  run.of('attempt.finished', task)[0]?.text.split('\n') ?? [];
+
+test('with one worker each task sees what has landed, and no folder of those before', async () => {
+  await using repo = await tempRepo({ files: { '.gitignore': 'cache/\n', a: '1\n' } });
+  const look = 'ls -A | grep -v "^\\.git"; ls ..';
+  const mess = 'mkdir cache; echo x > cache/x';
+  const run = await runPlan(repo, {
+    workers: 1,
+    tasks: {
+      t1: 'echo 1 > f1',
+      t2: { needs: ['t1'], prompt: `${look}; ${mess}; echo 1 > f2` },
+      t3: { needs: ['t2'], prompt: `${look}; echo 1 > f3` },
+      t4: { needs: ['t3'], prompt: `${look}; git log -1 --format=%s; echo 1 > f4` },
+    },
+  });
+  expect(run).toMatchObject({ code: 0 });
+  expect(sawIn(run, 't2')).toEqual(['a', 'f1', 't2']);
+  expect(sawIn(run, 't3')).toEqual(['a', 'f1', 'f2', 't3']);
+  expect(sawIn(run, 't4')).toEqual(['a', 'f1', 'f2', 'f3', 't4', 'Land t3']);
+  expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
+});
+
+test.each(['hooks', '.husky'])('a pre-commit hook in %s is not hidden by the pool', async (dir) => {
+  await using repo = await tempRepo({ files: { '.gitignore': 'hooked\n', a: '1\n' } });
+  const hook = 'touch hooked; if git diff --cached --name-only | grep -q two; then exit 1; fi';
+  await installHook(repo, dir, hook);
+  const run = await runPlan(repo, {
+    workers: 1,
+    tasks: {
+      one: 'echo 1 > one.txt',
+      two: { needs: ['one'], prompt: 'ls hooked; echo 1 > two.txt' },
+      three: { needs: ['one'], prompt: 'ls hooked; echo 1 > three.txt' },
+    },
+  });
+  expect(run).toMatchObject({ code: 1 });
+  expect(run.failure('two')).toMatchObject({ kind: 'commit-failed' });
+  expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['one', 'three']);
+  expect(sawIn(run, 'three')).toEqual(['']); // Nothing that the hook left for an earlier task.
+});
+
+async function groundOf(repo: TempRepo): Promise<Ground> {
+  const opened = await openRepository(repo.dir, repo.signal);
+  if (opened.kind !== 'repository') throw new Error(opened.kind);
+  const ground = {
+    repository: opened.repository,
+    run: 'r1',
+    plan: planOf([{ id: 'one' }, { id: 'two' }], { gates: [] }),
+    env: bareEnv(repo.outside),
+    pool: new Pool(4),
+  };
+  await openRunBranch(ground, await repo.git('rev-parse', 'HEAD'), repo.signal);
+  return ground;
+}
+
+function sh(cwd: string, script: string): string {
+  return execFileSync('sh', ['-ec', script], { cwd, encoding: 'utf8' });
+}
+
+async function installHook(repo: TempRepo, dir: string, text: string): Promise<void> {
+  const isOwn = dir !== 'hooks';
+  const file = isOwn ? `${dir}/pre-commit` : `.git/${dir}/pre-commit`;
+  await repo.write({ [file]: `#!/bin/sh\n${text}\n` });
+  chmodSync(join(repo.dir, file), 0o755);
+  if (!isOwn) return;
+  await repo.git('add', '-A');
+  await repo.git('commit', '-qm', 'hook');
+  await repo.git('config', 'core.hooksPath', dir);
+}
