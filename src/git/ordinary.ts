@@ -24,6 +24,22 @@ export async function isOrdinary(dir: string): Promise<boolean> {
   return !hasRefs && names.includes('index') && isPlainIndex(readFileSync(join(gitDir, 'index')));
 }
 
+/** Whether every folder holds something; also false where there are too many to look at each. */
+export function hasNoEmptyFolder(dir: string): boolean {
+  const folders = [dir];
+  for (let seen = 0; seen < folders.length; seen += 1) {
+    const entries = readdirSync(folders[seen] ?? dir, { withFileTypes: true });
+    if (entries.length === 0 || folders.length > MOST_FOLDERS) return false;
+    for (const entry of entries) {
+      if (entry.isDirectory() && entry.name !== '.git') {
+        folders.push(join(entry.parentPath, entry.name));
+      }
+    }
+  }
+  return true;
+}
+
+const MOST_FOLDERS = 200;
 const HEADER_BYTES = 12;
 /** Before the flags: times, device, inode, mode, owner, size. The hash follows, then the flags. */
 const STAT_BYTES = 40;

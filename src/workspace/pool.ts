@@ -13,7 +13,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
-import { isOrdinary } from '../git/ordinary.ts';
+import { hasNoEmptyFolder, isOrdinary } from '../git/ordinary.ts';
 import { dropWorktree, moveWorktree } from '../git/worktree.ts';
 
 const IDLE = '.idle-';
@@ -43,7 +43,8 @@ export class Pool {
     if (this.#idle.length >= this.#most || existsSync(join(dir, '.gitmodules'))) return false;
     await rm(join(await gitDirOf(dir), SETUP_DONE), { force: true });
     if (!(await isOrdinary(dir))) return false;
-    await git(dir, ['clean', '-q', '-ffdx'], signal); // Empty folders: no status tells of them.
+    // Of empty folders no status tells.
+    if (!hasNoEmptyFolder(dir)) await git(dir, ['clean', '-q', '-ffdx'], signal);
     const place = join(folder, `${IDLE}${randomUUID()}`);
     await moveWorktree(dir, place);
     this.#idle.push(place);
