@@ -3,7 +3,7 @@
  * Commands are split off, so that `landfast --help` does not load what it does not need.
  */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -12,11 +12,12 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   version: string;
 };
 
-rmSync(join(root, 'dist'), { recursive: true, force: true });
+const made = join(root, 'dist.new');
+rmSync(made, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
   entryPoints: { main: 'src/cli/main.ts' },
-  outdir: 'dist',
+  outdir: 'dist.new',
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -33,9 +34,13 @@ const result = await build({
   },
 });
 writeFileSync(
-  join(root, 'dist', 'THIRD_PARTY_LICENSES.txt'),
+  join(made, 'THIRD_PARTY_LICENSES.txt'),
   licences(Object.keys(result.metafile.inputs)),
 );
+
+// Whoever runs the program meanwhile finds the old one or the new one, never half of one.
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+renameSync(made, join(root, 'dist'));
 
 /** The licence of every package that ended up in the bundle: their terms ask for that. */
 function licences(inputs: readonly string[]): string {

@@ -82,18 +82,18 @@ export async function execute(execution: Execution): Promise<number> {
     signals.force.addEventListener('abort', () => killMarked(`${run}/`));
     const site = siteOf(execution, fenceFor);
     openGitShells();
-    let state: RunState;
     try {
-      state = await driveRun(execution, { site, screen, signals });
+      const state = await driveRun(execution, { site, screen, signals }).finally(screen.close);
+      try {
+        await tell(execution, state);
+      } finally {
+        await tidy(site.ground, state);
+      }
+      const ended = state.outcome === 'interrupted' || state.outcome === null;
+      return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
     } finally {
-      screen.close();
+      await closeGitShells();
     }
-    tell(execution, state);
-    if (state.plan.conventions.summary === 'lines') await tellTimeouts(execution, state);
-    await tidy(site.ground, state);
-    await closeGitShells();
-    const ended = state.outcome === 'interrupted' || state.outcome === null;
-    return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
   });
 }
 
@@ -163,13 +163,15 @@ async function tidy(ground: Ground | null, state: RunState): Promise<void> {
 }
 
 /** The end of a run as its plan's users know it; with `--events` on standard error. */
-function tell({ run, how }: Execution, state: RunState): void {
+async function tell(execution: Execution, state: RunState): Promise<void> {
+  const { run, how } = execution;
   const info: ReportInfo = { run };
   if (how.report !== undefined) writeReport(how.report, state, info);
   const { quiet = false, report } = how;
   const out = how.events === true ? process.stderr : process.stdout;
   if (state.plan.conventions.summary === 'lines') {
     for (const line of summaryLines(state, { quiet })) out.write(`${line}\n`);
+    await tellTimeouts(execution, state);
     if (exitCodeOf(state) === 0) return;
   }
   if (quiet && exitCodeOf(state) === 0) return;

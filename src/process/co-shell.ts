@@ -193,5 +193,6 @@ function textOf(file: string): string {
 }
 
 function quoted(word: string): string {
+  if (word.includes('\0')) throw new OperationalError('An argument cannot hold a NUL character.');
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
