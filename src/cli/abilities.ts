@@ -8,6 +8,7 @@ export function unmetWishes(task: TaskSpec, { can }: Agent): readonly string[] {
   const { options } = task;
   const { tools } = options;
   const wishes: readonly (readonly [string, boolean, boolean])[] = [
+    ['fork', task.forks !== undefined, can.fork],
     ['role', task.role !== undefined, can.role],
     ['model', task.model !== undefined, can.model],
     [`permissions: ${task.permissions}`, true, can.permissions.includes(task.permissions)],

@@ -41,11 +41,23 @@ export function requireAbilities(plan: Plan): void {
         `Leave it out, or choose another agent; \`landfast agents\` shows what each can do.`,
       );
     }
+    requireFork(plan, task);
     if (agent.can.anyCommand && task.options.command.length === 0) {
       const example = 'command: [my-agent, --headless]';
       throw new UserError(`Task ${task.id} does not say which program to run.`, `Add ${example}`);
     }
   }
+}
+
+/** A session can be forked only when its task is over, and only by its own kind of agent. */
+function requireFork(plan: Plan, { id, forks, needs, agent }: TaskSpec): void {
+  if (forks === undefined) return;
+  const origin = plan.tasks.find((task) => task.id === forks);
+  if (origin !== undefined && needs.includes(forks) && origin.agent === agent) return;
+  throw new UserError(
+    `Task ${id} cannot begin with the session of ${forks}.`,
+    `It must need that task (needs: [${forks}]), and both must have the same agent.`,
+  );
 }
 
 /** Checks before anything starts that every agent of the plan can be run. */

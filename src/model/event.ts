@@ -128,7 +128,10 @@ export type AttemptEvent =
  *   rework    the finished work merged with the head it did not land on, conflicts laid out
  */
 export type AttemptStart =
-  | { readonly kind: 'fresh' }
+  | {
+      readonly kind: 'fresh' /** The session whose history it begins with. */;
+      readonly fork?: string;
+    }
   | { readonly kind: 'continue'; readonly session: string | null }
   | { readonly kind: 'rework'; readonly session: string | null; readonly commit: Sha };
 

@@ -34,6 +34,8 @@ export interface TaskSpec {
   /** A read task's changes are thrown away and reported; it lands nothing. */
   readonly mode: 'write' | 'read';
   readonly needs: readonly TaskId[];
+  /** Begins with what the session of this task, which it needs, has learned. */
+  readonly forks?: TaskId;
   /** Path globs this task may change; none means it did not say. */
   readonly writes: readonly string[];
   /** Whether a change outside `writes` fails the task, or is only reported. */

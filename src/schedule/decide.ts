@@ -252,9 +252,15 @@ function attemptDecision(
 
 /** What comes next for a task that is not running: its first attempt, or what its stop allows. */
 function nextOf(state: RunState, task: TaskState, agents: AgentsKnown): Next | null {
-  if (task.status.kind === 'waiting') return { kind: 'attempt', at: 0, start: { kind: 'fresh' } };
+  if (task.status.kind === 'waiting')
+    return { kind: 'attempt', at: 0, start: firstStart(state, task) };
   if (task.status.kind !== 'stopped') return null;
   return nextAfter(task, task.status, state.plan.landing, agents(task.spec.agent));
+}
+
+function firstStart(state: RunState, { spec }: TaskState): AttemptStart {
+  const session = spec.forks === undefined ? null : (state.tasks.get(spec.forks)?.session ?? null);
+  return session === null ? { kind: 'fresh' } : { kind: 'fresh', fork: session };
 }
 
 /** When a stopped task is tried again; null where that does not depend on time. For screens. */

@@ -13,7 +13,7 @@ import { attemptPrompt } from '../agents/prompt.ts';
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
-import type { StatusLine } from '../model/event.ts';
+import type { AttemptStart, StatusLine } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskSpec } from '../model/plan.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
@@ -112,6 +112,11 @@ async function tryTask(
   return { ...end, failure: null, judged };
 }
 
+/** The session an attempt goes on with, or begins from. */
+function sessionOf(start: AttemptStart): string | null {
+  return start.kind === 'fresh' ? (start.fork ?? null) : start.session;
+}
+
 interface Order {
   readonly effect: AttemptEffect;
   readonly task: TaskSpec;
@@ -137,7 +142,8 @@ async function speakWatched(
       task,
       attempt,
       prompt: attemptPrompt(task, { ...effect, prose: agent.can.prose }),
-      session: 'session' in effect.start ? effect.start.session : null,
+      session: sessionOf(effect.start),
+      fork: effect.start.kind === 'fresh',
       budgetUsd: effect.budgetUsd,
       executable: site.executableOf(agent.name),
       dir: place.dir,

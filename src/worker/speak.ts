@@ -28,6 +28,8 @@ export interface Speech {
   readonly attempt: number;
   readonly prompt: string;
   readonly session: string | null;
+  /** Whether that session is left as it is, and a new one begins with its history. */
+  readonly fork: boolean;
   readonly budgetUsd: number | null;
   readonly executable: string | null;
   readonly dir: string;
@@ -122,7 +124,7 @@ function jobOf(speech: Speech): Job {
     permissions: task.permissions,
     readOnly: task.mode === 'read',
     budgetUsd: leastOf(speech.budgetUsd, task.options.budgetUsd),
-    fork: false,
+    fork: speech.fork && speech.session !== null,
     options: { ...task.options, dirs: task.options.dirs.map((dir) => speech.resolve(dir)) },
     cwd: speech.dir,
   };

@@ -121,3 +121,33 @@ test('sandbox: require runs inside a fence, or refuses to start where there is n
     expect(await repo.git('status', '--porcelain')).toBe('');
   }
 });
+
+/** Speaks as much of the stream as is needed, and notes how it was called. */
+const STAND_IN = `echo "$@" > args-$LANDFAST_TASK.txt
+id=none
+while [ $# -gt 0 ]; do [ "$1" = --session-id ] && id=$2; shift; done
+echo '{"type":"system","subtype":"init","session_id":"'$id'","cwd":"/"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"'$id'"}'`;
+
+test('a task can begin with the session of one that it needs', async () => {
+  await using repo = await tempRepo();
+  const env = withClaude(repo, STAND_IN);
+  const plan = {
+    tasks: {
+      a: { agent: 'claude', prompt: 'learn' },
+      b: { agent: 'claude', prompt: 'use it', needs: ['a'], fork: 'a' },
+    },
+  };
+  const run = await runPlan(repo, plan, { env });
+  expect(run).toMatchObject({ code: 0 });
+  const [first, second] = run.of('attempt.session').map(({ session }) => session);
+  expect(await repo.git('show', 'main:args-b.txt')).toContain(
+    `--resume ${first} --fork-session --session-id ${second}`,
+  );
+  expect(first).not.toBe(second);
+  const wrong = { tasks: { a: plan.tasks.a, b: { ...plan.tasks.b, needs: [] } } };
+  expect(await runPlan(repo, wrong, { env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('cannot begin with the session of a'),
+  });
+});

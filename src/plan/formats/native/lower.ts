@@ -49,6 +49,7 @@ function lowerTask(
     ...present('model', task.model ?? defaults.model),
     mode: task.read_only === true ? 'read' : 'write',
     needs: [...new Set(task.needs)],
+    ...present('forks', task.fork),
     writes: task.writes ?? [],
     outside: 'fail',
     forbids: task.forbids ?? [],

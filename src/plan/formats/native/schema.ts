@@ -69,6 +69,7 @@ export const taskSchema = z.strictObject({
   ...forEveryTask,
   read_only: flag.optional(),
   needs: z.array(text).optional(),
+  fork: id.optional(),
   writes: scopes.optional(),
   forbids: scopes.optional(),
   checks: texts.optional(),
