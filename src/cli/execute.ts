@@ -13,7 +13,7 @@ import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Event } from '../model/event.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { killMarked } from '../process/reap.ts';
 import { clean } from '../report/clean.ts';
@@ -105,7 +105,7 @@ async function driveRun(
     signals,
   }: { readonly site: Site; readonly screen: Screen; readonly signals: Signals },
 ): Promise<RunState> {
-  const secrets = [process.env, ...site.tasks.map(({ env }) => env)].flatMap(secretsOf);
+  const secrets = [process.env, ...site.tasks.flatMap(envsOf)].flatMap(secretsOf);
   const transcripts = new Transcripts({
     dir: attemptsDir(place.stateDir, run),
     secrets,
@@ -128,6 +128,14 @@ async function driveRun(
   };
   const order = { db, run, started, changed, world, signals: () => signals.take() };
   return drive(order, signals.force);
+}
+
+/** The environments that a task itself brings. */
+function envsOf({ env, options }: TaskSpec): readonly Readonly<Record<string, string>>[] {
+  const servers = Object.values(options.mcp).flatMap((server) =>
+    'env' in server ? [server.env] : [],
+  );
+  return [env, ...servers];
 }
 
 function siteOf({ place, run, plan, how }: Execution, fenceFor: FenceFor): Site {

@@ -38,10 +38,15 @@ export function allowedEnv(
   return { ...Object.fromEntries(entries), TERM: 'dumb' };
 }
 
+/** Whether a variable's value must not be written down. */
+export function isSecretName(name: string): boolean {
+  return SECRET.test(name);
+}
+
 /** Values of an environment that must not be written down. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
-    .filter(([name]) => SECRET.test(name))
+    .filter(([name]) => isSecretName(name))
     .map(([, value]) => value ?? '')
     .filter((value) => value !== '');
 }

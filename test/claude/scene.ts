@@ -67,12 +67,15 @@ export interface Scene extends AsyncDisposable {
 export async function setScene(options: {
   readonly scenarios: Readonly<Record<string, Scenario>>;
   readonly files?: Readonly<Record<string, string>>;
+  /** Added to the CLI's environment; an empty value takes a variable away. */
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<Scene> {
   const api = await startMessagesApi(options);
   const repo = await tempRepo(options.files === undefined ? {} : { files: options.files });
   const home = repo.outside;
   const exe = await notingCli(home);
-  const env = { ...OTHER_SESSION, ...claudeEnv(home, api.url) };
+  const all = { ...OTHER_SESSION, ...claudeEnv(home, api.url), ...options.env };
+  const env = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
   const begun: Running[] = [];
   const begin = (...args: readonly string[]) => {
     const running = start(args, { cwd: repo.dir, env });

@@ -1,6 +1,6 @@
 /** `landfast agents`, `landfast doctor`, and plans that ask agents for what they cannot do. */
 
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fenceSupport } from '../../src/process/fence.ts';
@@ -150,4 +150,28 @@ test('a task can begin with the session of one that it needs', async () => {
     code: 2,
     stderr: expect.stringContaining('cannot begin with the session of a'),
   });
+});
+
+test('a secret in the plan reaches the task and nothing that is written down', async () => {
+  await using repo = await tempRepo();
+  const secret = 'hunter2-hunter2';
+  const script = 'echo "got $DB_PASSWORD" | tee got.txt; test "$LANDFAST_ATTEMPT" != 1';
+  const plan = {
+    retries: 0,
+    tasks: { a: { prompt: script, env: { DB_PASSWORD: secret, PLAIN: 'x' }, allow_empty: true } },
+  };
+  const run = await runPlan(repo, plan);
+  expect(run).toMatchObject({ code: 1 });
+  expect(`${run.stdout}${run.stderr}`).not.toContain(secret);
+  const grep = await repo
+    .git('-C', repo.commonDir, 'grep', '--no-index', '-l', secret, 'landfast')
+    .catch(() => '');
+  expect(grep).toBe('');
+  const kept = join(repo.outside, 'repo.worktrees', run.run, 'a', 'got.txt');
+  expect(readFileSync(kept, 'utf8')).toBe(`got ${secret}\n`);
+  const alone = await landfast(['resume'], { cwd: repo.dir });
+  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('value of DB_PASSWORD') });
+  const file = ['run', join(repo.outside, 'plan.yaml'), '--resume'];
+  expect(await landfast(file, { cwd: repo.dir })).toMatchObject({ code: 0 });
+  expect(await repo.git('show', 'main:got.txt')).toBe(`got ${secret}`);
 });

@@ -7,6 +7,7 @@ import { isCoding, requireAbilities } from '../agents.ts';
 import { loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
+import { withoutSecrets } from '../secrets.ts';
 
 export interface PlanCommandFlags {
   readonly projectDir: string;
@@ -26,7 +27,7 @@ export async function plan(path: string, flags: PlanCommandFlags): Promise<numbe
   const { workers } = shown.limits;
   process.stdout.write(
     flags.json === true
-      ? jsonText({ format: loaded.format, ...planJson(shown) })
+      ? jsonText({ format: loaded.format, ...planJson(withoutSecrets(shown)) })
       : planText(shown, { format: loaded.format, maxWorkers: workers }),
   );
   return EXIT.ok;

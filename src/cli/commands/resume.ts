@@ -3,13 +3,19 @@
 import { openDatabase } from '../../journal/database.ts';
 import { readEntries } from '../../journal/log.ts';
 import { fold } from '../../model/fold.ts';
+import type { Plan } from '../../model/plan.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
 import { runNamed } from '../find-run.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
+import { withSecrets } from '../secrets.ts';
 
 /** Resumes the run named, or the newest. */
-export async function resume(prefix: string | undefined, how: HowToRun): Promise<number> {
+export async function resume(
+  prefix: string | undefined,
+  how: HowToRun,
+  source: Plan | null = null,
+): Promise<number> {
   const place = await findPlace(how.projectDir, new AbortController().signal);
   using db = openDatabase(place.stateDir);
   const run = runNamed(db, prefix);
@@ -18,6 +24,7 @@ export async function resume(prefix: string | undefined, how: HowToRun): Promise
     console.error(`landfast: run ${run} has succeeded; there is nothing left to do.`);
     return EXIT.ok;
   }
-  checkHow(before.plan, how);
-  return await execute({ place, db, run, plan: before.plan, started: null, before, how });
+  const plan = withSecrets(before.plan, source, process.env);
+  checkHow(plan, how);
+  return await execute({ place, db, run, plan, started: null, before, how });
 }

@@ -16,6 +16,7 @@ import { type LoadedPlan, loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { newRunId } from '../names.ts';
 import { findPlace, type Place } from '../place.ts';
+import { withoutSecrets } from '../secrets.ts';
 import { resume as resumeNewest } from './resume.ts';
 
 export interface RunFlags extends PlanFlags, HowToRun {
@@ -45,7 +46,7 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   if (flags.resume === true) {
     refuseChanges(flags);
     const last = lastRunOf(place, loaded.hash);
-    if (last !== null) return resumeNewest(last, flags);
+    if (last !== null) return resumeNewest(last, flags, loaded.plan);
     console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
   }
   return startRun({ ...loaded, plan }, place, flags, signal);
@@ -74,7 +75,7 @@ export async function startRun(
   const id = newRunId(new Date());
   const started: Event & { type: 'run.started' } = {
     type: 'run.started',
-    plan,
+    plan: withoutSecrets(plan),
     planHash: hash,
     ...from,
   };
