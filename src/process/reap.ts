@@ -23,7 +23,7 @@ export function marked(prefix: string): readonly ProcessEntry[] {
   const ourselves = ancestorsOf(process.pid, table);
   return withDescendants(
     table.filter((entry) => !ourselves.has(entry.pid)),
-    (entry) => entry.marks().some((mark) => mark.startsWith(prefix)),
+    (entry) => entry.marks()?.some((mark) => mark.startsWith(prefix)) ?? false,
   );
 }
 

@@ -24,8 +24,11 @@ export interface ProcessEntry {
   readonly session: number | null;
   /** When it started; comparable with other entries of this machine, in no particular unit. */
   readonly start: number;
-  /** Its marks, outermost first, read from its environment. */
-  marks(): readonly string[];
+  /**
+   * Its marks, outermost first, read from its environment; null where that is empty: for a moment,
+   * while it becomes another program, nobody can tell.
+   */
+  marks(): readonly string[] | null;
 }
 
 const HAS_PROC = existsSync('/proc/self/stat');
@@ -149,13 +152,14 @@ function parseStat(pid: number, text: string): Stat {
   return { entry, dead: state === 'Z' || state === 'X' };
 }
 
-function marksOfProc(pid: number): readonly string[] {
+function marksOfProc(pid: number): readonly string[] | null {
   let environment: Buffer;
   try {
     environment = readFileSync(`/proc/${pid}/environ`);
   } catch {
     return []; // Gone, or another user's.
   }
+  if (environment.length === 0) return null;
   const name = `${MARK_VARIABLE}=`;
   let at = environment.indexOf(name);
   while (at > 0 && environment[at - 1] !== 0) at = environment.indexOf(name, at + 1);

@@ -18,6 +18,10 @@ import { isAlive, type ProcessEntry, startOf, youngProcesses } from './table.ts'
 const POLL_MS = 20;
 const TERM_MS = 3_000;
 const KILL_MS = 5_000;
+const LOOK_MS = 5;
+const MOST_LOOKS = 10;
+/** The parent of the kernel's own threads, which have no environment. */
+const KERNEL_THREADS = 2;
 
 /** The processes of one child. Made right after it started, while its pid is surely its own. */
 export class Family {
@@ -26,6 +30,7 @@ export class Family {
   readonly #known = new Map<number, ProcessEntry>();
   /** Processes that refuse our signals. */
   readonly #foreign = new Set<number>();
+  #unsure = false;
 
   constructor(pid: number, mark: string | null) {
     this.#root = { pid, start: startOf(pid) ?? 0 };
@@ -34,6 +39,7 @@ export class Family {
 
   /** Looks again: every member that is alive now. */
   members(): readonly ProcessEntry[] {
+    this.#unsure = false;
     const young = youngProcesses(this.#root.start);
     for (const entry of withDescendants(young, (candidate) => this.#isMember(candidate))) {
       this.#known.set(entry.pid, entry);
@@ -61,7 +67,10 @@ export class Family {
 
   /** Ends whatever is alive, without the polite first step; returns at once if nothing is. */
   async endLeftovers(): Promise<void> {
-    if (this.members().length === 0) return;
+    for (let looks = 0; this.members().length === 0; looks += 1) {
+      if (!this.#unsure || looks === MOST_LOOKS) return;
+      await sleep(LOOK_MS); // Somebody is just becoming another program; it may be ours.
+    }
     this.#signal('SIGTERM');
     await until(() => this.living().length === 0, TERM_MS);
     const deadline = performance.now() + KILL_MS;
@@ -76,7 +85,10 @@ export class Family {
     if (entry.pid === pid) return entry.start === start;
     if (entry.group === pid || entry.session === pid) return true;
     if (this.#known.get(entry.pid)?.start === entry.start) return true;
-    return this.#mark !== null && entry.marks().includes(this.#mark);
+    if (this.#mark === null || entry.parent === KERNEL_THREADS) return false;
+    const marks = entry.marks();
+    if (marks === null) this.#unsure = true;
+    return marks?.includes(this.#mark) ?? false;
   }
 
   #signal(signal: NodeJS.Signals): void {
