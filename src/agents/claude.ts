@@ -11,12 +11,11 @@
  *       is judged as a plain command.
  */
 
-import type { Failure } from '../model/failure.ts';
 import type { AgentOptions, Permissions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './claude/failure.ts';
 import { StreamParser } from './claude/stream.ts';
-import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
 export const claude: Agent = {
   name: 'claude',
@@ -160,13 +159,6 @@ const INHERIT: readonly string[] = [
   'DISABLE_TELEMETRY',
   'DISABLE_ERROR_REPORTING',
   'IS_SANDBOX',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-  'NODE_EXTRA_CA_CERTS',
 ];
 
 function outcome(end: AgentEnd): AgentOutcome {
@@ -184,10 +176,4 @@ function outcome(end: AgentEnd): AgentOutcome {
   if (refusal !== null) return { ok: false, failure: refusal };
   if (!end.spoke) return plainOutcome(end);
   return { ok: false, failure: silentFailure(end) };
-}
-
-/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
-function silentFailure(end: AgentEnd): Failure {
-  const message = `The agent ended without a result. ${describeEnd(end)}`;
-  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
 }

@@ -19,13 +19,12 @@
  *   C5. The environment of a plan's MCP server may hold secrets: it is in a file, not an argument.
  */
 
-import type { Failure } from '../model/failure.ts';
 import type { AgentOptions, McpServer } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './codex/failure.ts';
 import { LOG_FILTER } from './codex/log-line.ts';
 import { StreamParser } from './codex/stream.ts';
-import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
 export const codex: Agent = {
   name: 'codex',
@@ -173,10 +172,4 @@ function outcome(end: AgentEnd): AgentOutcome {
   if (refusal !== null) return { ok: false, failure: refusal };
   if (!end.spoke) return plainOutcome(end);
   return { ok: false, failure: silentFailure(end) };
-}
-
-/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
-function silentFailure(end: AgentEnd): Failure {
-  const message = `The agent ended without a result. ${describeEnd(end)}`;
-  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
 }

@@ -22,7 +22,7 @@ import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts
 import { kindOfExit, startFailure } from './gemini/failure.ts';
 import { guardRules, taskRules } from './gemini/policy.ts';
 import { StreamParser } from './gemini/stream.ts';
-import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
 export const gemini: Agent = {
   name: 'gemini',
@@ -141,10 +141,4 @@ function resultFailure(end: AgentEnd, failure: Failure | undefined): Failure {
   if (failure.kind !== 'transient' || succeeded(end.exit)) return failure;
   const kind = end.exit.kind === 'exited' ? kindOfExit(end.exit.code, end.stderrTail) : null;
   return kind === null ? failure : { kind, message: failure.message };
-}
-
-/** It began to work and ended without a word about the end, as it does when it is interrupted. */
-function silentFailure(end: AgentEnd): Failure {
-  const message = `The agent ended without a result. ${describeEnd(end)}`;
-  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
 }

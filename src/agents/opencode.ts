@@ -18,14 +18,13 @@
  * installs into its configuration folder.
  */
 
-import type { Failure } from '../model/failure.ts';
 import type { AgentOptions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { isVague, startFailure } from './opencode/failure.ts';
 import { permissionRules } from './opencode/permission.ts';
 import { REPORTER_FILE, reporterSource } from './opencode/reporter.ts';
 import { StreamParser } from './opencode/stream.ts';
-import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
 export const opencode: Agent = {
   name: 'opencode',
@@ -168,10 +167,4 @@ function outcome(end: AgentEnd): AgentOutcome {
   if (refusal !== null && !succeeded(end.exit)) return { ok: false, failure: refusal };
   if (!end.spoke) return plainOutcome(end);
   return { ok: false, failure: silentFailure(end) };
-}
-
-/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
-function silentFailure(end: AgentEnd): Failure {
-  const message = `The agent ended without a result. ${describeEnd(end)}`;
-  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
 }

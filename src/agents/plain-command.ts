@@ -59,3 +59,8 @@ const FATAL_WORDS = [
 ] as const;
 
 const LIMIT_WORDS = /rate[ _-]?limit|quota[ _-]?(?:exceeded|exhausted)/i;
+
+/** It began to work and ended without a word about the end: a crash, or a signal from elsewhere. */
+export function silentFailure(end: AgentEnd): Failure {
+  return { kind: 'transient', message: `The agent ended without a result. ${describeEnd(end)}` };
+}
