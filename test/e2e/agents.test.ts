@@ -4,7 +4,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fenceSupport } from '../../src/process/fence.ts';
-import { bareEnv, landfast } from '../support/landfast.ts';
+import { marked } from '../../src/process/reap.ts';
+import { bareEnv, landfast, start } from '../support/landfast.ts';
+import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -174,4 +176,23 @@ test('a secret in the plan reaches the task and nothing that is written down', a
   const file = ['run', join(repo.outside, 'plan.yaml'), '--resume'];
   expect(await landfast(file, { cwd: repo.dir })).toMatchObject({ code: 0 });
   expect(await repo.git('show', 'main:got.txt')).toBe(`got ${secret}`);
+});
+
+test('cancelling an agent of any kind of program leaves no process behind', async () => {
+  await using repo = await tempRepo();
+  const program = join(repo.outside, 'busy');
+  writeFileSync(
+    program,
+    '#!/bin/sh\n(setsid nohup sleep 600 >/dev/null 2>&1 &)\necho on\nsleep 600\n',
+  );
+  chmodSync(program, 0o755);
+  const tasks = { a: { agent: 'command', command: [program], prompt: 'x' } };
+  writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks }));
+  const engine = start(['run', '../plan.yaml', '--events'], { cwd: repo.dir });
+  await engine.untilFact('attempt.started');
+  const { run } = JSON.parse((await landfast(['status', '--json'], { cwd: repo.dir })).stdout);
+  while (marked(`${run}/`).length < 3) await landfast(['status'], { cwd: repo.dir });
+  expect((await landfast(['cancel', 'a'], { cwd: repo.dir })).code).toBe(0);
+  expect((await engine.ended).code).toBe(1);
+  expect(marked(`${run}/`)).toEqual([]);
 });
