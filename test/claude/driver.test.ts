@@ -117,7 +117,7 @@ test('a session that does not exist cannot be resumed, and the message says so',
   const message =
     'The session to resume is not known to the agent any more. ' +
     `No conversation found with session ID: ${resume}`;
-  expect(outcome).toEqual({ ok: false, failure: { kind: 'permanent', message } });
+  expect(outcome).toEqual({ ok: false, failure: { kind: 'session-lost', message } });
 });
 
 test('a role that does not exist stops the CLI at once, and the message names it', async () => {
