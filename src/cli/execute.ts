@@ -74,13 +74,13 @@ export function checkHow(plan: Plan, how: HowToRun): void {
 export async function execute(execution: Execution): Promise<number> {
   return whileExecuting(async () => {
     const { run, how, before, place, plan } = execution;
-    const fenceFor = await fenceOf(plan, place, { run, signal: new AbortController().signal });
+    const fencing = await fenceOf(plan, place, { run, signal: new AbortController().signal });
     const { events = false, quiet = false } = how;
     const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
     const screen = openScreen({ run, before, dashboard, events, quiet });
     using signals = new Signals((text) => screen.say(text));
     signals.force.addEventListener('abort', () => killMarked(`${run}/`));
-    const site = siteOf(execution, fenceFor);
+    const site = siteOf(execution, fencing.fenceFor);
     openGitShells();
     try {
       const state = await driveRun(execution, { site, screen, signals }).finally(screen.close);
@@ -93,6 +93,7 @@ export async function execute(execution: Execution): Promise<number> {
       return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
     } finally {
       await closeGitShells();
+      await fencing.close();
     }
   });
 }

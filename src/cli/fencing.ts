@@ -5,21 +5,31 @@ import { join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { taskBranch } from '../model/names.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
-import { fenceSupport, makeFence } from '../process/fence.ts';
+import { startEgress } from '../process/egress.ts';
+import type { NetworkRule } from '../process/fence/bounds.ts';
+import { fenceSupport, makeFence, requireProxies } from '../process/fence.ts';
 import type { Fence } from '../worker/speak.ts';
 import { agentNamed } from './agents.ts';
 import type { Place } from './place.ts';
 
 export type FenceFor = (workspace: string, task: TaskSpec) => Fence | null;
 
+/** The fences of one run. `close` ends their way to the network, and says what it refused. */
+export interface Fencing {
+  readonly fenceFor: FenceFor;
+  close(): Promise<void>;
+}
+
+const UNFENCED: Fencing = { fenceFor: () => null, close: async () => {} };
+
 /** Decides once per run whether attempts are fenced in; a plan may require it. */
 export async function fenceOf(
   plan: Plan,
   { repository, dir }: Place,
   { run, signal }: { readonly run: string; readonly signal: AbortSignal },
-): Promise<FenceFor> {
+): Promise<Fencing> {
   const { mode, network, caches } = plan.sandbox;
-  if (mode === 'off' || repository === null) return () => null;
+  if (mode === 'off' || repository === null) return UNFENCED;
   const support = await fenceSupport(signal);
   if (support.kind === 'missing') {
     if (mode === 'require') {
@@ -27,9 +37,10 @@ export async function fenceOf(
       throw new OperationalError(message, { remedy: support.remedy });
     }
     console.error(`landfast: agents run without a sandbox: ${support.why}. ${support.remedy}`);
-    return () => null;
+    return UNFENCED;
   }
-  return (workspace, task) =>
+  const way = await wayOut(network, signal);
+  const fenceFor: FenceFor = (workspace, task) =>
     makeFence({
       workspace,
       commonDir: repository.commonDir,
@@ -39,8 +50,25 @@ export async function fenceOf(
         ...task.options.dirs.map((folder) => resolveDir(folder, dir)),
         ...(agentNamed(task.agent).program.keeps ?? []).flatMap(keptAt),
       ],
-      network,
+      network: way.rule,
     });
+  return { fenceFor, close: way.close };
+}
+
+/** What a fence is told about the network: a list of hosts becomes a proxy that keeps to it. */
+async function wayOut(
+  network: Plan['sandbox']['network'],
+  signal: AbortSignal,
+): Promise<{ readonly rule: NetworkRule; readonly close: () => Promise<void> }> {
+  if (typeof network === 'string') return { rule: network, close: UNFENCED.close };
+  requireProxies();
+  const egress = await startEgress(network, signal);
+  const close = async () => {
+    await egress.close();
+    const denied = egress.denied().join(', ');
+    if (denied !== '') console.error(`landfast: the fence refused connections to: ${denied}`);
+  };
+  return { rule: { proxy: egress.socket }, close };
 }
 
 /** A folder that the plan names: absolute, below the home, or relative to the root. */

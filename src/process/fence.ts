@@ -15,7 +15,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { capture } from './capture.ts';
-import { boundsOf } from './fence/bounds.ts';
+import { boundsOf, type NetworkRule } from './fence/bounds.ts';
 import { bubblewrapCommand, ISOLATION, LANDMARKS } from './fence/bubblewrap.ts';
 import { refusalOf } from './fence/refusal.ts';
 import { seatbeltProfile } from './fence/seatbelt.ts';
@@ -30,7 +30,7 @@ export interface FenceRules {
   readonly branchRef: string | null;
   /** Caches and the agent's own state. Folders that do not exist are made, for the owner only. */
   readonly writable: readonly string[];
-  readonly network: 'on' | 'off' | readonly string[];
+  readonly network: NetworkRule;
 }
 
 /** A program as it is started inside of the fence; `temp` is a folder it may write to as well. */
@@ -64,19 +64,26 @@ export async function fenceSupport(signal: AbortSignal): Promise<FenceSupport> {
 
 /** The fence around one attempt. Makes the folders that must exist, and refuses bad rules. */
 export function makeFence(rules: FenceRules): Fence {
-  if (typeof rules.network !== 'string') {
-    const remedy = 'Say `network: on` or `network: off`.';
-    throw new UserError('a fence cannot allow single hosts, only all of the network', remedy);
-  }
+  if (typeof rules.network !== 'string') requireProxies();
   const isMac = process.platform === 'darwin';
   const tool = toolAt(isMac ? 'sandbox-exec' : 'bwrap');
-  const bounds = boundsOf({ ...rules, network: rules.network });
+  const bounds = boundsOf(rules);
   return (program, temp) => {
     const realTemp = realpathSync(temp);
-    if (!isMac) return bubblewrapCommand({ tool, bounds, temp: realTemp }, program);
+    if (!isMac) {
+      const node = process.execPath;
+      return bubblewrapCommand({ tool, bounds, temp: realTemp, node }, program);
+    }
     const profile = seatbeltProfile(bounds, realTemp);
     return { file: tool, args: ['-p', profile, program.file, ...program.args] };
   };
+}
+
+/** Refuses where a fence cannot leave a proxy as the only way out. */
+export function requireProxies(): void {
+  if (process.platform === 'linux') return;
+  const remedy = 'Say `network: on` or `network: off`, or run it on Linux.';
+  throw new UserError('only on Linux can a fence allow single hosts', remedy);
 }
 
 async function bubblewrapSupport(signal: AbortSignal): Promise<FenceSupport> {

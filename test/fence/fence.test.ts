@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Exit } from '../../src/base/exit.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
@@ -276,10 +276,12 @@ describe.skipIf(support.kind === 'missing')('a fenced program', () => {
     const { port } = server.address() as AddressInfo;
     const ask = `"$1" -e 'fetch("http://127.0.0.1:${port}").then(async (r) =>
       console.log(await r.text()), (e) => console.log(e.cause.code))'`;
+    // Inside, /tmp is the temp folder; should Node lie there, it has to be named to be seen.
+    const writable = [dirname(process.execPath)];
     try {
-      await using open = await site();
+      await using open = await site({ writable });
       expect((await fenced(open, ask, { args: [process.execPath] })).lines).toEqual(['hello']);
-      await using closed = await site({ network: 'off' });
+      await using closed = await site({ writable, network: 'off' });
       const { lines } = await fenced(closed, ask, { args: [process.execPath] });
       expect(lines).toEqual(['ECONNREFUSED']);
     } finally {

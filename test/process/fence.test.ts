@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { InvariantError, OperationalError, UserError } from '../../src/base/errors.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
 import { type BoundsRules, boundsOf } from '../../src/process/fence/bounds.ts';
-import { fenceSupport, makeFence } from '../../src/process/fence.ts';
+import { fenceSupport } from '../../src/process/fence.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 async function rulesIn(repo: TempRepo): Promise<BoundsRules> {
@@ -101,14 +101,6 @@ test('a folder that is not a worktree of the repository is refused', async () =>
   for (const workspace of [repo.dir, repo.outside]) {
     expect(() => boundsOf({ ...rules, workspace })).toThrow(OperationalError);
   }
-});
-
-test('a list of hosts is refused with a way out', async () => {
-  await using repo = await tempRepo();
-  const rules = await rulesIn(repo);
-  const refused = () => makeFence({ ...rules, network: ['example.com'] });
-  const message = 'a fence cannot allow single hosts, only all of the network';
-  expect(refused).toThrow(new UserError(message, 'Say `network: on` or `network: off`.'));
 });
 
 test('this machine says whether it can fence programs in, with a way out if not', async () => {

@@ -58,7 +58,25 @@ tasks:
   });
 });
 
+test('a fence can let single hosts through', () => {
+  const hosts = ['api.Example.com', '*.npmjs.org', 'git.example.com:8443', '10.0.0.7', '[::1]:80'];
+  const { plan, problems } = parse(
+    `landfast: 1\nfence: { network: ${JSON.stringify(hosts)} }\ntasks: [{ id: a, prompt: x }]\n`,
+  );
+  expect(problems).toEqual([]);
+  expect(plan?.sandbox.network).toEqual(['api.example.com', ...hosts.slice(1)]);
+});
+
 test.each([
+  ['fence: { network: of }', '2:19: error: fence.network: expected on, off or a list of hosts'],
+  ['fence: { network: api.example.com }', 'write it as a list: ["api.example.com"]'],
+  ['fence: { network: [] }', '2:19: error: fence.network: the list is empty'],
+  ['fence: { network: [a.example, "*"] }', '2:31: error: fence.network[1]: "*" is every host'],
+  ['fence: { network: [a.example, 7] }', '2:31: error: fence.network[1]: expected a host such as'],
+  ['fence: { network: ["https://a.example/x"] }', 'leave only the host: a.example'],
+  ['fence: { network: [localhost] }', 'localhost needs a port'],
+  ['fence: { network: ["a..example"] }', 'expected a host such as'],
+  ['fence: { network: ["a.*.example"] }', 'expected a host such as'],
   ['sandbox: maybe', '2:10: error: sandbox: expected one of off, on, require, found "maybe"'],
   ['fence: { hosts: [a] }', '2:10: error: unknown key "hosts" in fence'],
   ['defaults: { tools: { allowed_cli: ["rm -rf"] } }', 'expected the name of a program'],

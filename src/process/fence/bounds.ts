@@ -33,8 +33,11 @@ export interface Bounds {
   readonly branch: { readonly ref: string; readonly log: string } | null;
   /** The user's checkout, or a repository without one: must be seen wherever it lies. */
   readonly checkout: string;
-  readonly network: 'on' | 'off';
+  readonly network: NetworkRule;
 }
+
+/** All of the network, none, or only a proxy that listens on a socket (egress.ts). */
+export type NetworkRule = 'on' | 'off' | { readonly proxy: string };
 
 /** What is asked for. */
 export interface BoundsRules {
@@ -42,7 +45,7 @@ export interface BoundsRules {
   readonly commonDir: string;
   readonly branchRef: string | null;
   readonly writable: readonly string[];
-  readonly network: 'on' | 'off';
+  readonly network: NetworkRule;
 }
 
 /** Finds the paths and makes those that must exist before a fence is put around them. */

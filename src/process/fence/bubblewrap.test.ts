@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Bounds } from './bounds.ts';
+import type { Bounds, NetworkRule } from './bounds.ts';
 import { bubblewrapCommand, ISOLATION, LANDMARKS } from './bubblewrap.ts';
 
 const BOUNDS: Bounds = {
@@ -15,13 +15,13 @@ const BOUNDS: Bounds = {
 
 /** The arguments of bubblewrap after those that are always the same, up to the program. */
 function mountsOf(bounds: Bounds, file = 'agent'): readonly string[] {
-  const wrapping = { tool: '/usr/bin/bwrap', bounds, temp: '/tmp/t' };
+  const wrapping = { tool: '/usr/bin/bwrap', bounds, temp: '/tmp/t', node: '/opt/node' };
   const { args } = bubblewrapCommand(wrapping, { file, args: [] });
   return args.slice(args.indexOf(LANDMARKS.at(-1) ?? '') + 2, args.indexOf('--'));
 }
 
 test('a program is started by bubblewrap with its arguments as they are', () => {
-  const wrapping = { tool: '/opt/bin/bwrap', bounds: BOUNDS, temp: '/tmp/t' };
+  const wrapping = { tool: '/opt/bin/bwrap', bounds: BOUNDS, temp: '/tmp/t', node: '/opt/node' };
   const { file, args } = bubblewrapCommand(wrapping, { file: 'agent', args: ['-p', 'a "b" $c'] });
   expect(file).toBe('/bin/sh');
   expect(args.slice(2, 4 + ISOLATION.length)).toEqual(['fence', '/opt/bin/bwrap', ...ISOLATION]);
@@ -55,11 +55,24 @@ test('a checkout and a program below /tmp are shown again, read-only', () => {
   expect(mountsOf(BOUNDS, '/tmp/agent')).toEqual(mountsOf(BOUNDS));
 });
 
-test('only without network there is a network namespace', () => {
-  const flags = (network: 'on' | 'off') =>
+test('only without network, or with a proxy instead, there is a network namespace', () => {
+  const flags = (network: NetworkRule) =>
     bubblewrapCommand(
-      { tool: 'bwrap', bounds: { ...BOUNDS, network }, temp: '/tmp/t' },
+      { tool: 'bwrap', bounds: { ...BOUNDS, network }, temp: '/tmp/t', node: '/opt/node' },
       { file: 'agent', args: [] },
-    ).args.filter((arg) => arg === '--unshare-net');
-  expect({ on: flags('on'), off: flags('off') }).toEqual({ on: [], off: ['--unshare-net'] });
+    ).args.filter((arg) => arg === '--unshare-net' || arg === '--setenv');
+  expect([flags('on'), flags('off')]).toEqual([[], ['--unshare-net']]);
+  expect(flags({ proxy: '/tmp/p' })).toEqual(['--unshare-net', ...Array(7).fill('--setenv')]);
+});
+
+test('with a proxy its socket is mounted, and a Node below /tmp is shown again', () => {
+  const bounds = { ...BOUNDS, network: { proxy: '/tmp/landfast-x/proxy' } };
+  const wrapping = { tool: 'bwrap', bounds, temp: '/tmp/t', node: '/tmp/node/bin/node' };
+  const { args } = bubblewrapCommand(wrapping, { file: 'agent', args: ['-p'] });
+  const text = args.join(' ');
+  expect(text).toContain('--ro-bind /tmp/node/bin /tmp/node/bin --ro-bind /tmp/landfast-x/proxy');
+  expect(args.slice(args.indexOf('--') + 1).filter((arg) => !arg.includes('\n'))).toEqual([
+    ...['/bin/sh', '-c', 'fence', '/tmp/node/bin/node', '/run/landfast/proxy', '61128'],
+    ...['agent', '-p'],
+  ]);
 });

@@ -8,11 +8,14 @@
  *       a socket works on a read-only file system as well. What is needed of them is shown again.
  *   U3. Processes inside have process ids of their own and see nobody else's. From outside they are
  *       ordinary descendants, with their environment, so that tree.ts finds and ends them.
- *   U4. SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
+ *   U4. Where a proxy is the only way out there is no network either. Variables tell programs where
+ *       the proxy is, and one that does not heed them reaches nothing. See bridge.ts.
+ *   U5. SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
  */
 
 import { dirname, isAbsolute } from 'node:path';
-import { type Bounds, isWithin } from './bounds.ts';
+import { type Bounds, isWithin, type NetworkRule } from './bounds.ts';
+import { bridged, bridgeFlags, SOCKET } from './bridge.ts';
 
 /** The namespaces of every fence. */
 export const ISOLATION: readonly string[] = [
@@ -55,6 +58,8 @@ export interface Wrapping {
   readonly tool: string;
   readonly bounds: Bounds;
   readonly temp: string;
+  /** The program that runs a bridge. */
+  readonly node: string;
 }
 
 interface Bare {
@@ -63,23 +68,38 @@ interface Bare {
 }
 
 /** The program as it is started inside of the fence. */
-export function bubblewrapCommand({ tool, bounds, temp }: Wrapping, program: Bare): Bare {
-  const inner = ['/bin/sh', '-c', INNER, 'fence', program.file, ...program.args];
-  const network = bounds.network === 'off' ? ['--unshare-net'] : [];
-  const flags = [...ISOLATION, ...network, ...LANDMARKS, ...mounts(bounds, temp, program.file)];
+export function bubblewrapCommand(wrapping: Wrapping, program: Bare): Bare {
+  const { tool, bounds, node } = wrapping;
+  const { network } = bounds;
+  const shell = typeof network === 'string' ? ['-c', INNER, 'fence'] : bridged(node);
+  const inner = ['/bin/sh', ...shell, program.file, ...program.args];
+  const flags = [
+    ...ISOLATION,
+    ...networkFlags(network),
+    ...LANDMARKS,
+    ...mounts(wrapping, program.file),
+  ];
   return { file: '/bin/sh', args: ['-c', OUTER, 'fence', tool, ...flags, '--', ...inner] };
 }
 
+function networkFlags(network: NetworkRule): readonly string[] {
+  if (network === 'on') return [];
+  return network === 'off' ? ['--unshare-net'] : bridgeFlags();
+}
+
 /** Later mounts lie on top of earlier ones. */
-function mounts(bounds: Bounds, temp: string, file: string): readonly string[] {
-  const home = isAbsolute(file) ? [dirname(file)] : [];
-  const hidden = [bounds.checkout, ...home].filter(
+function mounts({ bounds, temp, node }: Wrapping, file: string): readonly string[] {
+  const { network } = bounds;
+  const isBridged = typeof network !== 'string';
+  const programs = (isBridged ? [file, node] : [file]).filter(isAbsolute).map(dirname);
+  const hidden = [...new Set([bounds.checkout, ...programs])].filter(
     (path) => [TMP, RUN].some((place) => isWithin(path, place)) && ![TMP, RUN].includes(path),
   );
   const branch = bounds.branch === null ? [] : [dirname(bounds.branch.ref), bounds.branch.log];
   return [
     ...['--bind', temp, TMP],
     ...hidden.flatMap((path) => ['--ro-bind', path, path]),
+    ...(isBridged ? ['--ro-bind', network.proxy, SOCKET] : []),
     ...[...bounds.writable, ...branch, temp].flatMap((path) => ['--bind', path, path]),
     ...bounds.kept.flatMap((path) => ['--ro-bind', path, path]),
   ];

@@ -22,9 +22,9 @@ export function seatbeltProfile(bounds: Bounds, temp: string): string {
     rule('allow file-write*', [...folders, ...literals]),
     rule('deny file-write*', kept),
     // Sockets that are files are no network: tools speak to their own helpers through them.
-    ...(bounds.network === 'off'
-      ? ['(deny network*)', '(allow network* (remote unix-socket))']
-      : []),
+    ...(bounds.network === 'on'
+      ? []
+      : ['(deny network*)', '(allow network* (remote unix-socket))']),
     '',
   ].join('\n');
 }

@@ -14,6 +14,7 @@ import {
   httpUrl,
   id,
   money,
+  network,
   permissions,
   program,
   scope,
@@ -107,7 +108,7 @@ export const limitsSchema = z.strictObject({
 
 /** What the fence of `sandbox` lets through. */
 export const fenceSchema = z.strictObject({
-  network: choice(['on', 'off']).optional(),
+  network: network.optional(),
   caches: z.array(anyFolder).optional(),
 });
 

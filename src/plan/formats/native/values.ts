@@ -19,7 +19,7 @@ export interface Refusal {
   readonly message?: string;
   readonly remedy?: string;
   /** Where inside the value. */
-  readonly path?: readonly string[];
+  readonly path?: readonly (string | number)[];
   /** The key itself is wrong, not what it holds. */
   readonly onKey?: boolean;
 }
@@ -133,6 +133,22 @@ export const httpUrl = value((given, refuse) =>
     : refuse({ expected: 'an http or https address', ...inQuotes(given) }),
 );
 
+/** All of the network, none of it, or a list of hosts. */
+export const network = value((given, refuse): 'on' | 'off' | readonly string[] => {
+  if (given === 'on' || given === 'off') return given;
+  if (!Array.isArray(given)) {
+    const isHost = typeof given === 'string' && hostRefusal(given) === null;
+    const remedy = isHost ? { remedy: `write it as a list: [${quote(given)}]` } : {};
+    return refuse({ expected: 'on, off or a list of hosts', ...remedy });
+  }
+  if (given.length === 0) return refuse({ message: 'the list is empty', remedy: 'use off' });
+  for (const [i, host] of given.entries()) {
+    const wrong = hostRefusal(host);
+    if (wrong !== null) refuse({ ...wrong, path: [i] });
+  }
+  return given.map((host) => String(host).toLowerCase());
+});
+
 export const envName = value((given, refuse) =>
   typeof given === 'string' && ENV_NAME.test(given) && !ENV_REFUSED.test(given)
     ? given
@@ -198,6 +214,21 @@ export function pathRefusal(given: unknown): Refusal | null {
   }
   if (/^\.git(?:\/|$)/i.test(path)) return { message: `${quote(given)} belongs to git itself` };
   return null;
+}
+
+const HOST = /^(?:(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?\.?|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?$/i;
+
+/** Whether something is no host, such as `api.example.com`, `*.example.com` or `10.0.0.7:8080`. */
+function hostRefusal(given: unknown): Refusal | null {
+  const expected = 'a host such as api.example.com, *.example.com or api.example.com:8443';
+  if (typeof given !== 'string') return { expected, ...inQuotes(given) };
+  if (given === '*') return { message: '"*" is every host', remedy: 'use network: on' };
+  if (/^localhost\.?$/i.test(given)) {
+    return { message: 'localhost needs a port', remedy: 'name the one it may use: localhost:3000' };
+  }
+  if (HOST.test(given) && !given.includes('..')) return null;
+  const [, host] = /^\w+:\/\/([^/?#@]+)/.exec(given) ?? [];
+  return { expected, ...(host === undefined ? {} : { remedy: `leave only the host: ${host}` }) };
 }
 
 /** `refuse` may be called more than once; what is returned then does not matter. */

@@ -1,0 +1,113 @@
+/**
+ * Which hosts and addresses may be reached. Pure.
+ *
+ *   A1. A pattern is a host (`api.example.com`), all hosts below one (`*.example.com`, which is not
+ *       `example.com` itself) or an address, each with a port if it is neither 80 nor 443.
+ *   A2. Hosts are compared in one form only: lower case, no final dot, addresses as they are
+ *       written shortest. `*.` never stands for part of an address.
+ *   A3. A name must not lead into the machine or its network, whatever it resolves to. Only an
+ *       address, or `localhost` with its port, opens that, because it says so itself.
+ */
+
+import { BlockList, isIP } from 'node:net';
+
+/** Where a program wants to go. `host` is in the one form that is compared; IPv6 has no brackets. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Whether a target may be reached, and then whether its addresses may be private ones. */
+export type Verdict = 'forbidden' | 'public' | 'anywhere';
+
+const TARGET = /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\%]+)(?::(\d{1,5}))?$/i;
+/** Where nobody can connect to. */
+const NO_PORT = 65_536;
+/** The longest name there can be. */
+const NAME_LENGTH = 253;
+const PLAIN_PORTS: readonly number[] = [80, 443];
+
+/** Reads `host:port`; without a port it is `usual`. Null is what cannot be read. */
+export function targetOf(text: string, usual: number): Target | null {
+  const [, name = '', digits] = TARGET.exec(text) ?? [];
+  const host = hostOf(name);
+  const port = digits === undefined ? usual : Number(digits);
+  return host === null || port < 1 || port >= NO_PORT ? null : { host, port };
+}
+
+/** As a pattern would say it. */
+export function nameOf({ host, port }: Target): string {
+  const shown = isIP(host) === 6 ? `[${host}]` : host;
+  return PLAIN_PORTS.includes(port) ? shown : `${shown}:${port}`;
+}
+
+/** What a list of patterns says about a target. A pattern that cannot be read matches nothing. */
+export function verdictOf(patterns: readonly string[], target: Target): Verdict {
+  const matching = patterns.filter((pattern) => matches(pattern, target));
+  if (matching.length === 0) return 'forbidden';
+  if (isIP(target.host) !== 0) return 'anywhere';
+  const isLocal = target.host === 'localhost' && matching.some((one) => one.includes(':'));
+  return isLocal ? 'anywhere' : 'public';
+}
+
+/** Whether an address is this machine's, its network's, or nobody's. */
+export function isPrivate(address: string): boolean {
+  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function matches(pattern: string, { host, port }: Target): boolean {
+  const isBelow = pattern.startsWith('*.');
+  const isPlain = PLAIN_PORTS.includes(port);
+  const allowed = targetOf(isBelow ? pattern.slice(2) : pattern, isPlain ? port : NO_PORT);
+  if (allowed?.port !== port) return false;
+  return isBelow ? isIP(host) === 0 && host.endsWith(`.${allowed.host}`) : host === allowed.host;
+}
+
+/** The URL parser knows all the ways to write an address, such as 0x7f.1. */
+function hostOf(text: string): string | null {
+  const url = URL.parse(`http://${text}`);
+  const host = url?.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') ?? '';
+  return host === '' || host.length > NAME_LENGTH ? null : host;
+}
+
+const PRIVATE = privateAddresses();
+
+function privateAddresses(): BlockList {
+  const list = new BlockList();
+  const v4: readonly (readonly [string, number])[] = [
+    ...([
+      ['0.0.0.0', 8],
+      ['10.0.0.0', 8],
+      ['100.64.0.0', 10],
+      ['127.0.0.0', 8],
+    ] as const),
+    ...([
+      ['169.254.0.0', 16],
+      ['172.16.0.0', 12],
+      ['192.0.0.0', 24],
+    ] as const),
+    ...([
+      ['192.168.0.0', 16],
+      ['224.0.0.0', 4],
+      ['240.0.0.0', 4],
+    ] as const),
+  ];
+  for (const [address, bits] of v4) {
+    list.addSubnet(address, bits, 'ipv4');
+    list.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6'); // Through a translator of addresses.
+  }
+  const v6: readonly (readonly [string, number])[] = [
+    ...([
+      ['::', 127],
+      ['fc00::', 7],
+      ['fe80::', 10],
+      ['fec0::', 10],
+    ] as const),
+    ...([
+      ['ff00::', 8],
+      ['64:ff9b:1::', 48],
+    ] as const),
+  ];
+  for (const [address, bits] of v6) list.addSubnet(address, bits, 'ipv6');
+  return list;
+}

@@ -1,0 +1,75 @@
+/**
+ * bridge: what leads from a fence without network to the proxy outside (egress.ts). Pure text.
+ *
+ *     program ──► 127.0.0.1:PORT ──► bridge ──► SOCKET, mounted from outside
+ *
+ *   R1. Loopback inside is the fence's own, so that the port is always free and nobody else's.
+ *   R2. The program starts once the bridge listens, or not at all.
+ *   R3. The bridge lives as long as the program, also while that says goodbye after SIGINT, and
+ *       ends with it. It holds none of the program's pipes.
+ */
+
+/** Where the proxy's socket is seen inside; `/run` is the fence's own. */
+export const SOCKET = '/run/landfast/proxy';
+
+/** Above those that the system gives away by itself. */
+const PORT = 61_128;
+
+const START_MS = 10_000;
+
+/** Its process id is its word that it listens; then it lets go of the pipe it said that on. */
+const BRIDGE = `
+const fs = require('node:fs');
+const net = require('node:net');
+const [socket, port] = process.argv.slice(1);
+for (const name of ['SIGINT', 'SIGHUP']) process.on(name, () => {});
+const late = setTimeout(() => process.exit(1), ${START_MS});
+const server = net.createServer({ allowHalfOpen: true }, (near) => {
+  const far = net.connect({ path: socket, allowHalfOpen: true });
+  near.on('error', () => far.destroy());
+  far.on('error', () => near.destroy());
+  near.pipe(far).pipe(near);
+});
+server.listen(Number(port), '127.0.0.1', () => {
+  clearTimeout(late);
+  server.on('error', () => {});
+  fs.writeSync(1, String(process.pid));
+  for (const fd of [1, 2]) {
+    fs.closeSync(fd);
+    fs.openSync('/dev/null', 'w');
+  }
+});`;
+
+const FAILED = 'landfast: the way to the hosts of fence.network could not be opened';
+
+/** The shell around the program: begins the bridge, waits for its word, and ends it. */
+const AROUND = `trap : INT
+node=$1 code=$2 socket=$3 port=$4
+shift 4
+bridge=$(NODE_OPTIONS= NODE_NO_WARNINGS=1 "$node" -e "$code" "$socket" "$port" 4>&- </dev/null &)
+if [ -z "$bridge" ]; then echo '${FAILED}' >&2; exit 126; fi
+(exec "$@" 4>&-)
+ended=$?
+kill -9 "$bridge" 2>/dev/null
+exit $ended`;
+
+/** The arguments of `sh` that start a program, after them, beside a bridge. */
+export function bridged(node: string): readonly string[] {
+  return ['-c', AROUND, 'fence', node, BRIDGE, SOCKET, String(PORT)];
+}
+
+/** What bubblewrap is told: no network, and where programs find the proxy. */
+export function bridgeFlags(): readonly string[] {
+  const url = `http://127.0.0.1:${PORT}`;
+  const local = 'localhost,127.0.0.1,::1';
+  const set = [
+    ...['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, url]),
+    ...['NO_PROXY', 'no_proxy'].map((name) => [name, local]),
+    ['NODE_USE_ENV_PROXY', '1'],
+  ];
+  return [
+    '--unshare-net',
+    ...set.flatMap((pair) => ['--setenv', ...pair]),
+    ...['ALL_PROXY', 'all_proxy'].flatMap((name) => ['--unsetenv', name]),
+  ];
+}
