@@ -158,10 +158,8 @@ test('a role works with its own prompt, and one that is not there stops the CLI'
   const url = api.baseUrl('role');
 
   const critic = await place.drive(url, { role: 'critic' });
-  const [nobody, free] = await Promise.all([
-    place.drive(url, { role: 'nobody' }),
-    place.drive(url, { ...BYPASS, role: 'nobody' }),
-  ]);
+  const nobody = await place.drive(url, { role: 'nobody' });
+  const free = await place.drive(url, { ...BYPASS, role: 'nobody' });
 
   expect(critic.outcome).toEqual({ ok: true, text: 'Bad.' });
   expect(JSON.stringify(api.requests[0]?.body)).toContain('Be very critical.');
@@ -174,10 +172,9 @@ test('a role works with its own prompt, and one that is not there stops the CLI'
 test('an unknown model and an unknown session say what is wrong', async () => {
   await using place = await workplace();
 
-  const [model, lost] = await Promise.all([
-    place.drive(NOWHERE, { model: 'scripted/other' }),
-    place.drive(NOWHERE, { resume: 'ses_doesnotexist0000000000000' }),
-  ]);
+  // One after the other: two first starts in one home may collide on the CLI's database.
+  const model = await place.drive(NOWHERE, { model: 'scripted/other' });
+  const lost = await place.drive(NOWHERE, { resume: 'ses_doesnotexist0000000000000' });
 
   expect([model, lost].map(({ outcome }) => outcome)).toEqual([
     {
