@@ -23,7 +23,8 @@ const TASK: TaskSpec = {
   allowEmpty: false,
   env: {},
   options: NO_OPTIONS,
-  statusLine: false,
+  hears: [],
+  answer: 'free',
 };
 
 const FRESH: AttemptStart = { kind: 'fresh' };
@@ -57,7 +58,7 @@ test('the first attempt gets the task and the rules of its workspace', () => {
 });
 
 test('a task without scope or checks is told no more than it must know', () => {
-  const task = { ...TASK, writes: [], forbids: [], checks: [], statusLine: true };
+  const task = { ...TASK, writes: [], forbids: [], checks: [], answer: 'status-line' as const };
   expect(prompt(task, FRESH, null)).toMatchInlineSnapshot(`
     "# Task login
 

@@ -40,7 +40,7 @@ function rules(task: TaskSpec): string {
     ...(task.mode === 'read' ? READ_RULES : writeRules(task)),
     'Do not push, do not switch branches and do not touch other worktrees.',
   ];
-  if (task.statusLine) {
+  if (task.answer === 'status-line') {
     lines.push('If you cannot do the task, end with `{"status": "FAILED", "reason": "why"}`.');
   }
   return ['# Rules', '', ...lines.map((line) => `- ${line}`)].join('\n');

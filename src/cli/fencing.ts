@@ -44,7 +44,7 @@ export async function fenceOf(
     makeFence({
       workspace,
       commonDir: repository.commonDir,
-      branchRef: `refs/heads/${taskBranch(plan.conventions, run, task.id)}`,
+      branchRef: `refs/heads/${taskBranch(plan.conventions, run, task)}`,
       writable: [
         ...caches.map((folder) => resolveDir(folder, dir)),
         ...task.options.dirs.map((folder) => resolveDir(folder, dir)),

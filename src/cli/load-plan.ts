@@ -1,11 +1,12 @@
 /** From a plan file to a Plan; all of its problems at once go to standard error. */
 
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import type { Plan } from '../model/plan.ts';
-import type { ParsedPlan } from '../plan/formats/format.ts';
+import type { Config } from '../plan/config/schema.ts';
+import type { ParsedPlan, PlanInput, Wishes } from '../plan/formats/format.ts';
 import { parsePlan } from '../plan/parse.ts';
 import { formatProblem } from '../plan/problem.ts';
 
@@ -21,7 +22,12 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Loads a plan; null when it has errors, which have then been shown. */
 export function loadPlan(
   path: string,
-  from: { readonly root: string; readonly format: string | null },
+  from: {
+    readonly root: string;
+    readonly format: string | null;
+    readonly config?: Config;
+    readonly wishes?: Wishes;
+  },
 ): LoadedPlan | null {
   const bytes = readBytes(path);
   const folder = dirname(resolve(path));
@@ -29,7 +35,10 @@ export function loadPlan(
     {
       file: { path, text: bytes.toString('utf8') },
       directory: relative(from.root, folder).split(sep).join('/'),
-      read: (name) => readText(resolve(folder, name)),
+      ...readerOf(folder),
+      repository: readerOf(from.root),
+      config: from.config ?? {},
+      wishes: from.wishes ?? {},
     },
     from.format,
   );
@@ -50,6 +59,21 @@ function readBytes(path: string): Buffer {
     const code = (error as NodeJS.ErrnoException).code;
     const why = code === 'ENOENT' ? 'it does not exist' : `it cannot be read (${code})`;
     throw new UserError(`No plan at ${path}: ${why}.`, 'Check the path, or see docs/formats.md.');
+  }
+}
+
+function readerOf(folder: string): Pick<PlanInput, 'read' | 'list'> {
+  return {
+    read: (name) => readText(resolve(folder, name)),
+    list: (name) => listNames(resolve(folder, name)),
+  };
+}
+
+function listNames(path: string): readonly string[] {
+  try {
+    return readdirSync(path).sort();
+  } catch {
+    return [];
   }
 }
 

@@ -6,7 +6,7 @@
  *   N2. What is kept of removed or abandoned work is below `refs/landfast/kept/`.
  */
 
-import { type Conventions, type TaskId, type TaskSpec, titleOf } from './plan.ts';
+import { type Conventions, type TaskSpec, titleOf } from './plan.ts';
 
 /** The branch that verified work lands on. */
 export function runBranch(run: string): string {
@@ -14,8 +14,18 @@ export function runBranch(run: string): string {
 }
 
 /** The branch of a task's workspace. */
-export function taskBranch(conventions: Conventions, run: string, task: TaskId): string {
-  return fill(conventions.branch, { run, task, hash: hash8(`${run}/${task}`) });
+export function taskBranch(conventions: Conventions, run: string, task: Named): string {
+  if (task.branch !== undefined) return task.branch;
+  const { id } = task;
+  return fill(conventions.branch, { run, task: id, hash: hash8(`${run}/${id}`) });
+}
+
+type Named = Pick<TaskSpec, 'id' | 'branch'>;
+
+/** The folder of a task's workspace, below the one that all workspaces are in. */
+export function workspaceName(conventions: Conventions, run: string, task: Named): string {
+  const branch = taskBranch(conventions, run, task);
+  return fill(conventions.workspace, { run, task: task.id, branch });
 }
 
 /** Where work goes that would otherwise be lost when a workspace is reset or removed. */

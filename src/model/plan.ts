@@ -20,22 +20,33 @@ export interface Plan {
   readonly landing: LandingSpec;
   readonly limits: LimitsSpec;
   readonly sandbox: SandboxSpec;
+  /** Who is told of what happens to the run. */
+  readonly notify: readonly NotifySpec[];
   readonly conventions: Conventions;
 }
 
 export interface TaskSpec {
   readonly id: TaskId;
+  /** A name for people; absent means the first line of the prompt. */
+  readonly title?: string;
   /** What the agent is asked to do; for the shell agent a script. */
   readonly prompt: string;
   readonly agent: string;
   /** The agent's own sub-agent or persona. */
   readonly role?: string;
   readonly model?: string;
-  /** A read task's changes are thrown away and reported; it lands nothing. */
-  readonly mode: 'write' | 'read';
+  /**
+   * A read task's changes are thrown away and reported; it lands nothing. A task `here` works in the
+   * user's own checkout: its changes stay there, uncommitted.
+   */
+  readonly mode: 'write' | 'read' | 'here';
+  /** The branch of its work, where the user has named one. */
+  readonly branch?: string;
   readonly needs: readonly TaskId[];
   /** Begins with what the session of this task, which it needs, has learned. */
   readonly forks?: TaskId;
+  /** Tasks it needs whose last words are put in front of its prompt. */
+  readonly hears: readonly TaskId[];
   /** Path globs this task may change; none means it did not say. */
   readonly writes: readonly string[];
   /** Whether a change outside `writes` fails the task, or is only reported. */
@@ -55,9 +66,17 @@ export interface TaskSpec {
   /** Where the agent starts, relative to the repository's root. */
   readonly cwd?: string;
   readonly options: AgentOptions;
-  /** The agent's last line may be `{"status": "FAILED", "reason": …}`, which then fails the attempt. */
-  readonly statusLine: boolean;
+  readonly answer: Answer;
 }
+
+/**
+ * What the agent's last words mean beyond their text.
+ *   free         nothing
+ *   status-line  the last line may be `{"status": "FAILED", "reason": …}`, which fails the attempt
+ *   status-word  a line `Status: DONE | DONE_WITH_CONCERNS | BLOCKED | NEEDS_CONTEXT`
+ *   completion   the last fenced JSON object that has `task_completed`
+ */
+export type Answer = 'free' | 'status-line' | 'status-word' | 'completion';
 
 /**
  * What a task asks of its agent beyond the work itself. An agent that cannot do one of them refuses
@@ -137,10 +156,25 @@ export interface WorkspaceSpec {
   readonly setupKey: readonly string[];
   /** Untracked files brought along from the user's checkout; never committed. */
   readonly copy: readonly string[];
+  /** The folder that workspaces are made in; absent means one beside the repository. */
+  readonly dir?: string;
+  readonly inject: readonly InjectSpec[];
+}
+
+/** A folder of the user's that is laid into every workspace and never committed. */
+export interface InjectSpec {
+  /** Relative to the repository's root, or absolute. */
+  readonly from: string;
+  readonly to: string;
+  /** Globs, relative to `from`, of what stays behind. */
+  readonly skip: readonly string[];
+  /** Files, relative to `to`, that are empty in the workspace whatever they hold elsewhere. */
+  readonly blank: readonly string[];
 }
 
 export interface LandingSpec {
-  readonly strategy: 'merge' | 'squash';
+  /** `none` leaves the work on the task's branch: nothing is merged and nothing is published. */
+  readonly strategy: 'merge' | 'squash' | 'rebase' | 'none';
   readonly verify: 'each' | 'off';
   readonly onConflict: 'agent' | 'fail';
   readonly onGateFailure: 'agent' | 'fail';
@@ -148,6 +182,8 @@ export interface LandingSpec {
   readonly reworks: number;
   /** Whether the target branch is moved when the run ends. */
   readonly publish: 'end' | 'off';
+  /** With `none`: the remote that finished branches are pushed to. */
+  readonly push?: string;
 }
 
 export interface LimitsSpec {
@@ -159,28 +195,77 @@ export interface LimitsSpec {
   readonly groups: Readonly<Record<string, number>>;
 }
 
-/** What users of an input format are used to seeing. `{run}`, `{task}` and `{hash}` are filled in. */
+/** Who is told what. Webhooks get JSON; a command gets the same JSON on standard input. */
+export interface NotifySpec {
+  readonly on: readonly Occasion[];
+  readonly to:
+    | { readonly kind: 'webhook'; readonly url: string }
+    | { readonly kind: 'command'; readonly run: string }
+    | { readonly kind: 'desktop' }
+    | { readonly kind: 'bell' };
+}
+
+/** `finished` is every end of a run, `failed` one with a failed task; `person` needs somebody. */
+export type Occasion = 'finished' | 'failed' | 'person' | 'limit';
+
+/**
+ * What users of an input format are used to seeing. `{run}`, `{task}`, `{branch}`, `{title}` and
+ * `{hash}` are filled in.
+ */
 export interface Conventions {
   readonly branch: string;
+  /** The folder of a workspace, below the one that all of them are in. */
+  readonly workspace: string;
   readonly commitMessage: string;
   readonly mergeMessage: string;
   /** The exit code when nothing is wrong but a conflict. */
   readonly conflictExit: 1 | 3;
   /** How the end of a run is told: a summary for people, or one fixed line a task. */
-  readonly summary: 'report' | 'lines';
+  readonly summary: 'report' | 'lines' | 'results' | 'streams';
+  /** What `--tasks` means when it names none of the plan's: a mistake, or nothing to do. */
+  readonly noTasks: 'error' | 'notice';
+  /** Where users look for each task's output; absent means only in the run's own folder. */
+  readonly logs?: LogsSpec;
+  /** Files that are written when the run ends, besides `--report`. */
+  readonly reports: readonly ReportSpec[];
+}
+
+export interface LogsSpec {
+  /** Relative to the repository's root, or absolute. */
+  readonly dir: string;
+  /**
+   *   streams  `<task>-stdout.log` and `<task>-stderr.log`
+   *   story    `<task>.log` with [INIT], [TOOL], [RESULT] and [COMPLETE]
+   *   result   `<task>.log` as it came, and the agent's result as `<task>.log.json`
+   */
+  readonly style: 'streams' | 'story' | 'result';
+}
+
+export interface ReportSpec {
+  /** Relative to the repository's root, or absolute. */
+  readonly path: string;
+  /**
+   *   results     one JSON object with the outcome, branch and session of each task
+   *   waves-json  stages with their tasks, as JSON; waves-text the same as Markdown
+   */
+  readonly style: 'results' | 'waves-json' | 'waves-text';
 }
 
 export const NATIVE_CONVENTIONS: Conventions = {
   branch: 'landfast/{run}.{task}',
+  workspace: '{run}/{task}',
   commitMessage: '{task}: {title}',
   mergeMessage: 'Land {task}',
   conflictExit: 1,
   summary: 'report',
+  noTasks: 'error',
+  reports: [],
 };
 
 /** The first line of a prompt, short enough for a commit's subject or a table. */
-export function titleOf(task: Pick<TaskSpec, 'id' | 'prompt'>, length = 60): string {
-  const line = task.prompt.split('\n').find((text) => text.trim() !== '') ?? task.id;
+export function titleOf(task: Pick<TaskSpec, 'id' | 'prompt' | 'title'>, length = 60): string {
+  const line =
+    (task.title ?? task.prompt).split('\n').find((text) => text.trim() !== '') ?? task.id;
   const title = line.trim().replace(/^#+\s*/, '');
   return title.length > length ? `${title.slice(0, length - 1).trimEnd()}…` : title;
 }

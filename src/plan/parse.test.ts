@@ -1,11 +1,12 @@
 /** Which format a text is, and that no text makes the parser throw. */
 
 import { describe, expect, test } from 'vitest';
+import { planInput } from '../../test/support/plan-input.ts';
 import { parsePlan } from './parse.ts';
 import { formatProblem } from './problem.ts';
 
 function parse(text: string, format: string | null = null, path = 'plan.yaml') {
-  const parsed = parsePlan({ file: { path, text }, directory: '', read: () => null }, format);
+  const parsed = parsePlan(planInput(path, text), format);
   expect(parsed.plan === null).toBe(parsed.problems.some(({ severity }) => severity === 'error'));
   return { ...parsed, problems: parsed.problems.map(formatProblem) };
 }

@@ -28,7 +28,8 @@ function task(id: string, more: Partial<TaskSpec> = {}): TaskSpec {
     allowEmpty: false,
     env: {},
     options: NO_OPTIONS,
-    statusLine: false,
+    hears: [],
+    answer: 'free',
     ...more,
   };
 }
@@ -38,7 +39,7 @@ function plan(tasks: readonly TaskSpec[], more: Partial<Plan> = {}): Plan {
     name: 'accounts',
     tasks,
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: {
       strategy: 'merge',
       verify: 'each',
@@ -49,6 +50,7 @@ function plan(tasks: readonly TaskSpec[], more: Partial<Plan> = {}): Plan {
     },
     limits: { workers: 4, gates: 1, groups: {} },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: NATIVE_CONVENTIONS,
     ...more,
   };
@@ -115,6 +117,7 @@ test('a plan of one line a task also has the lines scripts read (PO-28)', () => 
   const text = planText(
     plan(tasks, {
       limits: { workers: 3, gates: 1, groups: { g: 2 } },
+      notify: [],
       conventions: { ...NATIVE_CONVENTIONS, summary: 'lines' },
     }),
     { format: 'po-manifest', maxWorkers: 3 },

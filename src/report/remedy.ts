@@ -71,7 +71,7 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
 
 /** The branch that holds a task's work. */
 export function branchOf(state: RunState, task: TaskState, info: ReportInfo): string {
-  return taskBranch(state.plan.conventions, info.run, task.spec.id);
+  return taskBranch(state.plan.conventions, info.run, task.spec);
 }
 
 /** Goes on with a run where it stopped. */

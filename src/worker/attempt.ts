@@ -97,7 +97,7 @@ async function tryTask(
   const spoken = await speakWatched(site, order, emit, signal);
   const { outcome, exitCode } = spoken;
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
-  const status = task.statusLine ? statusLineOf(outcome.text) : null;
+  const status = task.answer === 'status-line' ? statusLineOf(outcome.text) : null;
   const said = status === null ? null : failedByStatus(status);
   if (said !== null) return { ...failed(said), exitCode: 1, status };
   const { text, structured } = outcome;

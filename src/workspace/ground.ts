@@ -1,15 +1,17 @@
 /**
  * The ground a run stands on: which repository, which run, and where its workspaces are.
  *
- *   W1. Workspaces are siblings of the repository: never inside `.git`, where agents refuse to edit,
- *       nor inside a checkout, where tools would find every file twice.
+ *   W1. Unless the user names another folder, workspaces are siblings of the repository: never
+ *       inside `.git`, where agents refuse to edit, nor inside a checkout, where tools would find
+ *       every file twice.
  *   W2. A path is computed from ids that the plan has checked; no id reaches a path unchecked.
  */
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { assert } from '../base/assert.ts';
 import type { Repository } from '../git/repository.ts';
-import { runBranch, taskBranch } from '../model/names.ts';
-import type { Plan, TaskId } from '../model/plan.ts';
+import { runBranch, taskBranch, workspaceName } from '../model/names.ts';
+import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
 import type { Pool } from './pool.ts';
 
 export interface Ground {
@@ -21,14 +23,22 @@ export interface Ground {
   readonly pool: Pool;
 }
 
-/** The folder that holds all workspaces of a run. */
-export function runFolder({ repository, run }: Ground): string {
-  return join(repository.worktreesDir, run);
+/** The folder that the workspaces of all runs are in. */
+export function workspacesFolder({ repository, plan }: Ground): string {
+  const { dir } = plan.workspace;
+  return dir === undefined ? repository.worktreesDir : resolve(repository.dir, dir);
+}
+
+/** The folder of what a run needs besides its tasks' workspaces. */
+export function runFolder(ground: Ground): string {
+  return join(workspacesFolder(ground), ground.run);
 }
 
 /** The folder of a task's workspace. */
 export function workspaceDir(ground: Ground, task: TaskId): string {
-  return join(runFolder(ground), task);
+  const { plan, run } = ground;
+  const name = workspaceName(plan.conventions, run, specOf(ground, task));
+  return join(workspacesFolder(ground), name);
 }
 
 /** A folder for verifying candidates; task ids never start with a dot. */
@@ -42,6 +52,12 @@ export function runRef({ run }: Ground): string {
 }
 
 /** The branch of a task's workspace, without `refs/heads/`. */
-export function branchOf({ plan, run }: Ground, task: TaskId): string {
-  return taskBranch(plan.conventions, run, task);
+export function branchOf(ground: Ground, task: TaskId): string {
+  return taskBranch(ground.plan.conventions, ground.run, specOf(ground, task));
+}
+
+function specOf({ plan }: Ground, task: TaskId): TaskSpec {
+  const spec = plan.tasks.find(({ id }) => id === task);
+  assert(spec !== undefined, `the plan has a task ${task}`);
+  return spec;
 }

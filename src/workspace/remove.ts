@@ -14,7 +14,14 @@ import { removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
-import { type Ground, gateDir, runFolder, runRef, workspaceDir } from './ground.ts';
+import {
+  type Ground,
+  gateDir,
+  runFolder,
+  runRef,
+  workspaceDir,
+  workspacesFolder,
+} from './ground.ts';
 import { keepWork } from './keep.ts';
 import { dropIdle } from './pool.ts';
 
@@ -59,7 +66,7 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
   await dropIdle(commonDir, runFolder(ground), signal);
   await sweepRemoved(runFolder(ground), signal);
   await rmdir(runFolder(ground)).catch(() => undefined); // Kept workspaces keep it.
-  await rmdir(ground.repository.worktreesDir).catch(() => undefined);
+  await rmdir(workspacesFolder(ground)).catch(() => undefined);
 }
 
 async function leftovers(ground: Ground, dir: string, signal: AbortSignal) {

@@ -51,7 +51,7 @@ const PLAN: Plan = {
   name: '',
   tasks: [],
   gates: [],
-  workspace: { setup: [], setupKey: [], copy: [] },
+  workspace: { setup: [], setupKey: [], copy: [], inject: [] },
   landing: {
     strategy: 'merge',
     verify: 'each',
@@ -62,6 +62,7 @@ const PLAN: Plan = {
   },
   limits: { workers: 1, gates: 1, groups: {} },
   sandbox: NO_SANDBOX,
+  notify: [],
   conventions: NATIVE_CONVENTIONS,
 };
 

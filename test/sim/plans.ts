@@ -52,7 +52,7 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
     name: `world ${seed}`,
     tasks: tasksFor(random, traits.repository),
     gates: [{ name: 'tests', run: 'true', timeoutMs: 60_000 }].slice(random.between(0, 1)),
-    workspace: { setup: [], setupKey: [], copy: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: landingFor(random),
     limits: {
       workers: random.between(1, 6),
@@ -61,6 +61,7 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
       ...(traits.budget ? { budgetUsd: random.between(1, 40) / 10 } : {}),
     },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: NATIVE_CONVENTIONS,
   };
 }
@@ -116,6 +117,7 @@ function taskFor(
     allowEmpty: random.chance(0.2),
     env: {},
     options: NO_OPTIONS,
-    statusLine: false,
+    hears: [],
+    answer: 'free',
   };
 }

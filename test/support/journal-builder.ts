@@ -36,7 +36,8 @@ export function taskSpec(input: TaskInput): TaskSpec {
     allowEmpty: false,
     env: {},
     options: NO_OPTIONS,
-    statusLine: false,
+    hears: [],
+    answer: 'free',
     ...input,
   };
 }
@@ -46,7 +47,7 @@ export function planOf(tasks: readonly TaskInput[], input: Partial<Plan> = {}): 
   return {
     name: 'accounts',
     gates: [{ name: 'tests', run: 'npm test', timeoutMs: 600_000 }],
-    workspace: { setup: [], setupKey: [], copy: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: {
       strategy: 'merge',
       verify: 'each',
@@ -57,6 +58,7 @@ export function planOf(tasks: readonly TaskInput[], input: Partial<Plan> = {}): 
     },
     limits: { workers: 4, gates: 2, groups: {} },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: NATIVE_CONVENTIONS,
     ...input,
     tasks: tasks.map(taskSpec),

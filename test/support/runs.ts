@@ -1,6 +1,7 @@
 /** Runs of every kind, told as journals: what reports and views are tested with. */
 
 import type { Failure } from '../../src/model/failure.ts';
+import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { JournalBuilder, type TaskInput } from './journal-builder.ts';
 
 const TRIO: readonly TaskInput[] = [
@@ -52,11 +53,10 @@ export function retriedOnce(): JournalBuilder {
 export function conflicted(input: { readonly conflictExit?: 1 | 3 } = {}): JournalBuilder {
   const run = new JournalBuilder(TRIO, {
     conventions: {
-      branch: 'landfast/{run}.{task}',
+      ...NATIVE_CONVENTIONS,
       commitMessage: '{task}',
       mergeMessage: '{task}',
       conflictExit: input.conflictExit ?? 1,
-      summary: 'report',
     },
   });
   return rejected(run, CONFLICT);

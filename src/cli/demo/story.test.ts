@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { JournalBuilder } from '../../../test/support/journal-builder.ts';
+import { planInput } from '../../../test/support/plan-input.ts';
 import type { Failure } from '../../model/failure.ts';
 import { parsePlan } from '../../plan/parse.ts';
 import { planJson } from '../../report/plan-text.ts';
@@ -9,8 +10,7 @@ import { deviations, storyOf } from './story.ts';
 const SCRIPTED = { agent: 'shell', prose: false, tests: "'/opt/my node/bin/node' --test" };
 
 function parsed(choices: Parameters<typeof demoPlan>[0]) {
-  const file = { path: 'plan.yaml', text: demoPlan(choices) };
-  return parsePlan({ file, directory: '', read: () => null }, null);
+  return parsePlan(planInput('plan.yaml', demoPlan(choices)), null);
 }
 
 test.each([SCRIPTED, { agent: 'claude', prose: true, tests: 'node --test' }])(

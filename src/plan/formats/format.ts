@@ -1,6 +1,7 @@
 /** One input format. To add one: a file, a line in index.ts, a fixture; nothing else. */
 
 import type { Plan } from '../../model/plan.ts';
+import type { Config } from '../config/schema.ts';
 import type { Problem } from '../problem.ts';
 
 export interface SourceFile {
@@ -18,6 +19,28 @@ export interface PlanInput {
   readonly directory: string;
   /** The text of a file named relative to the plan's folder; null where it cannot be read. */
   read(path: string): string | null;
+  /** The names in a folder named relative to the plan's folder, sorted; none where it is none. */
+  list(path: string): readonly string[];
+  /** The same two, relative to the repository's root. */
+  readonly repository: {
+    read(path: string): string | null;
+    list(path: string): readonly string[];
+  };
+  /** What the user configured beside the plan; what the plan says wins. */
+  readonly config: Config;
+  readonly wishes: Wishes;
+}
+
+/** Flags that change how a text is read, not only what is done with it. */
+export interface Wishes {
+  /** Cut a list of batches in two streams after so many; null means in the middle. */
+  readonly split?: number | null;
+  /** False where waves are only as strict as the needs of their tasks. */
+  readonly barriers?: boolean;
+  /** False where no pull request is wanted. */
+  readonly pr?: boolean;
+  /** Agents may do anything. */
+  readonly autoApprove?: boolean;
 }
 
 export interface ParsedPlan {
@@ -26,10 +49,14 @@ export interface ParsedPlan {
   /** The name of the format; null where none was recognised. */
   readonly format: string | null;
   readonly problems: readonly Problem[];
+  /** The exit code for a text with errors, where users of the format know another than 2. */
+  readonly refusalExit?: 1 | 2;
 }
 
 export interface PlanFormat {
   readonly name: string;
+  /** What tells a text of this format from others, in one sentence. */
+  readonly marker: string;
   /** Cheap and certain: a marker only this format has. */
   detect(file: SourceFile): boolean;
   /** Never throws: all problems at once, each with its place and a way out. */

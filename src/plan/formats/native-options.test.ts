@@ -1,13 +1,13 @@
 /** What a native plan asks of agents beyond the work: tools, servers, limits, the fence. */
 
 import { expect, test } from 'vitest';
+import { planInput } from '../../../test/support/plan-input.ts';
 import { NO_OPTIONS } from '../../model/plan.ts';
 import { formatProblem } from '../problem.ts';
 import { native } from './native.ts';
 
 function parse(text: string) {
-  const file = { path: 'plan.yaml', text };
-  return native.parse({ file, directory: '', read: () => null });
+  return native.parse(planInput('plan.yaml', text));
 }
 
 test('task options win over defaults, key by key', () => {

@@ -1,16 +1,13 @@
 /** The native plan: every kind of problem, with the line and column it is told at. */
 
 import { describe, expect, test } from 'vitest';
+import { planInput } from '../../../test/support/plan-input.ts';
 import { formatProblem } from '../problem.ts';
 import { native } from './native.ts';
 
 /** Problems without the file's name. */
 function problemsOf(text: string): string[] {
-  const { plan, problems } = native.parse({
-    file: { path: 'p.yaml', text },
-    directory: '',
-    read: () => null,
-  });
+  const { plan, problems } = native.parse(planInput('p.yaml', text));
   expect(plan).toBeNull();
   return problems.map((problem) => formatProblem(problem).slice('p.yaml:'.length));
 }

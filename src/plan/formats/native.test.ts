@@ -1,6 +1,8 @@
 /** The native plan: every key, every default, and where prompts come from. */
 
+import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { planInput } from '../../../test/support/plan-input.ts';
 import { NATIVE_CONVENTIONS, NO_OPTIONS, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { formatProblem } from '../problem.ts';
 import { native } from './native.ts';
@@ -13,7 +15,11 @@ interface Given {
 
 function parse(text: string, given: Given = {}) {
   const { path = 'plans/accounts.yaml', directory = 'plans', files = {} } = given;
-  return native.parse({ file: { path, text }, directory, read: (name) => files[name] ?? null });
+  const around = Object.entries(files).map(([name, content]) => [
+    posix.join(directory, name),
+    content,
+  ]);
+  return native.parse(planInput(path, text, { directory, files: Object.fromEntries(around) }));
 }
 
 function planOf(text: string, given: Given = {}): Plan {
@@ -95,7 +101,8 @@ test('every key becomes part of the plan', () => {
     allowEmpty: false,
     env: { A: 'one', B: 'one' },
     options: NO_OPTIONS,
-    statusLine: false,
+    hears: [],
+    answer: 'free',
   };
   const login = {
     ...all,
@@ -131,7 +138,12 @@ test('every key becomes part of the plan', () => {
       { name: 'types', run: 'npx tsc --noEmit', timeoutMs: 500 },
       { name: 'tests', run: 'npm test', timeoutMs: 600_000 },
     ],
-    workspace: { setup: ['npm ci'], setupKey: ['package-lock.json'], copy: ['.env.local'] },
+    workspace: {
+      setup: ['npm ci'],
+      setupKey: ['package-lock.json'],
+      copy: ['.env.local'],
+      inject: [],
+    },
     landing: {
       strategy: 'squash',
       verify: 'off',
@@ -142,6 +154,7 @@ test('every key becomes part of the plan', () => {
     },
     limits: { workers: 8, gates: 2, budgetUsd: 2.5, groups: { db: 1 } },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: NATIVE_CONVENTIONS,
   });
 });
@@ -167,11 +180,12 @@ test('the shortest plan has all the defaults', () => {
         allowEmpty: false,
         env: {},
         options: NO_OPTIONS,
-        statusLine: false,
+        hears: [],
+        answer: 'free',
       },
     ],
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: {
       strategy: 'merge',
       verify: 'each',
@@ -182,6 +196,7 @@ test('the shortest plan has all the defaults', () => {
     },
     limits: { workers: 4, gates: 1, groups: {} },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: NATIVE_CONVENTIONS,
   });
 });

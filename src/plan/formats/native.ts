@@ -16,7 +16,12 @@ import { nativeSchema } from './native/schema.ts';
 import { sectionsOf } from './native/sections.ts';
 import { taskNodes, textOf, textsOf } from './native/tree.ts';
 
-export const native: PlanFormat = { name: 'native', detect, parse };
+export const native: PlanFormat = {
+  name: 'native',
+  marker: 'a key landfast at the top of the YAML, or of the front matter',
+  detect,
+  parse,
+};
 
 function detect(file: SourceFile): boolean {
   const text = withoutBom(file.text);

@@ -1,13 +1,13 @@
 /** parallel-orchestra manifests: what their users rely on, by the number of the case. */
 
 import { describe, expect, test } from 'vitest';
+import { planInput } from '../../../test/support/plan-input.ts';
 import { NO_OPTIONS, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { formatProblem } from '../problem.ts';
 import { poManifest } from './po-manifest.ts';
 
 function parse(text: string, directory = '') {
-  const file = { path: 'plan-report.md', text };
-  const { plan, problems } = poManifest.parse({ file, directory, read: () => null });
+  const { plan, problems } = poManifest.parse(planInput('plan-report.md', text, { directory }));
   return { plan, problems: problems.map(formatProblem) };
 }
 
@@ -52,7 +52,8 @@ test('PO-01: only the required keys give the documented defaults', () => {
     idleMs: 900_000,
     allowEmpty: true,
     options: NO_OPTIONS,
-    statusLine: true,
+    hears: [],
+    answer: 'status-line',
   };
 
   expect(plan).toEqual({
@@ -68,7 +69,7 @@ test('PO-01: only the required keys give the documented defaults', () => {
       },
     ],
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: {
       strategy: 'merge',
       verify: 'off',
@@ -79,12 +80,16 @@ test('PO-01: only the required keys give the documented defaults', () => {
     },
     limits: { workers: 3, gates: 1, groups: {} },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: {
       branch: 'parallel-orchestra/{task}-{hash}',
+      workspace: '{run}/{task}',
       commitMessage: 'parallel-orchestra: task {task} [auto-commit]',
       mergeMessage: 'Merge parallel-orchestra task {task}',
       conflictExit: 3,
       summary: 'lines',
+      noTasks: 'error',
+      reports: [],
     },
   });
 });

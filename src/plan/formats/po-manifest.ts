@@ -16,7 +16,12 @@ import { readTasks } from './po-manifest/task.ts';
 import { readGroupLimits, readRetries, readText } from './po-manifest/values.ts';
 import { readWebhook } from './po-manifest/webhook.ts';
 
-export const poManifest: PlanFormat = { name: 'po-manifest', detect, parse };
+export const poManifest: PlanFormat = {
+  name: 'po-manifest',
+  marker: 'a key po_plan_version or clade_plan_version in the front matter',
+  detect,
+  parse,
+};
 
 const VERSION_KEY = 'po_plan_version';
 const OLD_VERSION_KEY = 'clade_plan_version';
@@ -27,10 +32,13 @@ const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
 const CONVENTIONS: Conventions = {
   branch: 'parallel-orchestra/{task}-{hash}',
+  workspace: '{run}/{task}',
   commitMessage: 'parallel-orchestra: task {task} [auto-commit]',
   mergeMessage: 'Merge parallel-orchestra task {task}',
   conflictExit: 3,
   summary: 'lines',
+  noTasks: 'error',
+  reports: [],
 };
 
 function detect(file: SourceFile): boolean {
@@ -89,10 +97,11 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
     name: nameOf(root, input.file.path),
     tasks: tasks.map(({ spec }) => spec),
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: LANDING,
     limits: { ...LIMITS, groups: groups ?? {} },
     sandbox: NO_SANDBOX,
+    notify: [],
     conventions: CONVENTIONS,
   };
 }

@@ -28,10 +28,12 @@ export function lower(native: NativePlan, prompts: readonly string[], name: stri
       setup: native.workspace?.setup ?? [],
       setupKey: native.workspace?.setup_key ?? [],
       copy: native.workspace?.copy ?? [],
+      inject: [],
     },
     landing: lowerLanding(native.land ?? {}),
     limits: lowerLimits(native.limits ?? {}),
     sandbox: lowerSandbox(native),
+    notify: [],
     conventions: NATIVE_CONVENTIONS,
   };
 }
@@ -63,7 +65,8 @@ function lowerTask(
     env: { ...defaults.env, ...task.env },
     ...present('cwd', task.cwd === '' ? undefined : task.cwd),
     options: lowerOptions(task, defaults),
-    statusLine: false,
+    hears: [],
+    answer: 'free',
   };
 }
 

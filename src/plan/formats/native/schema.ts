@@ -25,7 +25,7 @@ import {
 const texts = z.array(text);
 const scopes = z.array(scope);
 
-const toolsSchema = z.strictObject({
+export const toolsSchema = z.strictObject({
   permission_mode: permissions.optional(),
   skip_permissions: flag.optional(),
   allowed_cli: z.array(program).optional(),

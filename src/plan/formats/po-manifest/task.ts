@@ -125,7 +125,8 @@ class TaskReader {
       env: { ...this.#readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
       ...(isRead && cwd !== '' ? { cwd } : {}),
       options: NO_OPTIONS,
-      statusLine: true,
+      hears: [],
+      answer: 'status-line',
     };
     if (id === null) return null;
     const outline = { index: this.#index, id, needs, writes, ...(group === null ? {} : { group }) };

@@ -1,12 +1,12 @@
 /** Every rule of a manifest, by the row of the rules, at its place. */
 
 import { describe, expect, test } from 'vitest';
+import { planInput } from '../../../../test/support/plan-input.ts';
 import { formatProblem } from '../../problem.ts';
 import { poManifest } from '../po-manifest.ts';
 
 function problemsOf(text: string): string[] {
-  const file = { path: 'm', text };
-  const { plan, problems } = poManifest.parse({ file, directory: '', read: () => null });
+  const { plan, problems } = poManifest.parse(planInput('m', text));
   expect(plan === null).toBe(problems.some(({ severity }) => severity === 'error'));
   return problems.map((problem) => formatProblem(problem).split('\n')[0]!);
 }

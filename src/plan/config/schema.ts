@@ -1,0 +1,94 @@
+/**
+ * Configuration as zod sees it: what a user says once for all plans. The sections that a plan has
+ * too are the plan's own; those of claude-code-orchestrator keep their names and meaning.
+ */
+
+import { z } from 'zod';
+import {
+  defaultsSchema,
+  fenceSchema,
+  gateSchema,
+  landSchema,
+  limitsSchema,
+  toolsSchema,
+  workspaceSchema,
+} from '../formats/native/schema.ts';
+import { branch, choice, count, flag, text } from '../formats/native/values.ts';
+
+const seconds = count(0, 30 * 24 * 3600);
+
+export const gitSchema = z.strictObject({
+  provider: choice(['auto', 'github', 'bitbucket']).optional(),
+  base_branch: branch.optional(),
+  destination_branch: branch.optional(),
+  repo_slug: text.optional(),
+  owner: text.optional(),
+  repo: text.optional(),
+});
+
+export const projectSchema = z.strictObject({
+  key_files: z.array(text).optional(),
+  test_command: text.optional(),
+  test_instructions: text.optional(),
+  agent_instructions: text.optional(),
+});
+
+export const workflowSchema = z.strictObject({
+  mode: choice(['review', 'yolo']).optional(),
+  stop_after_generate: flag.optional(),
+  stop_after_run: flag.optional(),
+  auto_approve: flag.optional(),
+  auto_pr: flag.optional(),
+});
+
+export const agentSchema = z.strictObject({
+  inactivity_timeout: seconds.optional(),
+  max_runtime: seconds.optional(),
+  max_retries: count(0, 100).optional(),
+  use_resume: flag.optional(),
+  retry_delay: seconds.optional(),
+});
+
+export const reviewSchema = z.strictObject({
+  automerge: flag.optional(),
+  test_before_merge: flag.optional(),
+  require_all_tests_pass: flag.optional(),
+  tools: toolsSchema.optional(),
+});
+
+export const mcpsSchema = z.strictObject({
+  enabled: z.array(text).optional(),
+  custom: z
+    .array(
+      z.strictObject({
+        name: text,
+        package: text.optional(),
+        auth_type: choice(['env_vars', 'oauth_browser', 'pre_configured']).optional(),
+        env_vars: z.array(text).optional(),
+        setup_instructions: text.optional(),
+      }),
+    )
+    .optional(),
+});
+
+export const configSchema = z.strictObject({
+  target: branch.optional(),
+  defaults: defaultsSchema.optional(),
+  workspace: workspaceSchema.optional(),
+  gates: z.array(gateSchema).optional(),
+  land: landSchema.optional(),
+  limits: limitsSchema.optional(),
+  sandbox: choice(['off', 'on', 'require']).optional(),
+  fence: fenceSchema.optional(),
+  git: gitSchema.optional(),
+  worktree_dir: text.optional(),
+  project: projectSchema.optional(),
+  tools: toolsSchema.optional(),
+  agent: agentSchema.optional(),
+  workflow: workflowSchema.optional(),
+  review: reviewSchema.optional(),
+  mcps: mcpsSchema.optional(),
+});
+
+/** What was configured; an absent key was not. */
+export type Config = z.output<typeof configSchema>;
