@@ -2,11 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Config } from '../plan/config/schema.ts';
-import type { ParsedPlan, PlanInput, Wishes } from '../plan/formats/format.ts';
+import type { PlanInput, Wishes } from '../plan/formats/format.ts';
 import { parsePlan } from '../plan/parse.ts';
 import { formatProblem } from '../plan/problem.ts';
 
@@ -15,11 +16,20 @@ export interface LoadedPlan {
   readonly format: string;
   /** SHA-256 of the file's bytes. */
   readonly hash: string;
+  /** How the format was found, one sentence a line. */
+  readonly why: readonly string[];
+}
+
+/** A text with errors, which have been shown. */
+export interface RefusedPlan {
+  readonly plan: null;
+  readonly exit: 1 | 2;
+  readonly why: readonly string[];
 }
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Loads a plan; null when it has errors, which have then been shown. */
+/** Loads a plan and shows what is wrong with it. */
 export function loadPlan(
   path: string,
   from: {
@@ -28,24 +38,25 @@ export function loadPlan(
     readonly config?: Config;
     readonly wishes?: Wishes;
   },
-): LoadedPlan | null {
+): LoadedPlan | RefusedPlan {
   const bytes = readBytes(path);
   const folder = dirname(resolve(path));
-  const parsed: ParsedPlan = parsePlan(
+  const parsed = parsePlan(
     {
       file: { path, text: bytes.toString('utf8') },
       directory: relative(from.root, folder).split(sep).join('/'),
       ...readerOf(folder),
-      repository: readerOf(from.root),
+      repository: { root: from.root, ...readerOf(from.root) },
+      home: homedir(),
       config: from.config ?? {},
       wishes: from.wishes ?? {},
     },
     from.format,
   );
   for (const problem of parsed.problems) console.error(formatProblem(problem));
-  if (parsed.plan === null || parsed.format === null) return null;
-  const hash = createHash('sha256').update(bytes).digest('hex');
-  return { plan: parsed.plan, format: parsed.format, hash };
+  const { plan, format, why, refusalExit = 2 } = parsed;
+  if (plan === null || format === null) return { plan: null, exit: refusalExit, why };
+  return { plan, format, why, hash: createHash('sha256').update(bytes).digest('hex') };
 }
 
 function readBytes(path: string): Buffer {

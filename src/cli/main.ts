@@ -138,6 +138,7 @@ function describePlan(program: Command, wrap: Wrap): void {
     .argument('<plan>', 'the plan file')
     .description('check a plan and show it: stages, critical path, overlaps, gates, limits')
     .option('--format <name>', 'read it as this format instead of detecting it')
+    .option('--explain', 'say first which format it is and why')
     .option('--max-workers <n>', 'show it for so many workers', count)
     .option('--json', 'print JSON')
     .action(

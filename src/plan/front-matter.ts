@@ -1,5 +1,7 @@
 /** Markdown with YAML in front: `---`, the YAML, `---`, and a body for people. */
 
+import { type Place, placeAt } from './problem.ts';
+
 export type FrontMatter =
   /** Line one is no `---`. */
   | { readonly kind: 'none' }
@@ -30,6 +32,15 @@ export function splitFrontMatter(text: string, lineBreak = LINE_BREAK): FrontMat
     body: lines.slice(end + 1).join('\n'),
     bodyLine: end + 2,
   };
+}
+
+/** Where a pattern matches in the front matter, or in a text that has none. */
+export function markerIn(front: FrontMatter, text: string, pattern: RegExp): Place | null {
+  const yaml = front.kind === 'closed' ? front.yaml : text;
+  const found = pattern.exec(yaml);
+  if (found === null) return null;
+  const { line, column } = placeAt(yaml, found.index);
+  return { line: front.kind === 'closed' ? line + 1 : line, column };
 }
 
 /** The text without the byte order mark some editors put in front. */

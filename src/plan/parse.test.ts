@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { planInput } from '../../test/support/plan-input.ts';
+import { FORMATS } from './formats/index.ts';
 import { parsePlan } from './parse.ts';
 import { formatProblem } from './problem.ts';
 
@@ -42,6 +43,7 @@ describe('the format', () => {
     expect(parse(NATIVE, 'natve')).toEqual({
       plan: null,
       format: null,
+      why: [],
       problems: [
         'plan.yaml:1:1: error: unknown format "natve"\n' +
           '  did you mean native? known formats: po-manifest, native',
@@ -49,9 +51,29 @@ describe('the format', () => {
     });
     expect(parse('# A page\n').problems).toEqual([
       'plan.yaml:1:1: error: this is no plan of a known format\n' +
-        '  begin with "landfast: 1" (or po_plan_version in front matter), ' +
-        'or use --format po-manifest|native',
+        '  name one with --format, or give the text its marker\n' +
+        FORMATS.map(({ name, marker }) => `  ${name}: ${marker}`).join('\n'),
     ]);
+  });
+
+  test('says where its marker is, and that no other is there', () => {
+    const { why } = parse(`---\nname: x\n${NATIVE}---\n# Notes\n`, null, 'plan.md');
+    const others = FORMATS.filter(({ name }) => name !== 'native');
+    expect(why).toEqual([
+      'Format native: its marker is on line 3 ' +
+        '(a key landfast at the top of the YAML, or of the front matter).',
+      ...others.map(({ name, marker }) => `Not ${name}: its marker is not there (${marker}).`),
+    ]);
+    expect(parse(NATIVE, 'native').why).toEqual(['Format native: you named it.']);
+  });
+
+  test('is asked for where two markers are there', () => {
+    const both = `---\nlandfast: 1\npo_plan_version: "0.1"\n---\n`;
+    const [problem, ...more] = parse(both).problems;
+    expect(more).toEqual([]);
+    expect(problem).toContain('error: this could be a plan of po-manifest and native');
+    expect(problem).toContain('name one: --format po-manifest or --format native');
+    expect(parse(both, 'native').format).toBe('native');
   });
 });
 

@@ -5,21 +5,27 @@
  *   T2. `plan` is null exactly when a problem of severity error is there.
  */
 
-import type { ParsedPlan, PlanFormat, PlanInput } from './formats/format.ts';
-import { FORMATS } from './formats/index.ts';
+import { chooseFormat } from './detect.ts';
+import type { ParsedPlan, PlanInput } from './formats/format.ts';
 import { withoutBom } from './front-matter.ts';
-import { type Place, ProblemLog, quote, START } from './problem.ts';
-import { closest } from './suggest.ts';
+import { ProblemLog, placeAt, START } from './problem.ts';
 
 /** Beyond this no plan is meant; it is about as much as a thousand long prompts. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
+/** A text that was read, and why it was read as it was. */
+export interface ReadPlan extends ParsedPlan {
+  /** How the format was found, one sentence a line. */
+  readonly why: readonly string[];
+}
+
 /** Reads a plan of the format named, or of the one whose marker is in the text. */
-export function parsePlan(input: PlanInput, format: string | null): ParsedPlan {
+export function parsePlan(input: PlanInput, name: string | null): ReadPlan {
   const log = new ProblemLog(input.file.path);
-  const chosen = checkText(input.file.text, log) ? choose(input, format, log) : null;
-  if (chosen === null) return { plan: null, format: null, problems: log.sorted() };
-  return chosen.parse(input);
+  const isText = checkText(input.file.text, log);
+  const { format, why } = isText ? chooseFormat(input.file, name, log) : { format: null, why: [] };
+  if (format === null) return { plan: null, format: null, problems: log.sorted(), why };
+  return { ...format.parse(input), why };
 }
 
 function checkText(text: string, log: ProblemLog): boolean {
@@ -36,28 +42,4 @@ function checkText(text: string, log: ProblemLog): boolean {
     log.error(placeAt(text, nul), 'the file is not text: it contains NUL', 'name a plan file');
   }
   return !log.failed;
-}
-
-function choose(input: PlanInput, name: string | null, log: ProblemLog): PlanFormat | null {
-  const names = FORMATS.map((format) => format.name);
-  if (name === null) {
-    const found = FORMATS.find((format) => format.detect(input.file));
-    if (found !== undefined) return found;
-    const markers = 'begin with "landfast: 1" (or po_plan_version in front matter)';
-    const remedy = `${markers}, or use --format ${names.join('|')}`;
-    log.error(START, 'this is no plan of a known format', remedy);
-    return null;
-  }
-  const named = FORMATS.find((format) => format.name === name);
-  if (named !== undefined) return named;
-  const guess = closest(name, names);
-  const remedy = `known formats: ${names.join(', ')}`;
-  const message = `unknown format ${quote(name)}`;
-  log.error(START, message, guess === null ? remedy : `did you mean ${guess}? ${remedy}`);
-  return null;
-}
-
-function placeAt(text: string, offset: number): Place {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }

@@ -18,6 +18,12 @@ export interface Place {
 
 export const START: Place = { line: 1, column: 1 };
 
+/** The place of an offset of a text. */
+export function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset).split(/\r\n|\n|\r/);
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}
+
 /** `plan.yaml:12:5: error: message`, and the remedy indented below. */
 export function formatProblem(problem: Problem): string {
   const { file, line, column, severity, message, remedy } = problem;

@@ -11,7 +11,7 @@ const [, , ms = '', path = '', claudeExe = ''] = process.argv;
 const { signal } = new AbortController();
 const place = await findPlace('.', signal);
 const loaded = loadPlan(path, { root: place.dir, format: null });
-if (loaded === null) throw new Error(`${path} is not a good manifest`);
+if (loaded.plan === null) throw new Error(`${path} is not a good manifest`);
 const tasks = loaded.plan.tasks.map((task) => ({ ...task, timeoutMs: Number(ms) }));
 const how = { projectDir: '.', claudeExe, log: true };
 process.exitCode = await startRun(

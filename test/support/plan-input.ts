@@ -19,7 +19,8 @@ export function planInput(path: string, text: string, around: PlanFiles = {}): P
     file: { path, text },
     directory,
     ...readerOf(files, directory),
-    repository: readerOf(files, ''),
+    repository: { root: '/home/ada/repo', ...readerOf(files, '') },
+    home: '/home/ada',
     config,
     wishes,
   };

@@ -66,7 +66,7 @@ async function runAndTell(telling: Telling, signal: AbortSignal): Promise<number
   const { folder, agent } = telling;
   const place = await findPlace(folder.repository, signal);
   const loaded = loadPlan(folder.plan, { root: place.dir, format: null });
-  assert(loaded !== null, 'the plan of the demo is a plan');
+  assert(loaded.plan !== null, 'the plan of the demo is a plan');
   const how = { projectDir: folder.repository, log: true };
   checkHow(loaded.plan, how);
   const code = await startRun(loaded, place, how, signal);

@@ -14,20 +14,28 @@ export interface PlanCommandFlags {
   readonly format?: string;
   readonly maxWorkers?: number;
   readonly json?: boolean;
+  readonly explain?: boolean;
 }
 
 /** Prints the plan; nothing is started and nothing is written. */
 export async function plan(path: string, flags: PlanCommandFlags): Promise<number> {
   const place = await findPlace(flags.projectDir, new AbortController().signal);
   const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
-  if (loaded === null) return EXIT.usage;
+  if (flags.explain === true && flags.json !== true) {
+    process.stdout.write(loaded.why.map((line) => `${line}\n`).join(''));
+  }
+  if (loaded.plan === null) return loaded.exit;
   const { maxWorkers } = flags;
   const shown = adjust(loaded.plan, maxWorkers === undefined ? {} : { maxWorkers }, isCoding);
   requireAbilities(shown);
   const { workers } = shown.limits;
   process.stdout.write(
     flags.json === true
-      ? jsonText({ format: loaded.format, ...planJson(withoutSecrets(shown)) })
+      ? jsonText({
+          format: loaded.format,
+          ...(flags.explain === true ? { why: loaded.why } : {}),
+          ...planJson(withoutSecrets(shown)),
+        })
       : planText(shown, { format: loaded.format, maxWorkers: workers }),
   );
   return EXIT.ok;

@@ -34,7 +34,7 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
   const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
-  if (loaded === null) return EXIT.usage;
+  if (loaded.plan === null) return loaded.exit;
   const plan = adjust(loaded.plan, flags, isCoding);
   requireAbilities(plan);
   if (flags.dryRun === true) {

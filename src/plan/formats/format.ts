@@ -2,7 +2,7 @@
 
 import type { Plan } from '../../model/plan.ts';
 import type { Config } from '../config/schema.ts';
-import type { Problem } from '../problem.ts';
+import type { Place, Problem } from '../problem.ts';
 
 export interface SourceFile {
   /** As it is shown to the user. */
@@ -21,14 +21,17 @@ export interface PlanInput {
   read(path: string): string | null;
   /** The names in a folder named relative to the plan's folder, sorted; none where it is none. */
   list(path: string): readonly string[];
-  /** The same two, relative to the repository's root. */
+  /** The same two, relative to the repository's root, which is an absolute path. */
   readonly repository: {
+    readonly root: string;
     read(path: string): string | null;
     list(path: string): readonly string[];
   };
   /** What the user configured beside the plan; what the plan says wins. */
   readonly config: Config;
   readonly wishes: Wishes;
+  /** The user's home, for `~` in paths. */
+  readonly home: string;
 }
 
 /** Flags that change how a text is read, not only what is done with it. */
@@ -55,10 +58,10 @@ export interface ParsedPlan {
 
 export interface PlanFormat {
   readonly name: string;
-  /** What tells a text of this format from others, in one sentence. */
+  /** What tells a text of this format from others, such as `a key landfast`. */
   readonly marker: string;
-  /** Cheap and certain: a marker only this format has. */
-  detect(file: SourceFile): boolean;
+  /** Cheap and certain: where the marker that only this format has stands; null without one. */
+  detect(file: SourceFile): Place | null;
   /** Never throws: all problems at once, each with its place and a way out. */
   parse(input: PlanInput): ParsedPlan;
 }

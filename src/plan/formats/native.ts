@@ -4,8 +4,8 @@
  */
 
 import { normaliseGlob } from '../../model/scope.ts';
-import { type FrontMatter, splitFrontMatter, withoutBom } from '../front-matter.ts';
-import { ProblemLog, quote, START } from '../problem.ts';
+import { type FrontMatter, markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
+import { type Place, ProblemLog, quote, START } from '../problem.ts';
 import { type TaskOutline, validate } from '../validate.ts';
 import { entryOf, placeOf, plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
 import { reportIssues } from '../zod-problems.ts';
@@ -23,10 +23,11 @@ export const native: PlanFormat = {
   parse,
 };
 
-function detect(file: SourceFile): boolean {
+const MARKER = /^(?:\{\s*)?(["']?)landfast\1\s*:/m;
+
+function detect(file: SourceFile): Place | null {
   const text = withoutBom(file.text);
-  const front = splitFrontMatter(text);
-  return /^(?:\{\s*)?(["']?)landfast\1\s*:/m.test(front.kind === 'closed' ? front.yaml : text);
+  return markerIn(splitFrontMatter(text), text, MARKER);
 }
 
 function parse(input: PlanInput): ParsedPlan {

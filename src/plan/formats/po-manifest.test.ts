@@ -104,7 +104,7 @@ test.each(['0.0', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '1.0', 'v0.1', ''])(
 
 test('PO-04: the key of the older tool is an error that names the new one', () => {
   const text = manifest([task('a')]).replace('po_plan_version', 'clade_plan_version');
-  expect(poManifest.detect({ path: 'm.md', text })).toBe(true);
+  expect(poManifest.detect({ path: 'm.md', text })).toEqual({ line: 2, column: 1 });
   expectError(text, 'po_plan_version is missing', 'clade_plan_version', ':2:1:');
 });
 

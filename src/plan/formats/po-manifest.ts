@@ -7,8 +7,8 @@
  */
 
 import { type Conventions, type LimitsSpec, NO_SANDBOX, type Plan } from '../../model/plan.ts';
-import { splitFrontMatter, withoutBom } from '../front-matter.ts';
-import { ProblemLog, quote, START } from '../problem.ts';
+import { markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
+import { type Place, ProblemLog, quote, START } from '../problem.ts';
 import { validate } from '../validate.ts';
 import { describe, entryOf, readYaml, type YamlMap, type YamlNode } from '../yaml-source.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
@@ -41,11 +41,11 @@ const CONVENTIONS: Conventions = {
   reports: [],
 };
 
-function detect(file: SourceFile): boolean {
+const MARKER = /^(["']?)(?:po|clade)_plan_version\1\s*:/m;
+
+function detect(file: SourceFile): Place | null {
   const text = withoutBom(file.text);
-  const front = splitFrontMatter(text, LINE_BREAK);
-  const marker = /^(["']?)(?:po|clade)_plan_version\1\s*:/m;
-  return marker.test(front.kind === 'closed' ? front.yaml : text);
+  return markerIn(splitFrontMatter(text, LINE_BREAK), text, MARKER);
 }
 
 function parse(input: PlanInput): ParsedPlan {
