@@ -57,6 +57,20 @@ test('the first attempt gets the task and the rules of its workspace', () => {
   `);
 });
 
+test('an agent is told how its last words should look', () => {
+  const last = (answer: 'status-word' | 'completion') =>
+    prompt({ ...TASK, answer }, FRESH, null)
+      .trimEnd()
+      .split('\n')
+      .at(-1);
+  expect(last('status-word')).toMatchInlineSnapshot(
+    `"- End with a line \`Status: DONE\`, \`Status: DONE_WITH_CONCERNS\`, \`Status: BLOCKED\` or \`Status: NEEDS_CONTEXT\`, a line \`Summary: …\`, and where they apply lines \`Concerns: …\`, \`Blocker: …\` (what stops you) and \`Missing: …\` (what you would have to know)."`,
+  );
+  expect(last('completion')).toMatchInlineSnapshot(
+    `"- End with a JSON object in a \`\`\`json fence: \`task_completed\` and \`validation_passed\` (true or false), \`files_created\` and \`files_modified\` (lists of paths), \`tests_run\`, \`tests_passed\` and \`tests_failed\` (numbers), \`summary\`, and \`error_message\` (null, or why the task is not complete)."`,
+  );
+});
+
 test('a task without scope or checks is told no more than it must know', () => {
   const task = { ...TASK, writes: [], forbids: [], checks: [], answer: 'status-line' as const };
   expect(prompt(task, FRESH, null)).toMatchInlineSnapshot(`

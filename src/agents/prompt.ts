@@ -11,7 +11,7 @@
 import type { AttemptEffect } from '../model/effect.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { TaskId, TaskSpec } from '../model/plan.ts';
+import type { Answer, TaskId, TaskSpec } from '../model/plan.ts';
 
 /** What is known when an attempt begins. */
 export interface PromptContext extends Pick<AttemptEffect, 'attempt' | 'start' | 'before'> {
@@ -40,11 +40,27 @@ function rules(task: TaskSpec): string {
     ...(task.mode === 'read' ? READ_RULES : writeRules(task)),
     'Do not push, do not switch branches and do not touch other worktrees.',
   ];
-  if (task.answer === 'status-line') {
-    lines.push('If you cannot do the task, end with `{"status": "FAILED", "reason": "why"}`.');
-  }
+  const rule = ANSWER_RULES[task.answer];
+  if (rule !== null) lines.push(rule);
   return ['# Rules', '', ...lines.map((line) => `- ${line}`)].join('\n');
 }
+
+/** How the agent's last words should look, so that they can be read (worker/answer.ts). */
+const ANSWER_RULES: Readonly<Record<Answer, string | null>> = {
+  free: null,
+  'status-line': 'If you cannot do the task, end with `{"status": "FAILED", "reason": "why"}`.',
+  'status-word': [
+    'End with a line `Status: DONE`, `Status: DONE_WITH_CONCERNS`, `Status: BLOCKED` or',
+    '`Status: NEEDS_CONTEXT`, a line `Summary: …`, and where they apply lines `Concerns: …`,',
+    '`Blocker: …` (what stops you) and `Missing: …` (what you would have to know).',
+  ].join(' '),
+  completion: [
+    'End with a JSON object in a ```json fence: `task_completed` and `validation_passed`',
+    '(true or false), `files_created` and `files_modified` (lists of paths), `tests_run`,',
+    '`tests_passed` and `tests_failed` (numbers), `summary`, and `error_message` (null, or why',
+    'the task is not complete).',
+  ].join(' '),
+};
 
 const READ_RULES = [
   'Change no files: whatever you change is thrown away. Your last message is the result.',

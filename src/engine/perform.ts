@@ -44,7 +44,10 @@ export function realWorld(parts: RealWorld): World {
 }
 
 /** The fields of facts that hold what a program printed; ids and names are left as they are. */
-const SPOKEN = new Set(['text', 'message', 'output', 'why', 'remedy', 'reason', 'report']);
+const SPOKEN = new Set([
+  ...['text', 'message', 'output', 'why', 'remedy', 'reason', 'report'],
+  ...['summary', 'concerns', 'log'],
+]);
 
 /** A fact without secrets. */
 function masked(fact: Event, mask: (text: string) => string): Event {

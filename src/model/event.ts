@@ -110,7 +110,7 @@ export type AttemptEvent =
       readonly text: string;
       /** The answer that fits the task's schema, where it has one. */
       readonly structured?: unknown;
-      readonly status?: StatusLine;
+      readonly status?: SelfReport;
     }
   | {
       readonly type: 'attempt.failed';
@@ -118,7 +118,7 @@ export type AttemptEvent =
       readonly attempt: number;
       readonly failure: Failure;
       readonly exitCode: number | null;
-      readonly status?: StatusLine;
+      readonly status?: SelfReport;
     };
 
 /**
@@ -135,12 +135,23 @@ export type AttemptStart =
   | { readonly kind: 'continue'; readonly session: string | null }
   | { readonly kind: 'rework'; readonly session: string | null; readonly commit: Sha };
 
-/** What an agent said of itself in its last line, where the task asks for that. */
-export interface StatusLine {
+/** What an agent said of itself in its last words, where the task asks for that. */
+export interface SelfReport {
+  /** In the agent's own word; `COMPLETED` or `FAILED` where it gave none but a yes or no. */
   readonly status: string;
   readonly cycles?: number;
+  /** Why it is not done: what blocks it, what it misses, what went wrong. */
   readonly reason?: string;
+  /** A file it has written. */
   readonly report?: string;
+  readonly summary?: string;
+  /** What somebody should look at although it is done. */
+  readonly concerns?: string;
+  readonly validated?: boolean;
+  readonly created?: readonly string[];
+  readonly modified?: readonly string[];
+  readonly tests?: { readonly run?: number; readonly passed?: number; readonly failed?: number };
+  readonly log?: string;
 }
 
 export type LandingEvent =

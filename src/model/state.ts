@@ -13,7 +13,7 @@
  *   S2. Outside of fold.ts all of it is readonly.
  */
 
-import type { AttemptStart, RunOutcome, StatusLine, StopMode } from './event.ts';
+import type { AttemptStart, RunOutcome, SelfReport, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from './plan.ts';
 
@@ -95,7 +95,7 @@ export interface Attempt {
   readonly text: string;
   /** The answer that fits the task's schema; null where it has none. */
   readonly structured: unknown;
-  readonly status: StatusLine | null;
+  readonly status: SelfReport | null;
 }
 
 export interface GateRun {

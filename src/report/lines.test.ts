@@ -29,7 +29,9 @@ test('retries are counted, and duration is that of the last attempt', () => {
 test('a status line adds status, cycles, the base name of the report and the reason', () => {
   const run = new JournalBuilder([{ id: 'good' }, { id: 'bad' }])
     .start('good')
-    .finish('good', { status: { status: 'SUCCESS', cycles: 2, report: 'x/y/z.md' } })
+    .finish('good', {
+      status: { status: 'SUCCESS', cycles: 2, report: 'x/y/z.md', concerns: 'slow' },
+    })
     .land('good')
     .start('bad')
     .fail(
@@ -38,7 +40,7 @@ test('a status line adds status, cycles, the base name of the report and the rea
       { exitCode: 0, status: { status: 'FAILED', reason: 'X' } },
     );
   expect(summaryLines(run.state(), { quiet: false })).toEqual([
-    '[ok] good (claude) duration=1.00 returncode=0 status=SUCCESS cycles=2 report=z.md',
+    '[ok] good (claude) duration=1.00 returncode=0 status=SUCCESS cycles=2 report=z.md concerns=slow',
     '[fail] bad (claude) duration=1.00 returncode=1 category=transient status=FAILED reason=X',
   ]);
 });

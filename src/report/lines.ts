@@ -105,6 +105,7 @@ function statusOf({ status }: Attempt): string[] {
     `status=${brief(status.status, 60)}`,
     ...(status.cycles === undefined ? [] : [`cycles=${status.cycles}`]),
     ...(status.report === undefined ? [] : [`report=${brief(baseName(status.report), 120)}`]),
+    ...(status.concerns === undefined ? [] : [`concerns=${brief(status.concerns, 300)}`]),
   ];
 }
 

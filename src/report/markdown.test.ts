@@ -1,6 +1,7 @@
 /** The Markdown report: whole texts, and a hostile one that must not change the structure. */
 
 import { expect, test } from 'vitest';
+import { JournalBuilder } from '../../test/support/journal-builder.ts';
 import {
   allSucceeded,
   cancelled,
@@ -326,4 +327,20 @@ test('work that was sent back and landed in the end is told as caught, not as tr
   expect(report).toContain('red together with what landed meanwhile: users');
   expect(report).toContain('Attempt 1 was sent back; attempt 2 landed.');
   expect(report).not.toContain('What went wrong');
+});
+
+test('what agents said of their work is told with their concerns', () => {
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+  const status = { status: 'DONE_WITH_CONCERNS', summary: 'Added *it*', concerns: 'no limit' };
+  run.start('a').finish('a', { status }).start('b').finish('b').start('c');
+  run.finish('c', { status: { status: 'COMPLETED' } });
+  const text = reportMarkdown(run.state(), { run: 'r1' });
+  expect(text).toContain(
+    [
+      '## What agents said of their work',
+      '',
+      '- `a`: `DONE_WITH_CONCERNS`; Added \\*it\\*; **Concerns:** no limit',
+      '- `c`: `COMPLETED`',
+    ].join('\n'),
+  );
 });

@@ -47,6 +47,7 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     ...caughtSection(state),
     ...troubleSection(state, info),
     ...gatesSection(state),
+    ...perTask(state, 'What agents said of their work', saidLine),
     ...perTask(state, 'Denied tools', deniedLine),
     ...perTask(state, 'Files outside the declared scope', outsideLine),
     ...perTask(state, 'Changes in your own checkout while agents ran', strayedLine),
@@ -211,6 +212,18 @@ function deniedLine(task: TaskState): string | null {
     times === 1 ? code(tool) : `${code(tool)} (${times} times)`,
   );
   return tools.length === 0 ? null : `${code(task.spec.id)}: ${tools.join(', ')}`;
+}
+
+/** A word of its own only; a failed task's reason stands with the failure. */
+function saidLine(task: TaskState): string | null {
+  const said = task.attempts.at(-1)?.status ?? null;
+  if (said === null) return null;
+  const { status, summary, concerns } = said;
+  const details = [
+    ...(summary === undefined ? [] : [escaped(summary, 500)]),
+    ...(concerns === undefined ? [] : [`**Concerns:** ${escaped(concerns, 500)}`]),
+  ];
+  return [`${code(task.spec.id)}: ${code(status)}`, ...details].join('; ');
 }
 
 function strayedLine(task: TaskState): string | null {

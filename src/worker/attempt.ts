@@ -13,16 +13,16 @@ import { attemptPrompt } from '../agents/prompt.ts';
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
-import type { AttemptStart, StatusLine } from '../model/event.ts';
+import type { AttemptStart, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskSpec } from '../model/plan.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { type Judged, judgeWork } from '../workspace/judge.ts';
+import { failedByWord, selfReportOf } from './answer.ts';
 import { attemptEnv } from './environment.ts';
 import { type Fence, type Spoken, speak, stopped } from './speak.ts';
-import { failedByStatus, statusLineOf } from './status-line.ts';
 
 /** Where attempts are made. */
 export interface Site {
@@ -46,7 +46,7 @@ interface End {
   readonly failure: Failure | null;
   readonly exitCode: number | null;
   readonly text: string;
-  readonly status: StatusLine | null;
+  readonly status: SelfReport | null;
   readonly structured?: unknown;
   readonly judged: Judged & { kind: 'good' };
 }
@@ -97,8 +97,8 @@ async function tryTask(
   const spoken = await speakWatched(site, order, emit, signal);
   const { outcome, exitCode } = spoken;
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
-  const status = task.answer === 'status-line' ? statusLineOf(outcome.text) : null;
-  const said = status === null ? null : failedByStatus(status);
+  const status = selfReportOf(task.answer, outcome.text);
+  const said = status === null ? null : failedByWord(status);
   if (said !== null) return { ...failed(said), exitCode: 1, status };
   const { text, structured } = outcome;
   const end = { exitCode, text, status, ...(structured === undefined ? {} : { structured }) };

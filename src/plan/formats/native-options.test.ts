@@ -93,3 +93,15 @@ test.each([
   expect(plan).toBe(null);
   expect(problems.map(formatProblem).join('\n')).toContain(expected);
 });
+
+test('what the last words mean is one of four answers', () => {
+  const { plan } = parse('landfast: 1\ntasks: [{ id: a, prompt: x, answer: status-word }]');
+  expect(plan?.tasks[0]?.answer).toBe('status-word');
+  const wrong = parse('landfast: 1\ntasks: [{ id: a, prompt: x, answer: status-wurd }]');
+  expect(wrong.problems.map(formatProblem)).toMatchInlineSnapshot(`
+    [
+      "plan.yaml:2:37: error: tasks[0].answer: expected one of free, status-line, status-word, completion, found "status-wurd"
+      did you mean status-word?",
+    ]
+  `);
+});

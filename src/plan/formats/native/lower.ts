@@ -66,7 +66,7 @@ function lowerTask(
     ...present('cwd', task.cwd === '' ? undefined : task.cwd),
     options: lowerOptions(task, defaults),
     hears: [],
-    answer: 'free',
+    answer: task.answer ?? 'free',
   };
 }
 

@@ -77,6 +77,7 @@ export const taskSchema = z.strictObject({
   group: id.optional(),
   allow_empty: flag.optional(),
   schema: z.record(z.string(), z.unknown()).optional(),
+  answer: choice(['free', 'status-line', 'status-word', 'completion']).optional(),
   cwd: folder.optional(),
 });
 
