@@ -1,6 +1,7 @@
 /** What an agent is told, whole: the prompts of first, retried and reworked attempts. */
 
 import { expect, test } from 'vitest';
+import type { Heard } from '../model/effect.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { NO_OPTIONS, type TaskSpec } from '../model/plan.ts';
@@ -29,12 +30,18 @@ const TASK: TaskSpec = {
 
 const FRESH: AttemptStart = { kind: 'fresh' };
 
-function prompt(task: TaskSpec, start: AttemptStart, before: Failure | null): string {
+function prompt(
+  task: TaskSpec,
+  start: AttemptStart,
+  before: Failure | null,
+  heard: readonly Heard[] = [],
+): string {
   return attemptPrompt(task, {
     prose: true,
     attempt: before === null ? 1 : 2,
     start,
     before,
+    heard,
   });
 }
 
@@ -55,6 +62,26 @@ test('the first attempt gets the task and the rules of its workspace', () => {
     - Do not push, do not switch branches and do not touch other worktrees.
     "
   `);
+});
+
+test('what other tasks reported stands in front of the task, the middle of it left out', () => {
+  const task = { ...TASK, prompt: 'Go.', writes: [], forbids: [], checks: [] };
+  const heard = [
+    { task: 'users', text: 'Use v2.\n' },
+    { task: 'mute', text: ' ' },
+    { task: 'talker', text: `${'a'.repeat(8_000)}${'b'.repeat(5)}${'c'.repeat(4_000)}` },
+  ];
+  const sections = prompt(task, FRESH, null, heard).split('\n\n').slice(0, 6);
+  expect(sections).toEqual([
+    '# What users reported',
+    'Use v2.',
+    '# What talker reported',
+    `${'a'.repeat(8_000)}\n[… 5 characters …]\n${'c'.repeat(4_000)}`,
+    '# Task login',
+    'Go.',
+  ]);
+  const resumed = prompt(task, { kind: 'continue', session: 's' }, null, heard);
+  expect(resumed).not.toContain('reported'); // It has heard them before.
 });
 
 test('an agent is told how its last words should look', () => {
@@ -116,7 +143,8 @@ test.each(['/agent-developer', '-v', '--help'])(
 
 test('an agent that takes its prompt literally gets nothing else', () => {
   const before: Failure = { kind: 'transient', message: 'It exited with code 1.' };
-  const context = { prose: false, attempt: 2, start: FRESH, before };
+  const heard = [{ task: 'users', text: 'Done.' }];
+  const context = { prose: false, attempt: 2, start: FRESH, before, heard };
   const script = '  npx prettier --write src\n';
   expect(attemptPrompt({ ...TASK, prompt: script }, context)).toBe(script);
 });

@@ -8,13 +8,14 @@
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
  */
 
-import type { AttemptEffect } from '../model/effect.ts';
+import type { AttemptEffect, Heard } from '../model/effect.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Answer, TaskId, TaskSpec } from '../model/plan.ts';
 
 /** What is known when an attempt begins. */
-export interface PromptContext extends Pick<AttemptEffect, 'attempt' | 'start' | 'before'> {
+export interface PromptContext
+  extends Pick<AttemptEffect, 'attempt' | 'start' | 'before' | 'heard'> {
   /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
   readonly prose: boolean;
 }
@@ -28,9 +29,21 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   const resumed = start.kind !== 'fresh' && start.session !== null;
   const sections = resumed
     ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']
-    : [`# Task ${task.id}`, task.prompt.trim(), rules(task)];
+    : [...context.heard.flatMap(told), `# Task ${task.id}`, task.prompt.trim(), rules(task)];
   if (!resumed && past.length > 0) sections.push(`# Before this attempt (${attempt})`, ...past);
   return `${sections.join('\n\n')}\n`;
+}
+
+/** What another task reported, in front of the prompt; the middle of a long report is left out. */
+function told({ task, text }: Heard): readonly string[] {
+  const words = text.trim();
+  if (words === '') return [];
+  const left = words.length - HEARD_START - HEARD_END;
+  const shown =
+    left <= 0
+      ? words
+      : `${words.slice(0, HEARD_START)}\n[… ${left} characters …]\n${words.slice(-HEARD_END)}`;
+  return [`# What ${task} reported`, shown];
 }
 
 function rules(task: TaskSpec): string {
@@ -157,3 +170,5 @@ function code(text: string): string {
 
 const MAX_OUTPUT = 6000;
 const MAX_ITEMS = 50;
+const HEARD_START = 8_000;
+const HEARD_END = 4_000;

@@ -9,6 +9,7 @@ export function unmetWishes(task: TaskSpec, { can }: Agent): readonly string[] {
   const { tools } = options;
   const wishes: readonly (readonly [string, boolean, boolean])[] = [
     ['fork', task.forks !== undefined, can.fork],
+    ['hears', task.hears.length > 0, can.prose],
     ['role', task.role !== undefined, can.role],
     ['model', task.model !== undefined, can.model],
     [`permissions: ${task.permissions}`, true, can.permissions.includes(task.permissions)],

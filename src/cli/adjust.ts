@@ -45,5 +45,9 @@ function select(tasks: readonly TaskSpec[], ids: readonly string[]): readonly Ta
   const wanted = new Set(ids);
   return tasks
     .filter(({ id }) => wanted.has(id))
-    .map((task) => ({ ...task, needs: task.needs.filter((need) => wanted.has(need)) }));
+    .map((task) => ({
+      ...task,
+      needs: task.needs.filter((need) => wanted.has(need)),
+      hears: task.hears.filter((heard) => wanted.has(heard)),
+    }));
 }

@@ -21,8 +21,16 @@ export interface AttemptEffect {
   readonly start: AttemptStart;
   /** Why the attempt before, or its landing, failed: the agent is told. */
   readonly before: Failure | null;
+  /** The last words of tasks it needs, where it wants to hear them. */
+  readonly heard: readonly Heard[];
   /** What this attempt may spend, where the run has a budget. */
   readonly budgetUsd: number | null;
+}
+
+/** What one task reported when it was done. */
+export interface Heard {
+  readonly task: TaskId;
+  readonly text: string;
 }
 
 /** Build the candidate, verify its exact tree, land it by compare-and-swap. */

@@ -143,6 +143,11 @@ export function isGood(task: TaskState): boolean {
   return task.status.kind === 'landed' || task.status.kind === 'done';
 }
 
+/** What a task's agent said when it was done; empty where it has not been, or said nothing. */
+export function lastWords(task: TaskState | undefined): string {
+  return task?.attempts.findLast(({ text }) => text !== '')?.text ?? '';
+}
+
 /** What all attempts of all tasks have cost so far. */
 export function costOf(state: RunState): number {
   let sum = 0;

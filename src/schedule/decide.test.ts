@@ -37,7 +37,7 @@ describe('what starts', () => {
       decisions: [
         {
           record: { type: 'attempt.started', ...attempt },
-          perform: { kind: 'attempt', ...attempt, before: null, budgetUsd: null },
+          perform: { kind: 'attempt', ...attempt, before: null, heard: [], budgetUsd: null },
         },
       ],
       wakeAt: null,
@@ -57,6 +57,22 @@ describe('what starts', () => {
     journal.land('a');
     const released = ['workspace.released a', 'workspace.released b'];
     expect(facts(journal)).toEqual([...released, 'attempt.started c']);
+  });
+
+  test('a task hears the last words of those it names, also after a resume', () => {
+    const tasks = [{ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['a', 'b'], hears: ['b', 'a'] }];
+    const journal = new JournalBuilder(tasks).start('a').fail('a', TRANSIENT).start('a');
+    journal.finish('a', { text: 'Use v2.' }).land('a').start('b').finish('b', { text: '' });
+    journal.land('b').end('interrupted').add({ type: 'run.resumed', retry: [] });
+    const heard = decided(journal).decisions.flatMap(({ perform }) =>
+      perform?.kind === 'attempt' ? [perform.heard] : [],
+    );
+    expect(heard).toEqual([
+      [
+        { task: 'b', text: '' },
+        { task: 'a', text: 'Use v2.' },
+      ],
+    ]);
   });
 
   test('what unblocks most comes first, and no more run than there are workers', () => {
@@ -115,7 +131,7 @@ describe('what starts', () => {
     const attempt = { task: 'a', attempt: 2, base: sha(1), start };
     expect(decided(journal).decisions.at(-1)).toEqual({
       record: { type: 'attempt.started', ...attempt },
-      perform: { kind: 'attempt', ...attempt, before: TRANSIENT, budgetUsd: null },
+      perform: { kind: 'attempt', ...attempt, before: TRANSIENT, heard: [], budgetUsd: null },
     });
   });
 

@@ -12,7 +12,7 @@ import type { Effect, MergeEffect, PublishEffect, ReleaseEffect } from '../model
 import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { isGood, isOver, type RunState, type TaskState } from '../model/state.ts';
+import { isGood, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
 import { isSpent, Purse } from './budget.ts';
 import { byPriority, scopesMeet } from './priority.ts';
 import { type Capabilities, type Next, nextAfter } from './retry.ts';
@@ -245,6 +245,10 @@ function attemptDecision(
       base,
       start,
       before: task.status.kind === 'stopped' ? task.status.failure : null,
+      heard: task.spec.hears.map((from) => ({
+        task: from,
+        text: lastWords(state.tasks.get(from)),
+      })),
       budgetUsd,
     },
   };

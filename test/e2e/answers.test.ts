@@ -1,6 +1,9 @@
-/** What agents say at the end of one task, and what becomes of it. */
+/** What agents say at the end of one task, and what others hear of it. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
@@ -54,4 +57,44 @@ test('an agent that says it is blocked has failed, and its word is in the report
       .map(({ task }) => task)
       .sort(),
   ).toEqual(['completed', 'concerned', 'mute']);
+});
+
+test('a task hears what the tasks it needs have said, also after the run was resumed', async () => {
+  await using repo = await tempRepo();
+  const hearing = {
+    needs: ['talks'],
+    hears: ['talks'],
+    agent: 'command',
+    command: ['sh', '-c', 'cat > heard.txt; test -e ../../../go || exit 1'],
+    prompt: 'Listen.',
+  };
+  const tasks = { talks: writes('a.txt', 'Use version 2.'), hears: hearing };
+  const first = await runPlan(repo, { tasks });
+  expect(first.code).toBe(1);
+  await repo.git('init', '-q', join(repo.outside, 'go'));
+  const again = await landfast(['resume', first.run], {
+    cwd: repo.dir,
+    env: { HOME: repo.outside },
+  });
+  expect(again.code, again.stderr).toBe(0);
+  const heard = readFileSync(join(repo.dir, 'heard.txt'), 'utf8').split('\n');
+  expect(heard.slice(0, 7)).toEqual([
+    '# What talks reported',
+    '',
+    'Use version 2.',
+    '',
+    '# Task hears',
+    '',
+    'Listen.',
+  ]);
+});
+
+test('a script takes its prompt literally: it cannot hear', async () => {
+  await using repo = await tempRepo();
+  const tasks = { a: writes('a.txt'), b: { needs: ['a'], hears: ['a'], prompt: writes('b.txt') } };
+  const run = await runPlan(repo, { tasks });
+  expect({ code: run.code, stderr: run.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('Task b asks its agent shell for what it cannot do: hears.'),
+  });
 });

@@ -21,6 +21,8 @@ export interface Page {
   base: Sha | null;
   /** The last finished work. */
   work: Sha | null;
+  /** What it said when it was done. */
+  text: string;
   fate: Fate | null;
   used: Used;
   session: string | null;
@@ -250,6 +252,7 @@ export class Book {
     } else {
       page.status = event.commit === null ? 'done' : 'queued';
       page.work = event.commit;
+      page.text = event.text;
     }
   }
 
@@ -309,6 +312,7 @@ function newPage(spec: TaskSpec): Page {
     attempts: 0,
     base: null,
     work: null,
+    text: '',
     fate: null,
     used: { counted: 0, waits: 0, reworks: 0 },
     session: null,

@@ -37,6 +37,9 @@ function guardAttempt({ book, repo, jobs }: Scene, effect: Effect & { kind: 'att
     rule(work !== null || book.page(need).status === 'done', `${name} begins before ${need}`);
     rule(work === null || repo.contains(effect.base, work), `${name} does not see ${need}`);
   }
+  const heard = page.spec.hears.map((task) => ({ task, text: book.page(task).text }));
+  const same = JSON.stringify(effect.heard) === JSON.stringify(heard);
+  rule(same, `${name} hears ${JSON.stringify(effect.heard)}`);
   if (effect.base !== null) {
     rule(repo.contains(repo.head, effect.base), `${name} begins off the run's branch`);
   }

@@ -158,7 +158,15 @@ function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): E
     ending.kind === 'work' ? universe.repo.commit(`${task}.${attempt}`, parents) : null;
   return {
     type: 'attempt.finished',
-    ...{ task, attempt, commit, files: [], outside: [], exitCode: 0, text: 'Done.' },
+    ...{
+      task,
+      attempt,
+      commit,
+      files: [],
+      outside: [],
+      exitCode: 0,
+      text: `Done ${task}.${attempt}.`,
+    },
   };
 }
 

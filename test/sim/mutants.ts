@@ -35,6 +35,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "return !!needed && (isGood(needed) || needed.status.kind === 'committed');",
   },
   {
+    name: 'it lets tasks hear what others said in their first attempt',
+    file: 'src/model/state.ts',
+    find: "task?.attempts.findLast(({ text }) => text !== '')",
+    replace: "task?.attempts.find(({ text }) => text !== '')",
+  },
+  {
     name: 'it ignores the limits of groups',
     file: DECIDE,
     find: 'if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;',

@@ -99,10 +99,11 @@ function taskFor(
     ['net', 0.2],
     [undefined, 0.55],
   ]);
+  const agent = random.pick(Object.keys(AGENTS));
   return {
     id,
     prompt: `Do ${id}`,
-    agent: random.pick(Object.keys(AGENTS)),
+    agent,
     mode,
     needs,
     writes: mode === 'write' && random.chance(0.6) ? scopes : [],
@@ -117,7 +118,7 @@ function taskFor(
     allowEmpty: random.chance(0.2),
     env: {},
     options: NO_OPTIONS,
-    hears: [],
+    hears: AGENTS[agent]!.prose ? needs.filter(() => random.chance(0.5)) : [],
     answer: 'free',
   };
 }

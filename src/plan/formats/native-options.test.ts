@@ -105,3 +105,19 @@ test('what the last words mean is one of four answers', () => {
     ]
   `);
 });
+
+test('a task hears only what it needs', () => {
+  const { plan } = parse(
+    'landfast: 1\ntasks: [{ id: a, prompt: x }, { id: b, prompt: y, needs: [a], hears: [a, a] }]',
+  );
+  expect(plan?.tasks.map(({ hears }) => hears)).toEqual([[], ['a']]);
+  const wrong = parse(
+    'landfast: 1\ntasks: [{ id: a, prompt: x }, { id: b, prompt: y, hears: [a] }]',
+  );
+  expect(wrong.problems.map(formatProblem)).toMatchInlineSnapshot(`
+    [
+      "plan.yaml:2:59: error: a task hears only what it needs, and not "a"
+      add "a" to its needs, or remove it from hears",
+    ]
+  `);
+});

@@ -48,6 +48,7 @@ function parse(input: PlanInput): ParsedPlan {
   const prompts = promptsOf(root, input, sections, log);
   checkGateNames(root, log);
   checkReadTasks(root, log);
+  checkHears(root, log);
   validateTasks(root, log);
   if (!parsed.success) return result(null);
   return result(lower(parsed.data, prompts, stemOf(input.file.path)));
@@ -96,6 +97,20 @@ function checkReadTasks(root: YamlNode, log: ProblemLog): void {
     const writes = entryOf(task, 'writes');
     if (writes === undefined || readOnly?.kind !== 'scalar' || readOnly.value !== true) continue;
     log.error(writes.keyAt, 'a read_only task writes nothing', 'remove writes or read_only');
+  }
+}
+
+/** Only a task that is over when this one starts can be heard. */
+function checkHears(root: YamlNode, log: ProblemLog): void {
+  for (const task of taskNodes(root)) {
+    const hears = entryOf(task, 'hears')?.value;
+    const needs = textsOf(entryOf(task, 'needs')?.value);
+    for (const heard of hears?.kind === 'list' ? hears.items : []) {
+      const name = textOf(heard);
+      if (name === undefined || needs.includes(name)) continue;
+      const remedy = `add ${quote(name)} to its needs, or remove it from hears`;
+      log.error(heard.at, `a task hears only what it needs, and not ${quote(name)}`, remedy);
+    }
   }
 }
 

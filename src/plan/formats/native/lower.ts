@@ -65,7 +65,7 @@ function lowerTask(
     env: { ...defaults.env, ...task.env },
     ...present('cwd', task.cwd === '' ? undefined : task.cwd),
     options: lowerOptions(task, defaults),
-    hears: [],
+    hears: [...new Set(task.hears)],
     answer: task.answer ?? 'free',
   };
 }

@@ -71,6 +71,7 @@ export const taskSchema = z.strictObject({
   read_only: flag.optional(),
   needs: z.array(text).optional(),
   fork: id.optional(),
+  hears: z.array(text).optional(),
   writes: scopes.optional(),
   forbids: scopes.optional(),
   checks: texts.optional(),
