@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   merge: ['base', 'model', 'git', 'workspace'],
   worker: ['base', 'model', 'agents', 'process', 'workspace'],
   engine: ['base', 'model', 'schedule', 'journal', 'worker', 'merge'],
+  notify: ['base', 'model', 'process', 'report'],
   ui: ['base', 'model', 'journal', 'report'],
   cli: ['*'],
 };

@@ -12,7 +12,7 @@ import { masker } from '../journal/mask.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
-import type { Event } from '../model/event.ts';
+import type { Entry, Event } from '../model/event.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { killMarked } from '../process/reap.ts';
@@ -28,6 +28,7 @@ import { Pool } from '../workspace/pool.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { whileExecuting } from './executing.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
+import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { openScreen, type Screen } from './screen.ts';
@@ -81,13 +82,24 @@ export async function execute(execution: Execution): Promise<number> {
     using signals = new Signals((text) => screen.say(text));
     signals.force.addEventListener('abort', () => killMarked(`${run}/`));
     const site = siteOf(execution, fencing.fenceFor);
+    const secrets = secretsIn(plan);
+    const notifier = notifierOf(execution, {
+      mask: masker(secrets),
+      warn: (text) => screen.say(text),
+    });
+    const recorded = (entries: readonly Entry[]): void => {
+      screen.recorded(entries);
+      notifier.recorded(entries);
+    };
     openGitShells();
     try {
-      const state = await driveRun(execution, { site, screen, signals }).finally(screen.close);
+      const driven = driveRun(execution, { site, screen, signals, secrets, recorded });
+      const state = await driven.finally(screen.close);
       try {
         await tell(execution, state);
       } finally {
         await tidy(site.ground, state);
+        await notifier.settle(signals.force);
       }
       const ended = state.outcome === 'interrupted' || state.outcome === null;
       return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
@@ -104,9 +116,16 @@ async function driveRun(
     site,
     screen,
     signals,
-  }: { readonly site: Site; readonly screen: Screen; readonly signals: Signals },
+    secrets,
+    recorded,
+  }: {
+    readonly site: Site;
+    readonly screen: Screen;
+    readonly signals: Signals;
+    readonly secrets: readonly string[];
+    readonly recorded: (entries: readonly Entry[]) => void;
+  },
 ): Promise<RunState> {
-  const secrets = [process.env, ...site.tasks.flatMap(envsOf)].flatMap(secretsOf);
   const transcripts = new Transcripts({
     dir: attemptsDir(place.stateDir, run),
     secrets,
@@ -119,7 +138,7 @@ async function driveRun(
     transcripts,
     keepWorkspaces: how.keepWorktrees === true,
     mask: masker(secrets),
-    recorded: screen.recorded,
+    recorded,
     heard: screen.heard,
   };
   const workers = how.sequential === true ? 1 : how.maxWorkers;
@@ -129,6 +148,12 @@ async function driveRun(
   };
   const order = { db, run, started, changed, world, signals: () => signals.take() };
   return drive(order, signals.force);
+}
+
+/** Values that must not be written down, of the user's environment and of the plan. */
+function secretsIn(plan: Plan): readonly string[] {
+  const named = [process.env, ...plan.tasks.flatMap(envsOf)].flatMap(secretsOf);
+  return [...named, ...webhooksOf(plan)];
 }
 
 /** The environments that a task itself brings. */

@@ -1,7 +1,8 @@
 /**
- * Secrets that a plan holds itself, in the `env` of a task or a server. The run needs them, the
- * journal does not: they are stored masked, and a run that goes on gets them again from the plan
- * file or from the environment.
+ * Secrets that a plan holds itself: in the `env` of a task or a server, and as the address of a
+ * webhook, which lets everybody who knows it write there. The run needs them, the journal does not:
+ * they are stored masked, and a run that goes on gets them again from the plan file or, but for
+ * addresses, from the environment.
  */
 
 import { UserError } from '../base/errors.ts';
@@ -14,7 +15,8 @@ type Env = Readonly<Record<string, string>>;
 
 /** The plan as it may be written down or printed. */
 export function withoutSecrets(plan: Plan): Plan {
-  return mapEnvs(plan, (env) => {
+  const notify = mapWebhooks(plan, () => MASK);
+  return mapEnvs({ ...plan, notify }, (env) => {
     const entries = Object.entries(env).map(([name, value]) => [
       name,
       isSecretName(name) ? MASK : value,
@@ -36,7 +38,8 @@ export function withSecrets(
       return each;
     });
   }
-  return mapEnvs(plan, (each, where) => {
+  const notify = knownWebhooks(plan, source);
+  return mapEnvs({ ...plan, notify }, (each, where) => {
     const entries = Object.entries(each).map(([name, value]) => {
       const secret = value === MASK ? (known.get(`${where} ${name}`) ?? env[name]) : value;
       if (secret !== undefined) return [name, secret];
@@ -47,6 +50,30 @@ export function withSecrets(
     });
     return Object.fromEntries(entries);
   });
+}
+
+/** Webhooks whose address the journal or the plan file knows; the others are said and left out. */
+function knownWebhooks(plan: Plan, source: Plan | null): Plan['notify'] {
+  const restored = mapWebhooks(plan, (url, index) => {
+    const given = source?.notify[index]?.to;
+    return url === MASK && given?.kind === 'webhook' ? given.url : url;
+  });
+  const known = restored.filter(({ to }) => to.kind !== 'webhook' || to.url !== MASK);
+  if (known.length < restored.length) {
+    const how = 'landfast run PLAN --resume';
+    console.error(`landfast: no webhook is sent: its address is only in the plan file (${how}).`);
+  }
+  return known;
+}
+
+function mapWebhooks(
+  { notify }: Plan,
+  change: (url: string, index: number) => string,
+): Plan['notify'] {
+  return notify.map(({ on, to }, index) => ({
+    on,
+    to: to.kind === 'webhook' ? { ...to, url: change(to.url, index) } : to,
+  }));
 }
 
 function mapEnvs(plan: Plan, change: (env: Env, where: string) => Env): Plan {

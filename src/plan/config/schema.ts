@@ -10,6 +10,7 @@ import {
   gateSchema,
   landSchema,
   limitsSchema,
+  notifySchema,
   toolsSchema,
   workspaceSchema,
 } from '../formats/native/schema.ts';
@@ -80,6 +81,7 @@ export const configSchema = z.strictObject({
   limits: limitsSchema.optional(),
   sandbox: choice(['off', 'on', 'require']).optional(),
   fence: fenceSchema.optional(),
+  notify: z.array(notifySchema).optional(),
   git: gitSchema.optional(),
   worktree_dir: text.optional(),
   project: projectSchema.optional(),

@@ -20,7 +20,7 @@ describe('each problem has its place and a way out', () => {
     ['nam: x', '2:1: error: unknown key "nam"\n  did you mean "name"?'],
     [
       'zzz: x',
-      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, target, defaults, workspace, gates, land, limits, sandbox, fence, tasks',
+      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, target, defaults, workspace, gates, land, limits, sandbox, fence, notify, tasks',
     ],
     [
       'name: 7',
@@ -87,6 +87,18 @@ describe('each problem has its place and a way out', () => {
     [
       'workspace: { copy: [../.env] }',
       '2:21: error: workspace.copy[0]: "../.env" climbs out of the repository\n  name something below the repository\'s root, without ..',
+    ],
+    [
+      'notify: [{ webhook: "http://hooks.example.com" }]',
+      '2:21: error: notify[0].webhook: the address needs HTTPS (https://…), found the scheme "http"\n  use the https address of the receiver',
+    ],
+    [
+      'notify: [{ on: [finished] }]',
+      '2:10: error: notify[0]: a notification has exactly one of webhook, command, desktop, bell',
+    ],
+    [
+      'notify: [{ on: [started], bell: true }]',
+      '2:17: error: notify[0].on[0]: expected one of finished, failed, person, limit, found "started"',
     ],
     [
       'workspace: { copy: [.git/config] }',

@@ -14,7 +14,7 @@ import { describe, entryOf, readYaml, type YamlMap, type YamlNode } from '../yam
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
 import { readTasks } from './po-manifest/task.ts';
 import { readGroupLimits, readRetries, readText } from './po-manifest/values.ts';
-import { readWebhook } from './po-manifest/webhook.ts';
+import { readWebhooks } from './po-manifest/webhook.ts';
 
 export const poManifest: PlanFormat = {
   name: 'po-manifest',
@@ -79,7 +79,7 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
   checkVersion(root, log);
   const cwd = readText(root, 'cwd', log) ?? '';
   const retries = readDefaults(root, log);
-  for (const section of ['on_complete', 'on_failure']) readWebhook(root, section, log);
+  const notify = readWebhooks(root, log);
   const tasks = readTasks(root, { cwd, retries, directory: input.directory }, log);
   const used = new Set(tasks.map(({ outline }) => outline.group).filter((g) => g !== undefined));
   const groups = readGroupLimits(root, used, log);
@@ -101,7 +101,7 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
     landing: LANDING,
     limits: { ...LIMITS, groups: groups ?? {} },
     sandbox: NO_SANDBOX,
-    notify: [],
+    notify,
     conventions: CONVENTIONS,
   };
 }

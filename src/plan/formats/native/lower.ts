@@ -7,6 +7,7 @@ import {
   type LimitsSpec,
   type McpServer,
   NATIVE_CONVENTIONS,
+  type NotifySpec,
   type Permissions,
   type Plan,
   type SandboxSpec,
@@ -33,7 +34,7 @@ export function lower(native: NativePlan, prompts: readonly string[], name: stri
     landing: lowerLanding(native.land ?? {}),
     limits: lowerLimits(native.limits ?? {}),
     sandbox: lowerSandbox(native),
-    notify: [],
+    notify: (native.notify ?? []).map(lowerNotify),
     conventions: NATIVE_CONVENTIONS,
   };
 }
@@ -108,6 +109,14 @@ function lowerSandbox({ sandbox, fence }: NativePlan): SandboxSpec {
     network: fence?.network ?? 'on',
     caches: fence?.caches ?? [],
   };
+}
+
+/** Without `on` somebody is told of every end once, and of what cannot wait. */
+export function lowerNotify(entry: NonNullable<NativePlan['notify']>[number]): NotifySpec {
+  const { on = ['finished', 'person', 'limit'], webhook, command, desktop } = entry;
+  if (webhook !== undefined) return { on, to: { kind: 'webhook', url: webhook } };
+  if (command !== undefined) return { on, to: { kind: 'command', run: command } };
+  return { on, to: { kind: desktop === true ? 'desktop' : 'bell' } };
 }
 
 function lowerGate({ name, run, timeout }: NonNullable<NativePlan['gates']>[number]): GateSpec {

@@ -19,6 +19,7 @@ import {
   program,
   scope,
   text,
+  webhookUrl,
   word,
 } from './values.ts';
 
@@ -114,6 +115,22 @@ export const fenceSchema = z.strictObject({
   caches: z.array(anyFolder).optional(),
 });
 
+const occasion = choice(['finished', 'failed', 'person', 'limit']);
+const WAYS = ['webhook', 'command', 'desktop', 'bell'] as const;
+
+/** Who is told of what: one way each. */
+export const notifySchema = z
+  .strictObject({
+    on: z.array(occasion).min(1).optional(),
+    webhook: webhookUrl.optional(),
+    command: text.optional(),
+    desktop: z.literal(true).optional(),
+    bell: z.literal(true).optional(),
+  })
+  .refine((entry) => WAYS.filter((way) => entry[way] !== undefined).length === 1, {
+    params: { message: `a notification has exactly one of ${WAYS.join(', ')}` },
+  });
+
 export const nativeSchema = z.strictObject({
   landfast: z.literal(1),
   name: text.optional(),
@@ -125,6 +142,7 @@ export const nativeSchema = z.strictObject({
   limits: limitsSchema.optional(),
   sandbox: choice(['off', 'on', 'require']).optional(),
   fence: fenceSchema.optional(),
+  notify: z.array(notifySchema).optional(),
   tasks: z.array(taskSchema).min(1),
 });
 

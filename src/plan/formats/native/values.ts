@@ -11,6 +11,7 @@ import type { Permissions } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
 import { quote } from '../../problem.ts';
 import { closest } from '../../suggest.ts';
+import { webhookRefusal } from '../../webhook-url.ts';
 
 /** Why a value was not taken. Travels through zod as the parameters of an issue. */
 export interface Refusal {
@@ -132,6 +133,14 @@ export const httpUrl = value((given, refuse) =>
     ? given
     : refuse({ expected: 'an http or https address', ...inQuotes(given) }),
 );
+
+/** Where a webhook goes: HTTPS, and never this machine or its neighbours. */
+export const webhookUrl = value((given, refuse) => {
+  if (typeof given !== 'string')
+    return refuse({ expected: 'an https address', ...inQuotes(given) });
+  const wrong = webhookRefusal(given);
+  return wrong === null ? given : refuse({ ...wrong, message: `the address ${wrong.message}` });
+});
 
 /** All of the network, none of it, or a list of hosts. */
 export const network = value((given, refuse): 'on' | 'off' | readonly string[] => {
