@@ -98,6 +98,22 @@ test('an agent is told how its last words should look', () => {
   );
 });
 
+test('a prompt that brings its own rules stands alone until something went wrong', () => {
+  const own: TaskSpec = { ...TASK, rules: 'own' };
+  expect(prompt(own, FRESH, null)).toBe('Add the login form.\n');
+  const before: Failure = { kind: 'transient', message: 'It exited with code 1.' };
+  expect(prompt(own, { kind: 'continue', session: null }, before)).toMatchInlineSnapshot(`
+    "Add the login form.
+
+    # Before this attempt (2)
+
+    The attempt before was cut short. It exited with code 1.
+
+    The workspace is as that attempt left it: look at \`git status\` and \`git log\` first.
+    "
+  `);
+});
+
 test('a task without scope or checks is told no more than it must know', () => {
   const task = { ...TASK, writes: [], forbids: [], checks: [], answer: 'status-line' as const };
   expect(prompt(task, FRESH, null)).toMatchInlineSnapshot(`

@@ -5,6 +5,7 @@
  *   T1. It begins with a heading, never with `/` or `-`, which a CLI would read as its own. What
  *       the user wrote follows unchanged.
  *   T2. A resumed session knows the task and the rules: it is told only what is new.
+ *       A prompt that brings its own rules stands alone; its format sees to the first part of T1.
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
  */
 
@@ -29,9 +30,14 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   const resumed = start.kind !== 'fresh' && start.session !== null;
   const sections = resumed
     ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']
-    : [...context.heard.flatMap(told), `# Task ${task.id}`, task.prompt.trim(), rules(task)];
+    : [...context.heard.flatMap(told), ...work(task)];
   if (!resumed && past.length > 0) sections.push(`# Before this attempt (${attempt})`, ...past);
   return `${sections.join('\n\n')}\n`;
+}
+
+function work(task: TaskSpec): readonly string[] {
+  const prompt = task.prompt.trim();
+  return task.rules === 'own' ? [prompt] : [`# Task ${task.id}`, prompt, rules(task)];
 }
 
 /** What another task reported, in front of the prompt; the middle of a long report is left out. */

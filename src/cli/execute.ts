@@ -111,7 +111,7 @@ export async function execute(execution: Execution): Promise<number> {
 }
 
 async function driveRun(
-  { place, db, run, started, how }: Execution,
+  { place, db, run, plan, started, how }: Execution,
   {
     site,
     screen,
@@ -136,7 +136,7 @@ async function driveRun(
   const world = {
     site,
     transcripts,
-    keepWorkspaces: how.keepWorktrees === true,
+    keepWorkspaces: how.keepWorktrees === true || plan.workspace.keep === true,
     mask: masker(secrets),
     recorded,
     heard: screen.heard,

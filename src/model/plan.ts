@@ -12,6 +12,11 @@ export type Sha = string;
 
 export interface Plan {
   readonly name: string;
+  /**
+   * The branch that the work starts from, as its remote has it where there is one; absent means the
+   * branch to publish to.
+   */
+  readonly base?: string;
   /** The branch to publish to; absent means the branch that is checked out when the run starts. */
   readonly target?: string;
   readonly tasks: readonly TaskSpec[];
@@ -31,6 +36,8 @@ export interface TaskSpec {
   readonly title?: string;
   /** What the agent is asked to do; for the shell agent a script. */
   readonly prompt: string;
+  /** `own`: the prompt says everything itself, and the agent gets nothing around it. */
+  readonly rules?: 'own';
   readonly agent: string;
   /** The agent's own sub-agent or persona. */
   readonly role?: string;
@@ -57,6 +64,8 @@ export interface TaskSpec {
   readonly group?: string;
   /** How many attempts may follow a failed one. */
   readonly retries: number;
+  /** How they follow; absent means as the scheduler knows best. */
+  readonly retry?: RetrySpec;
   readonly timeoutMs: number;
   readonly idleMs: number;
   readonly permissions: Permissions;
@@ -67,6 +76,15 @@ export interface TaskSpec {
   readonly cwd?: string;
   readonly options: AgentOptions;
   readonly answer: Answer;
+}
+
+/** What users of a format expect of an attempt that follows a failed one. */
+export interface RetrySpec {
+  readonly pauseMs: number;
+  /** Whether it goes on with the session of the failed one, where the agent can. */
+  readonly session: 'resumed' | 'new';
+  /** Whether one that ran out of its whole time is followed by another. */
+  readonly afterTimeout: boolean;
 }
 
 /**
@@ -158,6 +176,8 @@ export interface WorkspaceSpec {
   readonly copy: readonly string[];
   /** The folder that workspaces are made in; absent means one beside the repository. */
   readonly dir?: string;
+  /** No workspace is removed, whatever its outcome. */
+  readonly keep?: boolean;
   readonly inject: readonly InjectSpec[];
 }
 

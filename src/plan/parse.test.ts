@@ -46,7 +46,7 @@ describe('the format', () => {
       why: [],
       problems: [
         'plan.yaml:1:1: error: unknown format "natve"\n' +
-          '  did you mean native? known formats: po-manifest, native',
+          `  did you mean native? known formats: ${FORMATS.map(({ name }) => name).join(', ')}`,
       ],
     });
     expect(parse('# A page\n').problems).toEqual([

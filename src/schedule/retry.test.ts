@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
 import type { Failure, FailureKind } from '../model/failure.ts';
-import type { LandingSpec } from '../model/plan.ts';
+import type { LandingSpec, TaskSpec } from '../model/plan.ts';
 import { type Capabilities, type Next, nextAfter } from './retry.ts';
 
 const TALKER: Capabilities = { resume: true, prose: true };
@@ -213,5 +213,30 @@ describe('work that did not land', () => {
     );
     const kinds = others.map((kind) => next(rejected(OF_KIND[kind]), TALKER).kind);
     expect(kinds).toEqual(others.map(() => 'give-up'));
+  });
+});
+
+describe('a task that says how it is tried again', () => {
+  const retry = { pauseMs: 5_000, session: 'resumed', afterTimeout: true } as const;
+  const stopped = (spec: Partial<TaskSpec>, failure: Failure): JournalBuilder =>
+    new JournalBuilder([{ id: 'a', retries: 1, ...spec }])
+      .start('a')
+      .use('a', 1)
+      .fail('a', failure);
+
+  test('waits as long as it says, also after it ran out of its whole time', () => {
+    const journal = stopped({ retry }, OF_KIND['total-timeout']);
+    const at = journal.state().at + 5_000;
+    const start = { kind: 'continue', session: 'session-of-a' };
+    expect(next(journal, TALKER)).toEqual({ kind: 'attempt', at, start });
+    const again = journal.start('a', 'continue');
+    expect(next(again.fail('a', OF_KIND['total-timeout']), TALKER)).toEqual({ kind: 'give-up' });
+  });
+
+  test('goes on in the same workspace with a new session where it wants that', () => {
+    const journal = stopped({ retry: { ...retry, session: 'new' } }, OF_KIND.transient);
+    expect(next(journal, TALKER)).toMatchObject({ start: { kind: 'continue', session: null } });
+    const script = stopped({ retry: { ...retry, session: 'new' } }, OF_KIND.transient);
+    expect(next(script, SCRIPT)).toMatchObject({ start: { kind: 'fresh' } });
   });
 });

@@ -11,7 +11,7 @@
 import { unreachable } from '../base/assert.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { LandingSpec } from '../model/plan.ts';
+import type { LandingSpec, TaskSpec } from '../model/plan.ts';
 import type { Status, TaskState } from '../model/state.ts';
 
 /** What an agent can do, as far as policy needs to know. */
@@ -50,7 +50,7 @@ export function nextAfter(
     at: at + pauseMs,
     start: startAgain(task, failure, agent),
   });
-  switch (rule(failure, agent)) {
+  switch (rule(failure, agent, task.spec)) {
     case 'never':
       return { kind: 'give-up' };
     case 'always':
@@ -59,7 +59,8 @@ export function nextAfter(
       return afterLimit(task, failure, again);
     case 'counted': {
       const used = countedFailures(task, agent);
-      return used > task.spec.retries ? { kind: 'give-up' } : again(pauseBefore(used));
+      const pauseMs = task.spec.retry?.pauseMs ?? pauseBefore(used);
+      return used > task.spec.retries ? { kind: 'give-up' } : again(pauseMs);
     }
   }
 }
@@ -67,8 +68,10 @@ export function nextAfter(
 type Rule = 'never' | 'always' | 'counted' | 'limit';
 
 /** The table of DESIGN section 7: what each kind means for trying again. */
-function rule(failure: Failure, agent: Capabilities): Rule {
+function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, 'retry'>): Rule {
   switch (failure.kind) {
+    case 'total-timeout':
+      return retry?.afterTimeout === true ? 'counted' : 'never';
     case 'interrupted':
       return 'always';
     case 'rate-limited':
@@ -90,7 +93,6 @@ function rule(failure: Failure, agent: Capabilities): Rule {
     case 'schema':
     case 'permanent':
     case 'cancelled':
-    case 'total-timeout':
     case 'commit-failed':
     case 'gate-failed':
     case 'conflict':
@@ -104,7 +106,8 @@ function rule(failure: Failure, agent: Capabilities): Rule {
 /** How many attempts since the last resume have used up a retry. */
 function countedFailures(task: TaskState, agent: Capabilities): number {
   const since = task.attempts.slice(task.forgiven);
-  return since.filter(({ failure }) => failure && rule(failure, agent) === 'counted').length;
+  return since.filter(({ failure }) => failure && rule(failure, agent, task.spec) === 'counted')
+    .length;
 }
 
 /** 1, 2, 4 … seconds, at most LONGEST_PAUSE. */
@@ -139,8 +142,8 @@ function afterRejection(
 }
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {
-  // The session is gone but the work is not: a new one goes on with it.
+  // The session is gone, or unwanted, but the work is not: a new one goes on with it.
   if (failure.kind === 'session-lost') return { kind: 'continue', session: null };
-  if (agent.resume && task.session !== null) return { kind: 'continue', session: task.session };
-  return { kind: 'fresh' };
+  if (!agent.resume || task.session === null) return { kind: 'fresh' };
+  return { kind: 'continue', session: task.spec.retry?.session === 'new' ? null : task.session };
 }

@@ -235,7 +235,8 @@ export class Book {
     rule(!late, `${id} starts again ${this.at - fate.dueAt} ms too late, with nothing in between`);
     const session = AGENTS[agent]!.resume ? page.session : null;
     const again = session === null ? { kind: 'fresh' } : { kind: 'continue', session };
-    const anew = page.lost ? { kind: 'continue', session: null } : again;
+    const unwanted = session !== null && page.spec.retry?.session === 'new';
+    const anew = page.lost || unwanted ? { kind: 'continue', session: null } : again;
     const expected = fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
     const same = JSON.stringify(start) === JSON.stringify(expected);
     rule(same, `${id} starts again as ${JSON.stringify(start)}`);

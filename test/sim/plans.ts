@@ -11,6 +11,7 @@ import {
   NO_OPTIONS,
   NO_SANDBOX,
   type Plan,
+  type RetrySpec,
   type TaskSpec,
 } from '../../src/model/plan.ts';
 import type { Capabilities } from '../../src/schedule/retry.ts';
@@ -112,6 +113,7 @@ function taskFor(
     checks: [],
     ...(group === undefined ? {} : { group }),
     retries: random.between(0, 3),
+    ...(random.chance(0.2) ? { retry: retryFor(random) } : {}),
     timeoutMs: 3_600_000,
     idleMs: 60_000,
     permissions: 'default',
@@ -120,5 +122,13 @@ function taskFor(
     options: NO_OPTIONS,
     hears: AGENTS[agent]!.prose ? needs.filter(() => random.chance(0.5)) : [],
     answer: 'free',
+  };
+}
+
+function retryFor(random: Random): RetrySpec {
+  return {
+    pauseMs: 1_000 * random.between(0, 30),
+    session: random.chance(0.5) ? 'resumed' : 'new',
+    afterTimeout: random.chance(0.7),
   };
 }

@@ -40,7 +40,7 @@ export function afterAttempt(spec: TaskSpec, failure: Failure, at: number, used:
   if (failure.kind === 'rate-limited') used.waits += 1;
   if (isCounted(spec, failure)) {
     used.counted += 1;
-    const pause = Math.min(1_000 * 2 ** (used.counted - 1), 300_000);
+    const pause = spec.retry?.pauseMs ?? Math.min(1_000 * 2 ** (used.counted - 1), 300_000);
     return used.counted > spec.retries ? GIVE_UP : again(pause);
   }
   if (failure.kind !== 'rate-limited' || used.waits > 20) return GIVE_UP;
@@ -50,6 +50,7 @@ export function afterAttempt(spec: TaskSpec, failure: Failure, at: number, used:
 
 function isCounted(spec: TaskSpec, failure: Failure): boolean {
   if (failure.kind === 'rate-limited') return failure.guessed === true;
+  if (failure.kind === 'total-timeout') return spec.retry?.afterTimeout === true;
   if (COUNTED.includes(failure.kind)) return true;
   return AGENTS[spec.agent]!.prose && COUNTED_FOR_PROSE.includes(failure.kind);
 }

@@ -44,6 +44,8 @@ export interface Wishes {
   readonly pr?: boolean;
   /** Agents may do anything. */
   readonly autoApprove?: boolean;
+  /** The branch that `--target` names. */
+  readonly target?: string;
 }
 
 export interface ParsedPlan {

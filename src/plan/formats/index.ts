@@ -3,5 +3,6 @@
 import type { PlanFormat } from './format.ts';
 import { native } from './native.ts';
 import { poManifest } from './po-manifest.ts';
+import { taskConfig } from './task-config.ts';
 
-export const FORMATS: readonly PlanFormat[] = [poManifest, native];
+export const FORMATS: readonly PlanFormat[] = [poManifest, native, taskConfig];

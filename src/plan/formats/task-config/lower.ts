@@ -1,0 +1,200 @@
+/**
+ * A checked `task_config.yaml` becomes a Plan. What its `settings` say wins over the configuration;
+ * every default that is left is written down here.
+ */
+
+import {
+  type AgentOptions,
+  type Conventions,
+  NO_OPTIONS,
+  NO_SANDBOX,
+  type Permissions,
+  type Plan,
+  type RetrySpec,
+  type TaskSpec,
+} from '../../../model/plan.ts';
+import type { Config } from '../../config/schema.ts';
+import type { PlanInput } from '../format.ts';
+import { type PullRequest, promptOf } from './prompt.ts';
+import type { TaskConfig, TaskEntry } from './schema.ts';
+
+const CONVENTIONS: Conventions = {
+  branch: 'landfast/{run}.{task}',
+  workspace: '{branch}',
+  commitMessage: '{title}',
+  mergeMessage: 'Land {task}',
+  conflictExit: 1,
+  summary: 'results',
+  noTasks: 'notice',
+  logs: { dir: '.claude-orchestrator/logs', style: 'story' },
+  reports: [{ path: '.claude-orchestrator/.state.json', style: 'results' }],
+};
+
+const WORKTREES = '../worktrees';
+const MAIN = 'main';
+/** All tasks at once is what these files mean; more than this no machine bears. */
+const MOST_WORKERS = 16;
+
+/** The branches of a plan: where its tasks start and where pull requests go. */
+export interface Branches {
+  readonly base: string;
+  readonly destination: string;
+}
+
+/** Which branches a file works with; flags win over the file, the file over the configuration. */
+export function branchesOf(file: TaskConfig, { config, wishes }: PlanInput): Branches {
+  const { settings } = file;
+  const base = settings?.base_branch ?? config.git?.base_branch ?? config.target ?? MAIN;
+  const configured = settings?.destination_branch ?? config.git?.destination_branch;
+  return { base, destination: wishes.target ?? configured ?? base };
+}
+
+/** `name` is the plan's. */
+export function lower(file: TaskConfig, input: PlanInput, name: string): Plan {
+  const { config, wishes } = input;
+  const { settings } = file;
+  const branches = branchesOf(file, input);
+  const wantsPr = wishes.pr ?? config.workflow?.auto_pr ?? true;
+  const pr = wantsPr ? pullRequestOf(file, branches, config) : null;
+  return {
+    name,
+    base: branches.base,
+    target: branches.destination,
+    tasks: file.tasks.map((task) => lowerTask(task, input, pr)),
+    gates: [],
+    workspace: {
+      setup: config.workspace?.setup ?? [],
+      setupKey: config.workspace?.setup_key ?? [],
+      copy: config.workspace?.copy ?? [],
+      dir: settings?.worktree_dir ?? config.worktree_dir ?? WORKTREES,
+      ...(settings?.auto_cleanup === false ? { keep: true } : {}),
+      inject: [],
+    },
+    landing: {
+      strategy: 'none',
+      verify: 'off',
+      onConflict: 'fail',
+      onGateFailure: 'fail',
+      reworks: 0,
+      publish: 'off',
+      push: 'origin',
+    },
+    limits: limitsOf(file.tasks.length, config),
+    sandbox: sandboxOf(config),
+    notify: [],
+    conventions: CONVENTIONS,
+  };
+}
+
+function pullRequestOf(
+  { settings }: TaskConfig,
+  { destination }: Branches,
+  { git }: Config,
+): PullRequest {
+  const provider = git?.provider ?? 'auto';
+  return {
+    provider: provider === 'auto' ? 'unknown' : provider,
+    base: destination,
+    slug: settings?.repo_slug ?? git?.repo_slug ?? null,
+  };
+}
+
+function lowerTask(task: TaskEntry, input: PlanInput, pr: PullRequest | null): TaskSpec {
+  const { config } = input;
+  const { agent = {}, defaults = {} } = config;
+  return {
+    id: task.id,
+    title: task.title.trim(),
+    prompt: promptOf(task, config.project ?? {}, pr),
+    rules: 'own',
+    agent: defaults.agent ?? 'claude',
+    ...(defaults.role === undefined ? {} : { role: defaults.role }),
+    ...(defaults.model === undefined ? {} : { model: defaults.model }),
+    mode: 'write',
+    branch: task.branch,
+    needs: [],
+    hears: [],
+    writes: [],
+    outside: 'report',
+    forbids: [],
+    checks: [],
+    retries: agent.max_retries ?? defaults.retries ?? 2,
+    retry: retryOf(agent),
+    timeoutMs: milliseconds(agent.max_runtime) ?? defaults.timeout ?? 3_600_000,
+    idleMs: milliseconds(agent.inactivity_timeout) ?? defaults.idle ?? 300_000,
+    permissions: permissionsOf(input),
+    allowEmpty: false,
+    env: defaults.env ?? {},
+    options: optionsOf(config, pr),
+    answer: 'free',
+  };
+}
+
+function retryOf(agent: NonNullable<Config['agent']>): RetrySpec {
+  return {
+    pauseMs: 1_000 * (agent.retry_delay ?? 5),
+    session: agent.use_resume === false ? 'new' : 'resumed',
+    afterTimeout: true,
+  };
+}
+
+/** Timers count in 31 bits; a limit of zero seconds is none. */
+const LONGEST_MS = 24 * 24 * 3_600_000;
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  return seconds === 0 ? LONGEST_MS : Math.min(seconds * 1_000, LONGEST_MS);
+}
+
+/**
+ * Nobody can answer an agent that asks, so where nothing is configured it may edit files; any other
+ * mode, `default` as well, is the user's word.
+ */
+function permissionsOf({ config, wishes }: PlanInput): Permissions {
+  const { tools, workflow, defaults } = config;
+  const skip = wishes.autoApprove ?? workflow?.auto_approve ?? false;
+  if (skip || tools?.skip_permissions === true) return 'bypassPermissions';
+  return tools?.permission_mode ?? defaults?.permissions ?? 'acceptEdits';
+}
+
+/** What the programs that open pull requests need to find their account. */
+const ACCOUNTS: Readonly<Record<PullRequest['provider'], readonly string[]>> = {
+  github: ['GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST'],
+  bitbucket: ['BITBUCKET_WORKSPACE', 'BITBUCKET_EMAIL', 'BITBUCKET_API_TOKEN'],
+  unknown: [],
+};
+
+function optionsOf({ tools, defaults }: Config, pr: PullRequest | null): AgentOptions {
+  const accounts = pr === null ? [] : ACCOUNTS[pr.provider];
+  return {
+    ...NO_OPTIONS,
+    tools: {
+      allowed: tools?.allowed_tools ?? [],
+      disallowed: tools?.disallowed_tools ?? [],
+      commands: tools?.allowed_cli ?? [],
+    },
+    dirs: tools?.add_dirs ?? [],
+    passEnv: [...new Set([...(defaults?.pass_env ?? []), ...accounts])],
+    maxTurns: defaults?.max_turns ?? null,
+    budgetUsd: defaults?.budget_usd ?? null,
+    command: defaults?.command ?? [],
+    promptAs: defaults?.prompt_as ?? 'stdin',
+  };
+}
+
+function limitsOf(tasks: number, { limits }: Config): Plan['limits'] {
+  return {
+    workers: limits?.workers ?? Math.min(Math.max(tasks, 1), MOST_WORKERS),
+    gates: 1,
+    ...(limits?.budget_usd === undefined ? {} : { budgetUsd: limits.budget_usd }),
+    groups: {},
+  };
+}
+
+function sandboxOf({ sandbox, fence }: Config): Plan['sandbox'] {
+  return {
+    mode: sandbox ?? NO_SANDBOX.mode,
+    network: fence?.network ?? NO_SANDBOX.network,
+    caches: fence?.caches ?? NO_SANDBOX.caches,
+  };
+}

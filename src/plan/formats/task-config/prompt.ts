@@ -1,0 +1,136 @@
+/**
+ * What an agent is asked to do for one entry of a `task_config.yaml`: a fixed order of sections, as
+ * users of these files know them.
+ *
+ *   P1. Title, description and branch are data: where they stand in a command line they are one
+ *       quoted word of it, whatever they contain.
+ *   P2. The project's way of testing wins over the task's own.
+ */
+
+import type { Config } from '../../config/schema.ts';
+import type { TaskEntry } from './schema.ts';
+
+/** Where a pull request goes, and how. */
+export interface PullRequest {
+  readonly provider: 'github' | 'bitbucket' | 'unknown';
+  readonly base: string;
+  readonly slug: string | null;
+}
+
+/** The prompt of a task; without `pr` no pull request is asked for. */
+export function promptOf(
+  task: TaskEntry,
+  project: NonNullable<Config['project']>,
+  pr: PullRequest | null,
+): string {
+  const { agent_instructions: guide } = project;
+  return [
+    ...(guide === undefined ? [] : [`Read \`${guide}\` first: it says how to work here.`]),
+    section(`Task: ${oneLine(task.title)}`, task.description.trim()),
+    section('Relevant Files', filesText(task.files_hint ?? [])),
+    section('Requirements', REQUIREMENTS),
+    section('Testing', testingText(task, project)),
+    section('When Complete', COMPLETE),
+    ...(pr === null ? [] : [section('Creating the Pull Request', pullRequestText(task, pr))]),
+  ].join('\n\n');
+}
+
+/** A text as one word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function section(heading: string, text: string): string {
+  return `## ${heading}\n\n${text}`;
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+function filesText(hints: readonly string[]): string {
+  if (hints.length === 0) return '- Nobody named any: find out which files matter.';
+  return hints.map((hint) => `- ${oneLine(hint)}`).join('\n');
+}
+
+const REQUIREMENTS = [
+  '1. Do what the description says, all of it.',
+  '2. Keep to the conventions of this project.',
+  '3. Add tests, or extend them, where they make sense.',
+  '4. Change nothing that is not part of this task.',
+].join('\n');
+
+const COMPLETE = 'Make one commit whose message describes what you did.';
+
+function testingText(task: TaskEntry, project: NonNullable<Config['project']>): string {
+  if (project.test_instructions !== undefined) return project.test_instructions.trim();
+  const command = project.test_command ?? task.test_command ?? null;
+  if (command !== null) {
+    return `Run this before you commit, and commit only if it passes:\n\n${fenced(command)}`;
+  }
+  return 'No test command is known: check by hand that your change does what it should.';
+}
+
+const MOST_BODY = 200;
+
+function pullRequestText(task: TaskEntry, { provider, base, slug }: PullRequest): string {
+  const push = `git push -u origin ${shellWord(task.branch)}`;
+  const title = oneLine(task.title);
+  const body = shortened(task.description.trim());
+  switch (provider) {
+    case 'github': {
+      const words = ['--title', title, '--body', body, '--base', base, '--head', task.branch];
+      const args = words.map((word) => (word.startsWith('--') ? word : shellWord(word)));
+      return [
+        'Run both commands exactly as they stand: the single quotes keep the shell from reading',
+        'what is between them.',
+        '',
+        fenced(`${push}\ngh pr create ${args.join(' ')}`),
+        '',
+        'End your last message with the address of the pull request.',
+      ].join('\n');
+    }
+    case 'bitbucket': {
+      const values = {
+        repo_slug: slug ?? '',
+        title,
+        source_branch: task.branch,
+        destination_branch: base,
+        description: body,
+      };
+      return [
+        'Push the branch:',
+        '',
+        fenced(push),
+        '',
+        'Then call the MCP tool `mcp_bitbucket_create_pull_request` with exactly these values:',
+        '',
+        fenced(JSON.stringify(values, null, 2), 'json'),
+        '',
+        'End your last message with the address of the pull request.',
+      ].join('\n');
+    }
+    case 'unknown':
+      return [
+        'Push the branch:',
+        '',
+        fenced(push),
+        '',
+        `Nobody knows how to open a pull request here: say in your last message that one from`,
+        `\`${task.branch}\` to \`${base}\` has to be opened by hand.`,
+      ].join('\n');
+  }
+}
+
+function shortened(text: string): string {
+  const characters = [...text];
+  if (characters.length <= MOST_BODY) return text;
+  return `${characters.slice(0, MOST_BODY).join('')}...`;
+}
+
+/** In a fence that the text cannot close. */
+function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
