@@ -26,6 +26,7 @@ import { allowedEnv, secretsOf } from '../worker/environment.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { Pool } from '../workspace/pool.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
+import { checkDetach, detach } from './detach.ts';
 import { whileExecuting } from './executing.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
@@ -47,6 +48,7 @@ export interface HowToRun {
   readonly budget?: number;
   readonly maxWorkers?: number;
   readonly sequential?: boolean;
+  readonly detach?: boolean;
   /** False for `--no-log`. */
   readonly log: boolean;
 }
@@ -67,12 +69,14 @@ const IDLE_PER_WORKER = 4;
 
 /** Everything that can be refused before a run begins. */
 export function checkHow(plan: Plan, how: HowToRun): void {
+  checkDetach(how);
   checkReport(how.report);
   requireAgents(plan, (name) => executableOf(name, how));
 }
 
 /** Executes the run and answers with the exit code. */
 export async function execute(execution: Execution): Promise<number> {
+  if (execution.how.detach === true) return detach(execution);
   return whileExecuting(async () => {
     const { run, how, before, place, plan } = execution;
     const fencing = await fenceOf(plan, place, { run, signal: new AbortController().signal });
@@ -196,8 +200,10 @@ async function tidy(ground: Ground | null, state: RunState): Promise<void> {
   }
 }
 
+export type Telling = Pick<Execution, 'place' | 'run' | 'how'>;
+
 /** The end of a run as its plan's users know it; with `--events` on standard error. */
-async function tell(execution: Execution, state: RunState): Promise<void> {
+export async function tell(execution: Telling, state: RunState): Promise<void> {
   const { run, how } = execution;
   const info: ReportInfo = { run };
   if (how.report !== undefined) writeReport(how.report, state, info);
@@ -218,7 +224,7 @@ const TAIL_LINES = 20;
 const TAIL_BYTES = 64 * 1024;
 
 /** What a task that ran out of time had printed last. */
-async function tellTimeouts({ place, run }: Execution, state: RunState): Promise<void> {
+async function tellTimeouts({ place, run }: Telling, state: RunState): Promise<void> {
   const dir = attemptsDir(place.stateDir, run);
   for (const { spec, status, attempts } of state.tasks.values()) {
     if (status.kind !== 'failed' || status.failure.kind !== 'total-timeout') continue;

@@ -128,7 +128,8 @@ function howToRun(command: Command): Command {
     .option('--events', 'print journal entries as NDJSON on standard output')
     .option('--quiet', 'print only what went wrong')
     .option('--log-dir <dir>', "write each task's output to files in this folder as well")
-    .option('--no-log', 'keep no raw output of agents');
+    .option('--no-log', 'keep no raw output of agents')
+    .option('--detach', 'leave the run to the background as soon as it has begun');
 }
 
 function describePlan(program: Command, wrap: Wrap): void {
@@ -160,6 +161,18 @@ function describeLooking(program: Command, wrap: Wrap): void {
         (await import('./commands/status.ts')).status(run, command.optsWithGlobals()),
       ),
     );
+  program
+    .command('attach')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('show a run that goes on in the background; Ctrl-C leaves it alone')
+    .action(
+      wrap(async (run, _, command: Command) =>
+        (await import('./commands/attach.ts')).attach(run, command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('engine', { hidden: true })
+    .action(wrap(async () => (await import('./commands/engine.ts')).engine()));
   program
     .command('runs')
     .description('all runs of this repository')

@@ -25,8 +25,7 @@ export class Signals implements Disposable {
 
   /** The exit code that tells the caller of the signal; null when there was none. */
   get exitCode(): number | null {
-    if (this.#caught === null) return null;
-    return this.#caught === 'SIGINT' ? 130 : this.#caught === 'SIGHUP' ? 129 : 143;
+    return this.#caught === null ? null : exitCodeFor(wordFor(this.#caught));
   }
 
   take(): readonly Command[] {
@@ -41,12 +40,13 @@ export class Signals implements Disposable {
 
   #catch(name: NodeJS.Signals): void {
     this.#caught ??= name;
-    if (name !== 'SIGINT') return this.#stop('end', name, 'Ending agents, keeping their work.');
+    const why = wordFor(name);
+    if (name !== 'SIGINT') return this.#stop('end', why, 'Ending agents, keeping their work.');
     this.#interrupts += 1;
     if (this.#interrupts === 1) {
-      this.#stop('drain', 'Ctrl-C', 'Running agents may finish. Press Ctrl-C again to end them.');
+      this.#stop('drain', why, 'Running agents may finish. Press Ctrl-C again to end them.');
     } else if (this.#interrupts === 2) {
-      this.#stop('end', 'Ctrl-C', 'Ending agents, keeping their work. Once more leaves at once.');
+      this.#stop('end', why, 'Ending agents, keeping their work. Once more leaves at once.');
     } else {
       this.#force.abort('interrupted');
     }
@@ -59,3 +59,18 @@ export class Signals implements Disposable {
 }
 
 const CAUGHT = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function wordFor(name: NodeJS.Signals): string {
+  return name === 'SIGINT' ? 'Ctrl-C' : name;
+}
+
+/** The exit code of a run that was stopped for this reason; null where it was no signal. */
+export function exitCodeFor(why: string): number | null {
+  return SIGNAL_EXITS.get(why) ?? null;
+}
+
+const SIGNAL_EXITS: ReadonlyMap<string, number> = new Map([
+  ['Ctrl-C', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+]);

@@ -141,7 +141,16 @@ export interface TranscriptLine {
 
 /** Where a run's attempts keep their files. */
 export function attemptsDir(stateDir: string, run: string): string {
-  return join(stateDir, 'runs', fileName(run), 'attempts');
+  return join(runDir(stateDir, run), 'attempts');
+}
+
+/** Where what an engine prints goes when nobody looks at it: a detached run's. */
+export function engineLog(stateDir: string, run: string): string {
+  return join(runDir(stateDir, run), 'engine.log');
+}
+
+function runDir(stateDir: string, run: string): string {
+  return join(stateDir, 'runs', fileName(run));
 }
 
 /** The files of one attempt; any of them may be missing. */

@@ -3,7 +3,7 @@
  * not be started. The only place that spawns.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
@@ -43,10 +43,14 @@ export type StartedChild = ChildProcess & { readonly pid: number };
 
 /**
  * Starts the program, `detached`: a signal to the group reaches its children, and it has no
- * terminal that it could ask for a password.
+ * terminal that it could ask for a password. A number is an open file for all that it prints.
  */
-export async function start(program: Program, stdin: 'pipe' | 'ignore'): Promise<StartedChild> {
-  const child = trySpawn(program, stdin);
+export async function start(
+  program: Program,
+  stdin: 'pipe' | 'ignore',
+  output: 'pipe' | number = 'pipe',
+): Promise<StartedChild> {
+  const child = trySpawn(program, [stdin, output, output]);
   if (child instanceof Error) throw await spawnError(program, child);
   if (hasStarted(child)) {
     child.on('error', () => {}); // Later errors are about signals that came too late.
@@ -73,9 +77,9 @@ export function exitOf(code: number | null, killedBy: NodeJS.Signals | null): Ex
     : { kind: 'exited', code };
 }
 
-function trySpawn({ file, args, cwd, env }: Program, stdin: 'pipe' | 'ignore') {
+function trySpawn({ file, args, cwd, env }: Program, stdio: StdioOptions) {
   try {
-    return spawn(file, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
+    return spawn(file, args, { cwd, env, detached: true, stdio });
   } catch (error) {
     // E2BIG, ENOTDIR and a NUL in an argument are thrown at once, the others are emitted.
     return error instanceof Error ? error : new Error(String(error));

@@ -31,7 +31,11 @@ export async function status(prefix: string | undefined, flags: StatusFlags): Pr
   using db = openForReading(place.stateDir);
   if (db === null) throw noRun(prefix);
   const run = runNamed(db, prefix);
-  if (flags.watch === true) return watch(place, run, flags.json === true);
+  if (flags.watch === true) {
+    using following = new Following(place.stateDir, run);
+    await watch(place, run, flags.json === true, following.signal);
+    return EXIT.ok;
+  }
   const state = readState(db, run);
   const now = Date.now();
   const live = isLive(db, run);
@@ -49,17 +53,19 @@ const FRAME_MS = 200;
 const LOOK_LIMIT_MS = 10_000;
 
 /** Follows a run until it ends: a live view on a terminal, lines or NDJSON elsewhere. */
-async function watch(place: Place, run: string, json: boolean): Promise<number> {
-  using following = new Following(place.stateDir, run);
-  if (process.stdout.isTTY === true && !json) return await watchLive(place, run, following.signal);
+export async function watch(
+  place: Place,
+  run: string,
+  json: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  if (process.stdout.isTTY === true && !json) return watchLive(place, run, signal);
   const options = { run, before: null, dashboard: false, events: json, quiet: false };
   const screen = openScreen({ ...options, lines: 'stdout' });
-  const { signal } = following;
   for await (const entries of follow(place.stateDir, run, 0, signal)) screen.recorded(entries);
-  return EXIT.ok;
 }
 
-async function watchLive(place: Place, run: string, signal: AbortSignal): Promise<number> {
+async function watchLive(place: Place, run: string, signal: AbortSignal): Promise<void> {
   using painter = new Painter(process.stdout);
   let lines: readonly string[] = [];
   let over = false;
@@ -76,7 +82,6 @@ async function watchLive(place: Place, run: string, signal: AbortSignal): Promis
   painter.close();
   painter.print(lines);
   await ended;
-  return EXIT.ok;
 }
 
 async function currentFrame(place: Place, run: string): Promise<readonly string[]> {

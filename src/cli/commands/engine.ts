@@ -1,0 +1,36 @@
+/**
+ * `landfast engine`: what a detached run is driven by. Landfast starts it itself, with an order on
+ * standard input; it is not for people and not in the help.
+ */
+
+import { text } from 'node:stream/consumers';
+import { UserError } from '../../base/errors.ts';
+import { openDatabase } from '../../journal/database.ts';
+import { readEntries } from '../../journal/log.ts';
+import { fold } from '../../model/fold.ts';
+import type { EngineOrder } from '../detach.ts';
+import { execute } from '../execute.ts';
+import { findPlace } from '../place.ts';
+
+/** Executes the order that comes on standard input. */
+export async function engine(): Promise<number> {
+  const { run, plan, started, how } = await readOrder();
+  const place = await findPlace(how.projectDir, new AbortController().signal);
+  using db = openDatabase(place.stateDir);
+  const before = started === null ? fold(readEntries(db, run, 0)) : null;
+  return await execute({ place, db, run, plan, started, before, how });
+}
+
+/** Whoever started us may have been killed while it wrote: then there is nothing to do. */
+async function readOrder(): Promise<EngineOrder> {
+  const wrong = new UserError(
+    'landfast engine is started by landfast itself, with an order on standard input.',
+    'Use landfast run PLAN --detach.',
+  );
+  if (process.stdin.isTTY === true) throw wrong;
+  try {
+    return JSON.parse(await text(process.stdin)) as EngineOrder;
+  } catch {
+    throw wrong;
+  }
+}
