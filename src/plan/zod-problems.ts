@@ -16,12 +16,14 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   max_workers: 'workers',
 };
 
+type ErrorLog = Pick<ProblemLog, 'error'>;
+
 /** Writes each issue to the log, at the place of the value or key it is about. */
 export function reportIssues(
   issues: readonly z.core.$ZodIssue[],
   schema: z.ZodType,
   root: YamlNode,
-  log: ProblemLog,
+  log: ErrorLog,
 ): void {
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') reportUnknownKeys(issue, schema, root, log);
@@ -34,7 +36,7 @@ function reportUnknownKeys(
   issue: z.core.$ZodIssueUnrecognizedKeys,
   schema: z.ZodType,
   root: YamlNode,
-  log: ProblemLog,
+  log: ErrorLog,
 ): void {
   const known = keysAt(schema, issue.path);
   const where = issue.path.length === 0 ? '' : ` in ${pathText(issue.path)}`;
@@ -48,13 +50,13 @@ function reportUnknownKeys(
   }
 }
 
-function reportMissing(issue: z.core.$ZodIssue, root: YamlNode, log: ProblemLog): void {
+function reportMissing(issue: z.core.$ZodIssue, root: YamlNode, log: ErrorLog): void {
   const parent = issue.path.slice(0, -1);
   const where = parent.length === 0 ? '' : ` in ${pathText(parent)}`;
   log.error(placeOf(root, parent), `missing key ${quote(String(issue.path.at(-1)))}${where}`);
 }
 
-function reportValue(issue: z.core.$ZodIssue, root: YamlNode, log: ProblemLog): void {
+function reportValue(issue: z.core.$ZodIssue, root: YamlNode, log: ErrorLog): void {
   const node = nodeAt(root, issue.path)!;
   const { message, remedy, onKey } = (issue.code === 'custom' ? (issue.params ?? {}) : {}) as {
     message?: string;

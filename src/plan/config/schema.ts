@@ -14,9 +14,10 @@ import {
   toolsSchema,
   workspaceSchema,
 } from '../formats/native/schema.ts';
-import { branch, choice, count, flag, text } from '../formats/native/values.ts';
+import { branch, choice, count, duration, flag, place, text } from '../formats/native/values.ts';
 
-const seconds = count(0, 30 * 24 * 3600);
+const MOST_SECONDS = 24 * 24 * 3600;
+const seconds = count(1, MOST_SECONDS);
 
 export const gitSchema = z.strictObject({
   provider: choice(['auto', 'github', 'bitbucket']).optional(),
@@ -47,7 +48,7 @@ export const agentSchema = z.strictObject({
   max_runtime: seconds.optional(),
   max_retries: count(0, 100).optional(),
   use_resume: flag.optional(),
-  retry_delay: seconds.optional(),
+  retry_delay: count(0, MOST_SECONDS).optional(),
 });
 
 export const reviewSchema = z.strictObject({
@@ -83,7 +84,10 @@ export const configSchema = z.strictObject({
   fence: fenceSchema.optional(),
   notify: z.array(notifySchema).optional(),
   git: gitSchema.optional(),
-  worktree_dir: text.optional(),
+  worktree_dir: place.optional(),
+  branch_prefix: branch.optional(),
+  stale_after: duration.optional(),
+  claude_projects_dir: place.optional(),
   project: projectSchema.optional(),
   tools: toolsSchema.optional(),
   agent: agentSchema.optional(),

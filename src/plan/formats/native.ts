@@ -5,11 +5,12 @@
 
 import { normaliseGlob } from '../../model/scope.ts';
 import { type FrontMatter, markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
-import { type Place, ProblemLog, quote, START } from '../problem.ts';
+import { type Place, ProblemLog, START } from '../problem.ts';
 import { type TaskOutline, validate } from '../validate.ts';
 import { entryOf, placeOf, plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
 import { reportIssues } from '../zod-problems.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
+import { checkGateNames } from './native/gate-names.ts';
 import { lower } from './native/lower.ts';
 import { promptsOf } from './native/prompts.ts';
 import { nativeSchema } from './native/schema.ts';
@@ -76,18 +77,6 @@ function readRoot(
 function stemOf(path: string): string {
   const base = path.split(/[\\/]/).at(-1) ?? '';
   return base.replace(/(?<=.)\.[^.]*$/, '') || 'plan';
-}
-
-function checkGateNames(root: YamlNode, log: ProblemLog): void {
-  const gates = entryOf(root, 'gates')?.value;
-  const seen = new Set<string>();
-  for (const gate of gates?.kind === 'list' ? gates.items : []) {
-    const name = entryOf(gate, 'name')?.value;
-    const text = textOf(name);
-    if (name === undefined || text === undefined) continue;
-    if (seen.has(text)) log.error(name.at, `two gates are called ${quote(text)}`, 'rename one');
-    seen.add(text);
-  }
 }
 
 /** A read task's changes are thrown away: a scope for them would promise something else. */

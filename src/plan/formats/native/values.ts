@@ -6,44 +6,34 @@
  *       programs are loaded.
  */
 
-import { z } from 'zod';
 import type { Permissions } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
 import { quote } from '../../problem.ts';
 import { closest } from '../../suggest.ts';
 import { webhookRefusal } from '../../webhook-url.ts';
-
-/** Why a value was not taken. Travels through zod as the parameters of an issue. */
-export interface Refusal {
-  /** What would be right: the message is then "expected …, found …". */
-  readonly expected?: string;
-  readonly message?: string;
-  readonly remedy?: string;
-  /** Where inside the value. */
-  readonly path?: readonly (string | number)[];
-  /** The key itself is wrong, not what it holds. */
-  readonly onKey?: boolean;
-}
+import { inQuotes, type Refusal, type Shape, value } from './value.ts';
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const ID_RULE = 'letters, digits, "_" and "-", at most 64, beginning with a letter or a digit';
 
-export const id = value((given, refuse) =>
+export const id = value({ type: 'string', pattern: ID.source }, (given, refuse) =>
   typeof given === 'string' && ID.test(given)
     ? given
     : refuse({ expected: `an id (${ID_RULE})`, ...inQuotes(given) }),
 );
 
-export const text = value((given, refuse) => {
+export const text = value({ type: 'string', pattern: '\\S' }, (given, refuse) => {
   if (typeof given !== 'string' || given.trim() === '') {
     return refuse({ expected: 'some text', ...inQuotes(given) });
   }
   return given.includes('\0') ? refuse({ message: 'text must not contain NUL' }) : given;
 });
 
+const WORD = /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/;
+
 /** A name that becomes an argument of a command. */
-export const word = value((given, refuse) =>
-  typeof given === 'string' && /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/.test(given)
+export const word = value({ type: 'string', pattern: WORD.source }, (given, refuse) =>
+  typeof given === 'string' && WORD.test(given)
     ? given
     : refuse({
         expected: 'a name without blanks that does not begin with "-"',
@@ -51,11 +41,11 @@ export const word = value((given, refuse) =>
       }),
 );
 
-export const flag = value((given, refuse) =>
+export const flag = value({ type: 'boolean' }, (given, refuse) =>
   typeof given === 'boolean' ? given : refuse({ expected: 'true or false' }),
 );
 
-export const money = value((given, refuse) =>
+export const money = value({ type: 'number', exclusiveMinimum: 0 }, (given, refuse) =>
   typeof given === 'number' && Number.isFinite(given) && given > 0
     ? given
     : refuse({ expected: 'an amount of dollars above zero' }),
@@ -82,28 +72,37 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const DURATION_SHAPE: Shape = {
+  type: ['string', 'number'],
+  pattern: DURATION.source,
+  exclusiveMinimum: 0,
+};
+
 /** `90s`, `1h30m`, `500ms` or a number of seconds; in milliseconds. */
-export const duration = value((given, refuse) => {
+export const duration = value(DURATION_SHAPE, (given, refuse) => {
   const ms = typeof given === 'number' ? given * 1_000 : durationMs(given);
   if (!(ms > 0)) return refuse({ expected: 'a duration such as 90s, 7m or 1h30m' });
   if (ms > MAX_DURATION_MS) return refuse({ expected: 'a duration of at most 24d' });
   return Math.ceil(ms);
 });
 
+const PATH_SHAPE: Shape = { type: 'string', pattern: '\\S' };
+
 /** A glob relative to the repository's root. */
-export const scope = value((given, refuse) => {
+export const scope = value(PATH_SHAPE, (given, refuse) => {
   const wrong = pathRefusal(given);
   return wrong === null ? normaliseGlob(given as string) : refuse(wrong);
 });
 
 /** A folder relative to the repository's root; '' is the root itself. */
-export const folder = value((given, refuse) => {
+export const folder = value(PATH_SHAPE, (given, refuse) => {
   const wrong = pathRefusal(given);
   if (wrong !== null) return refuse(wrong);
   return /^[./]*$/.test(given as string) ? '' : normaliseGlob(given as string);
 });
 
-export const branch = value((given, refuse) => {
+export const branch = value({ type: 'string', pattern: '^[^\\s~^:?*[\\\\-]' }, (given, refuse) => {
   const isName =
     typeof given === 'string' &&
     /^[^\s\x00-\x20\x7f~^:?*[\\-][^\s\x00-\x20\x7f~^:?*[\\]*$/.test(given) &&
@@ -114,36 +113,51 @@ export const branch = value((given, refuse) => {
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ENV_REFUSED = /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*)$/;
 
+const PROGRAM = /^[\w][\w.+-]*$/;
+
 /** A program's name, as it is looked up on PATH. */
-export const program = value((given, refuse) =>
-  typeof given === 'string' && /^[\w][\w.+-]*$/.test(given)
+export const program = value({ type: 'string', pattern: PROGRAM.source }, (given, refuse) =>
+  typeof given === 'string' && PROGRAM.test(given)
     ? given
     : refuse({ expected: 'the name of a program', ...inQuotes(given) }),
 );
 
 /** A folder anywhere on the machine: absolute, below the home (`~/`), or in the repository. */
-export const anyFolder = value((given, refuse) => {
+export const anyFolder = value(PATH_SHAPE, (given, refuse) => {
   if (typeof given === 'string' && /^(?:\/|~\/)[^\0\n]*$/.test(given)) return given;
   const wrong = pathRefusal(given);
   return wrong === null ? normaliseGlob(given as string) : refuse(wrong);
 });
 
-export const httpUrl = value((given, refuse) =>
-  typeof given === 'string' && /^https?:\/\/[^\s]+$/.test(given)
+/** A path anywhere: absolute, below the home (`~/`), or relative to the repository's root. */
+export const place = value(PATH_SHAPE, (given, refuse) =>
+  typeof given === 'string' && /^[^\0\n-][^\0\n]*$/.test(given) && given.trim() !== ''
+    ? given
+    : refuse({ expected: 'a path', ...inQuotes(given) }),
+);
+
+const HTTP_URL = /^https?:\/\/[^\s]+$/;
+
+export const httpUrl = value({ type: 'string', pattern: HTTP_URL.source }, (given, refuse) =>
+  typeof given === 'string' && HTTP_URL.test(given)
     ? given
     : refuse({ expected: 'an http or https address', ...inQuotes(given) }),
 );
 
 /** Where a webhook goes: HTTPS, and never this machine or its neighbours. */
-export const webhookUrl = value((given, refuse) => {
+export const webhookUrl = value({ type: 'string', pattern: '^https://' }, (given, refuse) => {
   if (typeof given !== 'string')
     return refuse({ expected: 'an https address', ...inQuotes(given) });
   const wrong = webhookRefusal(given);
   return wrong === null ? given : refuse({ ...wrong, message: `the address ${wrong.message}` });
 });
 
+const NETWORK_SHAPE: Shape = {
+  anyOf: [{ enum: ['on', 'off'] }, { type: 'array', minItems: 1, items: { type: 'string' } }],
+};
+
 /** All of the network, none of it, or a list of hosts. */
-export const network = value((given, refuse): 'on' | 'off' | readonly string[] => {
+export const network = value(NETWORK_SHAPE, (given, refuse): 'on' | 'off' | readonly string[] => {
   if (given === 'on' || given === 'off') return given;
   if (!Array.isArray(given)) {
     const isHost = typeof given === 'string' && hostRefusal(given) === null;
@@ -158,13 +172,19 @@ export const network = value((given, refuse): 'on' | 'off' | readonly string[] =
   return given.map((host) => String(host).toLowerCase());
 });
 
-export const envName = value((given, refuse) =>
+export const envName = value({ type: 'string', pattern: ENV_NAME.source }, (given, refuse) =>
   typeof given === 'string' && ENV_NAME.test(given) && !ENV_REFUSED.test(given)
     ? given
     : refuse({ expected: 'the name of a variable that may be passed on', ...inQuotes(given) }),
 );
 
-export const env = value((given, refuse) => {
+const ENV_SHAPE: Shape = {
+  type: 'object',
+  propertyNames: { pattern: ENV_NAME.source },
+  additionalProperties: { type: 'string' },
+};
+
+export const env = value(ENV_SHAPE, (given, refuse) => {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
     return refuse({ expected: 'a mapping of names to text' });
   }
@@ -178,7 +198,7 @@ export const env = value((given, refuse) => {
 
 /** A whole number within bounds. */
 export function count(min: number, max: number) {
-  return value((given, refuse) =>
+  return value({ type: 'integer', minimum: min, maximum: max }, (given, refuse) =>
     typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max
       ? given
       : refuse({ expected: `a whole number from ${min} to ${max}` }),
@@ -187,7 +207,7 @@ export function count(min: number, max: number) {
 
 /** One of a few words; those in `later` are known but not in this version. */
 export function choice<T extends string>(allowed: readonly T[], later: readonly string[] = []) {
-  return value((given, refuse) => {
+  return value({ type: 'string', enum: allowed }, (given, refuse) => {
     const found = allowed.find((one) => one === given);
     if (found !== undefined) return found;
     const usable = `use ${allowed.join(' or ')}`;
@@ -240,31 +260,8 @@ function hostRefusal(given: unknown): Refusal | null {
   return { expected, ...(host === undefined ? {} : { remedy: `leave only the host: ${host}` }) };
 }
 
-/** `refuse` may be called more than once; what is returned then does not matter. */
-function value<T>(read: (given: unknown, refuse: (refusal: Refusal) => never) => T) {
-  return z.unknown().transform((given, context): T => {
-    const refuse = (refusal: Refusal): never => {
-      context.issues.push({
-        code: 'custom',
-        message: refusal.message ?? '',
-        params: { ...refusal },
-        path: [...(refusal.path ?? [])],
-        input: given,
-      });
-      return z.NEVER;
-    };
-    return read(given, refuse);
-  });
-}
-
-function inQuotes(given: unknown): { remedy?: string } {
-  return typeof given === 'number' || typeof given === 'boolean'
-    ? { remedy: `put it in quotes: "${given}"` }
-    : {};
-}
-
 function durationMs(given: unknown): number {
-  if (typeof given !== 'string' || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(given)) {
+  if (typeof given !== 'string' || !DURATION.test(given)) {
     return Number.NaN;
   }
   let sum = 0;

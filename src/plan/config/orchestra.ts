@@ -1,0 +1,58 @@
+/** The keys of claude-orchestra's config.json, and what each is called here. */
+
+import { z } from 'zod';
+import { branch, count, place, text } from '../formats/native/values.ts';
+import type { ProblemLog } from '../problem.ts';
+import { entryOf, type YamlNode } from '../yaml-source.ts';
+
+/** What has no meaning here; it stands in every file that their `init` wrote. */
+const UNUSED = ['heartbeat_interval', 'dashboard_host', 'dashboard_port', 'state_file'] as const;
+
+export const orchestraSchema = z.strictObject({
+  claude_projects_dir: place.optional(),
+  worktree_dir: place.optional(),
+  branch_prefix: branch.optional(),
+  default_parallel: count(1, 256).optional(),
+  max_parallel: count(1, 256).optional(),
+  stale_threshold: count(1, 30 * 24 * 3600).optional(),
+  bypass_permissions: z.array(text).optional(),
+  heartbeat_interval: z.unknown().optional(),
+  dashboard_host: z.unknown().optional(),
+  dashboard_port: z.unknown().optional(),
+  state_file: z.unknown().optional(),
+});
+
+type OrchestraConfig = z.output<typeof orchestraSchema>;
+
+/** How many agents their command started at once where nobody said, and the most it ever did. */
+const DEFAULT_PARALLEL = 3;
+const MAX_PARALLEL = 8;
+
+/** The same in our words. */
+export function fromOrchestra(theirs: OrchestraConfig): Readonly<Record<string, unknown>> {
+  const { claude_projects_dir, worktree_dir, branch_prefix, stale_threshold } = theirs;
+  const { default_parallel, max_parallel, bypass_permissions } = theirs;
+  const isLimited = default_parallel !== undefined || max_parallel !== undefined;
+  const workers = Math.min(default_parallel ?? DEFAULT_PARALLEL, max_parallel ?? MAX_PARALLEL);
+  const ours = {
+    claude_projects_dir,
+    worktree_dir,
+    branch_prefix,
+    stale_after: stale_threshold,
+    limits: isLimited ? { workers } : undefined,
+    tools: bypass_permissions && { allowed_tools: bypass_permissions },
+  };
+  return Object.fromEntries(Object.entries(ours).filter(([, value]) => value !== undefined));
+}
+
+/** One warning for all keys that have no effect. */
+export function reportUnused(root: YamlNode, log: ProblemLog): void {
+  const found = UNUSED.flatMap((key) => {
+    const entry = entryOf(root, key);
+    return entry === undefined ? [] : [{ key, at: entry.keyAt }];
+  });
+  const [first] = found;
+  if (first === undefined) return;
+  const names = found.map(({ key }) => key).join(', ');
+  log.warning(first.at, `no effect here: ${names}`, 'remove what you do not need elsewhere');
+}
