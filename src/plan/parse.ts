@@ -5,6 +5,7 @@
  *   T2. `plan` is null exactly when a problem of severity error is there.
  */
 
+import { complete } from './config/complete.ts';
 import { chooseFormat } from './detect.ts';
 import type { ParsedPlan, PlanInput } from './formats/format.ts';
 import { withoutBom } from './front-matter.ts';
@@ -25,7 +26,9 @@ export function parsePlan(input: PlanInput, name: string | null): ReadPlan {
   const isText = checkText(input.file.text, log);
   const { format, why } = isText ? chooseFormat(input.file, name, log) : { format: null, why: [] };
   if (format === null) return { plan: null, format: null, problems: log.sorted(), why };
-  return { ...format.parse(input), why };
+  const parsed = format.parse(input);
+  if (parsed.plan === null || format.isWhole === true) return { ...parsed, why };
+  return { ...parsed, plan: complete(parsed.plan, input.config), why };
 }
 
 function checkText(text: string, log: ProblemLog): boolean {

@@ -4,6 +4,7 @@ import { jsonText } from '../../report/json.ts';
 import { planJson, planText } from '../../report/plan-text.ts';
 import { adjust } from '../adjust.ts';
 import { isCoding, requireAbilities } from '../agents.ts';
+import { findConfig } from '../config-files.ts';
 import { loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
@@ -19,8 +20,11 @@ export interface PlanCommandFlags {
 
 /** Prints the plan; nothing is started and nothing is written. */
 export async function plan(path: string, flags: PlanCommandFlags): Promise<number> {
-  const place = await findPlace(flags.projectDir, new AbortController().signal);
-  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
+  const signal = new AbortController().signal;
+  const place = await findPlace(flags.projectDir, signal);
+  const config = await findConfig(place, signal);
+  if (config === null) return EXIT.usage;
+  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null, config });
   if (flags.explain === true && flags.json !== true) {
     process.stdout.write(loaded.why.map((line) => `${line}\n`).join(''));
   }

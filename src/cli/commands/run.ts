@@ -11,6 +11,7 @@ import type { Plan, Sha } from '../../model/plan.ts';
 import { planText } from '../../report/plan-text.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
 import { isCoding, requireAbilities } from '../agents.ts';
+import { findConfig } from '../config-files.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
 import { type LoadedPlan, loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
@@ -33,7 +34,9 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   }
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
-  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null });
+  const config = await findConfig(place, signal);
+  if (config === null) return EXIT.usage;
+  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null, config });
   if (loaded.plan === null) return loaded.exit;
   const plan = adjust(loaded.plan, flags, isCoding);
   requireAbilities(plan);

@@ -64,6 +64,8 @@ export interface PlanFormat {
   readonly marker: string;
   /** Cheap and certain: where the marker that only this format has stands; null without one. */
   detect(file: SourceFile): Place | null;
+  /** Its texts can say all that a Plan holds: what a configuration adds is its own business. */
+  readonly isWhole?: true;
   /** Never throws: all problems at once, each with its place and a way out. */
   parse(input: PlanInput): ParsedPlan;
 }

@@ -4,8 +4,9 @@
  */
 
 import { normaliseGlob } from '../../model/scope.ts';
+import type { Config } from '../config/schema.ts';
 import { type FrontMatter, markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
-import { type Place, ProblemLog, START } from '../problem.ts';
+import { type Place, ProblemLog, quote, START } from '../problem.ts';
 import { type TaskOutline, validate } from '../validate.ts';
 import { entryOf, placeOf, plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
 import { reportIssues } from '../zod-problems.ts';
@@ -19,6 +20,7 @@ import { taskNodes, textOf, textsOf } from './native/tree.ts';
 
 export const native: PlanFormat = {
   name: 'native',
+  isWhole: true,
   marker: 'a key landfast at the top of the YAML, or of the front matter',
   detect,
   parse,
@@ -50,9 +52,10 @@ function parse(input: PlanInput): ParsedPlan {
   checkGateNames(root, log);
   checkReadTasks(root, log);
   checkHears(root, log);
-  validateTasks(root, log);
+  validateTasks(root, input.config, log);
   if (!parsed.success) return result(null);
-  return result(lower(parsed.data, prompts, stemOf(input.file.path)));
+  const { config, home } = input;
+  return result(lower(parsed.data, prompts, { name: stemOf(input.file.path), config, home }));
 }
 
 function readRoot(
@@ -103,7 +106,7 @@ function checkHears(root: YamlNode, log: ProblemLog): void {
   }
 }
 
-function validateTasks(root: YamlNode, log: ProblemLog): void {
+function validateTasks(root: YamlNode, config: Config, log: ProblemLog): void {
   const groups = entryOf(entryOf(root, 'limits')?.value, 'groups')?.value;
   const names = groups?.kind === 'map' ? [...groups.entries.keys()].map(String) : [];
   validate(
@@ -112,7 +115,7 @@ function validateTasks(root: YamlNode, log: ProblemLog): void {
       at: (key, task, item) =>
         placeOf(root, ['tasks', task.index, key, ...(item === undefined ? [] : [item])]),
       needsKey: 'needs',
-      groups: new Set(names),
+      groups: new Set([...names, ...Object.keys(config.limits?.groups ?? {})]),
       groupRemedy: (group) => `add it: limits: { groups: { ${group}: 1 } }`,
     },
     log,

@@ -8,29 +8,44 @@ import {
   type McpServer,
   NATIVE_CONVENTIONS,
   type NotifySpec,
-  type Permissions,
   type Plan,
   type SandboxSpec,
   type TaskSpec,
+  type WorkspaceSpec,
 } from '../../../model/plan.ts';
+import type { Config } from '../../config/schema.ts';
+import {
+  agentOf,
+  permissionsOf,
+  type Sources,
+  type Wishes,
+  wishesFor,
+  withConfig,
+} from './configured.ts';
 import type { NativePlan, NativeTask } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** `prompts` are in the order of the tasks; `name` is for a plan that has none of its own. */
-export function lower(native: NativePlan, prompts: readonly string[], name: string): Plan {
+/** What the text of a plan does not hold. */
+export interface Around {
+  /** For a plan that has no name of its own. */
+  readonly name: string;
+  readonly config: Config;
+  /** What `~` stands for. */
+  readonly home: string;
+}
+
+/** `prompts` are in the order of the tasks. */
+export function lower(plan: NativePlan, prompts: readonly string[], around: Around): Plan {
+  const native = withConfig(plan, around.config);
+  const sources = { plan: plan.defaults ?? {}, config: around.config };
   return {
-    name: native.name ?? name,
+    name: native.name ?? around.name,
     ...present('target', native.target),
-    tasks: native.tasks.map((task, i) => lowerTask(task, prompts[i] ?? '', native.defaults ?? {})),
+    tasks: native.tasks.map((task, i) => lowerTask(task, prompts[i] ?? '', sources)),
     gates: (native.gates ?? []).map(lowerGate),
-    workspace: {
-      setup: native.workspace?.setup ?? [],
-      setupKey: native.workspace?.setup_key ?? [],
-      copy: native.workspace?.copy ?? [],
-      inject: [],
-    },
+    workspace: lowerWorkspace(native.workspace ?? {}, around.home),
     landing: lowerLanding(native.land ?? {}),
     limits: lowerLimits(native.limits ?? {}),
     sandbox: lowerSandbox(native),
@@ -39,15 +54,13 @@ export function lower(native: NativePlan, prompts: readonly string[], name: stri
   };
 }
 
-function lowerTask(
-  task: NativeTask,
-  prompt: string,
-  defaults: NonNullable<NativePlan['defaults']>,
-): TaskSpec {
+function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec {
+  const agent = agentOf(task, sources);
+  const defaults = wishesFor(agent, sources);
   return {
     id: task.id,
     prompt,
-    agent: task.agent ?? defaults.agent ?? 'claude',
+    agent,
     ...present('role', task.role ?? defaults.role),
     ...present('model', task.model ?? defaults.model),
     mode: task.read_only === true ? 'read' : 'write',
@@ -70,14 +83,6 @@ function lowerTask(
     answer: task.answer ?? 'free',
   };
 }
-
-/** `permissions` is our own word for it; `tools` has the words of claude-code-orchestrator. */
-function permissionsOf({ permissions, tools }: Wishes): Permissions | undefined {
-  if (permissions !== undefined) return permissions;
-  return tools?.skip_permissions === true ? 'bypassPermissions' : tools?.permission_mode;
-}
-
-type Wishes = NonNullable<NativePlan['defaults']>;
 
 function lowerOptions(task: NativeTask, defaults: Wishes): AgentOptions {
   const tools = { ...defaults.tools, ...task.tools };
@@ -103,6 +108,22 @@ function lowerServer({ command, env, url }: NonNullable<Wishes['mcp']>[string]):
   return url === undefined ? { command: command ?? [], env: env ?? {} } : { url };
 }
 
+function lowerWorkspace(
+  { setup, setup_key, copy, dir }: NonNullable<NativePlan['workspace']>,
+  home: string,
+): WorkspaceSpec {
+  return {
+    setup: setup ?? [],
+    setupKey: setup_key ?? [],
+    copy: copy ?? [],
+    ...present(
+      'dir',
+      dir?.replace(/^~(?=\/|$)/, () => home),
+    ),
+    inject: [],
+  };
+}
+
 function lowerSandbox({ sandbox, fence }: NativePlan): SandboxSpec {
   return {
     mode: sandbox ?? 'off',
@@ -119,7 +140,12 @@ export function lowerNotify(entry: NonNullable<NativePlan['notify']>[number]): N
   return { on, to: { kind: desktop === true ? 'desktop' : 'bell' } };
 }
 
-function lowerGate({ name, run, timeout }: NonNullable<NativePlan['gates']>[number]): GateSpec {
+/** A gate of a plan or of a configuration. */
+export function lowerGate({
+  name,
+  run,
+  timeout,
+}: NonNullable<NativePlan['gates']>[number]): GateSpec {
   return { name, run, timeoutMs: timeout ?? 10 * MINUTE_MS };
 }
 

@@ -16,6 +16,7 @@ import {
   money,
   network,
   permissions,
+  place,
   program,
   scope,
   text,
@@ -89,6 +90,7 @@ export const workspaceSchema = z.strictObject({
   setup: texts.optional(),
   setup_key: scopes.optional(),
   copy: scopes.optional(),
+  dir: place.optional(),
 });
 
 export const gateSchema = z.strictObject({ name: id, run: text, timeout: duration.optional() });

@@ -1,0 +1,103 @@
+/**
+ * The files a configuration is made of, and where they are.
+ *
+ *   F1. A file of ours hides those of other tools in the same place; both places are always read.
+ *   F2. A file that is there but cannot be used ends the command: nothing runs on half of what the
+ *       user has configured.
+ */
+
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../base/errors.ts';
+import { remoteAddress, remoteBranches } from '../git/remote.ts';
+import { headBranch } from '../git/repository.ts';
+import { type Configuration, mergeConfig } from '../plan/config/merge.ts';
+import { type GitFacts, gitFacts, withGitFacts } from '../plan/config/origin.ts';
+import { type ConfigFile, type ConfigLayer, readConfig } from '../plan/config/read.ts';
+import type { Config } from '../plan/config/schema.ts';
+import { formatProblem } from '../plan/problem.ts';
+import type { Place } from './place.ts';
+
+type Scope = ConfigFile['scope'];
+type KnownFile = Omit<ConfigFile, 'text'>;
+
+/**
+ * What formats are told of: what is configured, with the repository's own hosting and branches where
+ * `git` does not say them. Null when a file is wrong, which has then been shown.
+ */
+export async function findConfig(place: Place, signal: AbortSignal): Promise<Config | null> {
+  const configuration = loadConfiguration(place.dir);
+  if (configuration === null) return null;
+  const { config } = configuration;
+  return withGitFacts(config, await findGitFacts(config, place, signal));
+}
+
+/** What is configured for a repository; null when a file is wrong, which has then been shown. */
+export function loadConfiguration(root: string): Configuration | null {
+  const layers: ConfigLayer[] = [];
+  let isBroken = false;
+  for (const file of [...filesOf('global', root), ...filesOf('project', root)]) {
+    const { layer, problems } = readConfig(file);
+    for (const problem of problems) console.error(formatProblem(problem));
+    if (layer === null) isBroken = true;
+    else layers.push(layer);
+  }
+  return isBroken ? null : mergeConfig(layers, homedir());
+}
+
+/** The files of one place that are read, the weakest first. */
+export function filesOf(scope: Scope, root: string): readonly ConfigFile[] {
+  const [ours, ...others] = knownFiles(scope, root);
+  const own = ours === undefined ? null : read(ours);
+  return own === null ? others.flatMap((file) => read(file) ?? []) : [own];
+}
+
+/** Ours first, then those that are read where ours is not there. */
+export function knownFiles(scope: Scope, root: string): readonly KnownFile[] {
+  const home = join(homedir(), '.config');
+  const paths =
+    scope === 'project'
+      ? ['landfast.yaml', '.orchestra/config.json', '.claude-orchestrator.yaml'].map((name) =>
+          join(root, name),
+        )
+      : [
+          join(process.env.XDG_CONFIG_HOME || home, 'landfast', 'config.yaml'),
+          join(home, 'claude-orchestra', 'config.json'),
+          join(home, 'claude-orchestrator', 'config.yaml'),
+        ];
+  const styles = ['landfast', 'orchestra', 'claude-orchestrator'] as const;
+  return styles.map((style, i) => ({ path: paths[i]!, style, scope }));
+}
+
+/** What is configured about the repository's hosting and branches, and what git knows of them. */
+export async function findGitFacts(
+  config: Config,
+  { repository }: Pick<Place, 'repository'>,
+  signal: AbortSignal,
+): Promise<GitFacts> {
+  const configured = config.git ?? {};
+  if (repository === null) {
+    const branches = { current: null, remote: [], remoteHead: null };
+    return gitFacts(configured, { address: null, branches });
+  }
+  const { dir } = repository;
+  const [address, known, head] = await Promise.all([
+    remoteAddress(dir, 'origin', signal),
+    remoteBranches(dir, 'origin', signal),
+    headBranch(dir, signal),
+  ]);
+  const current = head.kind === 'detached' ? null : head.name;
+  const branches = { current, remote: known.names, remoteHead: known.head };
+  return gitFacts(configured, { address, branches });
+}
+
+function read(file: KnownFile): ConfigFile | null {
+  try {
+    return { ...file, text: readFileSync(file.path, 'utf8') };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new UserError(`The configuration ${file.path} cannot be read (${code}).`);
+  }
+}
