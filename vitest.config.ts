@@ -1,14 +1,16 @@
 /**
  * The tiers: `fast` is what `npm test` runs. The others drive real agent CLIs from npm against
  * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them), or need
- * bubblewrap (`npm run test:fence`).
+ * bubblewrap (`npm run test:fence`), or time (`npm run test:chaos`).
  */
 import { defineConfig } from 'vitest/config';
 
 const REAL_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'acp'];
 /** Needs bubblewrap, which a fresh machine does not have. */
 const FENCE = 'fence';
-const APART = [...REAL_AGENTS, FENCE];
+/** Kills the engine at every step, for many minutes. */
+const CHAOS = 'chaos';
+const APART = [...REAL_AGENTS, FENCE, CHAOS];
 
 export default defineConfig({
   test: {
@@ -25,7 +27,7 @@ export default defineConfig({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
-          testTimeout: 120_000,
+          testTimeout: name === CHAOS ? 3_600_000 : 120_000,
           fileParallelism: false,
         },
       })),

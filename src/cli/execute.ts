@@ -4,10 +4,13 @@
  */
 
 import { resolve } from 'node:path';
+import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
-import { drive } from '../engine/drive.ts';
+import { drive, takeOver } from '../engine/drive.ts';
+import { whileHolding } from '../engine/hold.ts';
 import { closeGitShells, openGitShells } from '../git/git.ts';
 import type { Database } from '../journal/database.ts';
+import type { Lease } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
@@ -77,41 +80,62 @@ export function checkHow(plan: Plan, how: HowToRun): void {
 /** Executes the run and answers with the exit code. */
 export async function execute(execution: Execution): Promise<number> {
   if (execution.how.detach === true) return detach(execution);
-  return whileExecuting(async () => {
-    const { run, how, before, place, plan } = execution;
-    const fencing = await fenceOf(plan, place, { run, signal: new AbortController().signal });
-    const { events = false, quiet = false } = how;
-    const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
-    const screen = openScreen({ run, before, dashboard, events, quiet });
-    using signals = new Signals((text) => screen.say(text));
-    signals.force.addEventListener('abort', () => killMarked(`${run}/`));
-    const site = siteOf(execution, fencing.fenceFor);
-    const secrets = secretsIn(plan);
-    const notifier = notifierOf(execution, {
-      mask: masker(secrets),
-      warn: (text) => screen.say(text),
-    });
-    const recorded = (entries: readonly Entry[]): void => {
-      screen.recorded(entries);
-      notifier.recorded(entries);
-    };
-    openGitShells();
-    try {
-      const driven = driveRun(execution, { site, screen, signals, secrets, recorded });
-      const state = await driven.finally(screen.close);
-      try {
-        await tell(execution, state);
-      } finally {
-        await tidy(site.ground, state);
-        await notifier.settle(signals.force);
-      }
-      const ended = state.outcome === 'interrupted' || state.outcome === null;
-      return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
-    } finally {
-      await closeGitShells();
-      await fencing.close();
-    }
+  const never = new AbortController().signal;
+  const work = (lease: Lease, held: AbortSignal) => executeHolding(execution, lease, held);
+  return whileExecuting(() => whileHolding(execution, work, never));
+}
+
+/** Does again what an engine that was killed at the very end of its run did not come to. */
+export async function closeAgain(execution: Execution): Promise<void> {
+  const { before } = execution;
+  assert(before !== null, 'a run that is closed again has a state');
+  const site = siteOf(execution, () => null);
+  const close = async (_: Lease, held: AbortSignal): Promise<void> => {
+    await takeOver(site, held);
+    await tidy(site.ground, before);
+  };
+  await whileHolding(execution, close, new AbortController().signal);
+}
+
+async function executeHolding(
+  execution: Execution,
+  lease: Lease,
+  held: AbortSignal,
+): Promise<number> {
+  const { run, how, before, place, plan } = execution;
+  const fencing = await fenceOf(plan, place, { run, signal: new AbortController().signal });
+  const { events = false, quiet = false } = how;
+  const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
+  const screen = openScreen({ run, before, dashboard, events, quiet });
+  using signals = new Signals((text) => screen.say(text));
+  signals.force.addEventListener('abort', () => killMarked(`${run}/`));
+  const site = siteOf(execution, fencing.fenceFor);
+  const secrets = secretsIn(plan);
+  const notifier = notifierOf(execution, {
+    mask: masker(secrets),
+    warn: (text) => screen.say(text),
   });
+  const recorded = (entries: readonly Entry[]): void => {
+    screen.recorded(entries);
+    notifier.recorded(entries);
+  };
+  openGitShells(run);
+  try {
+    const order = { site, screen, signals, secrets, recorded, lease, held };
+    const driven = driveRun(execution, order);
+    const state = await driven.finally(screen.close);
+    try {
+      await tell(execution, state);
+    } finally {
+      await tidy(site.ground, state);
+      await notifier.settle(signals.force);
+    }
+    const ended = state.outcome === 'interrupted' || state.outcome === null;
+    return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
+  } finally {
+    await closeGitShells();
+    await fencing.close();
+  }
 }
 
 async function driveRun(
@@ -122,12 +146,16 @@ async function driveRun(
     signals,
     secrets,
     recorded,
+    lease,
+    held,
   }: {
     readonly site: Site;
     readonly screen: Screen;
     readonly signals: Signals;
     readonly secrets: readonly string[];
     readonly recorded: (entries: readonly Entry[]) => void;
+    readonly lease: Lease;
+    readonly held: AbortSignal;
   },
 ): Promise<RunState> {
   const transcripts = new Transcripts({
@@ -150,8 +178,8 @@ async function driveRun(
     ...(how.budget === undefined ? {} : { budgetUsd: how.budget }),
     ...(workers === undefined ? {} : { workers }),
   };
-  const order = { db, run, started, changed, world, signals: () => signals.take() };
-  return drive(order, signals.force);
+  const order = { db, started, changed, world, signals: () => signals.take() };
+  return drive(order, lease, AbortSignal.any([held, signals.force]));
 }
 
 /** Values that must not be written down, of the user's environment and of the plan. */

@@ -39,7 +39,7 @@ export async function fenceOf(
     console.error(`landfast: agents run without a sandbox: ${support.why}. ${support.remedy}`);
     return UNFENCED;
   }
-  const way = await wayOut(network, signal);
+  const way = await wayOut(network, run, signal);
   const fenceFor: FenceFor = (workspace, task) =>
     makeFence({
       workspace,
@@ -58,11 +58,12 @@ export async function fenceOf(
 /** What a fence is told about the network: a list of hosts becomes a proxy that keeps to it. */
 async function wayOut(
   network: Plan['sandbox']['network'],
+  run: string,
   signal: AbortSignal,
 ): Promise<{ readonly rule: NetworkRule; readonly close: () => Promise<void> }> {
   if (typeof network === 'string') return { rule: network, close: UNFENCED.close };
   requireProxies();
-  const egress = await startEgress(network, signal);
+  const egress = await startEgress(network, run, signal);
   const close = async () => {
     await egress.close();
     const denied = egress.denied().join(', ');

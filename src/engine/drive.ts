@@ -1,30 +1,20 @@
 /**
  * drive: one engine takes one run from wherever it is to its end.
  *
- *   D1. It holds the run's lease all the while; without it nothing is written.
- *   D2. A resumed run first ends what the dead engine left running.
+ *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
  */
 
 import { assert } from '../base/assert.ts';
-import { OperationalError } from '../base/errors.ts';
 import { answerCommand, takeCommands } from '../journal/commands.ts';
 import type { Database } from '../journal/database.ts';
-import {
-  acquireLease,
-  isAlive,
-  LEASE_MS,
-  type Lease,
-  LeaseLostError,
-  releaseLease,
-  renewLease,
-  thisProcess,
-} from '../journal/lease.ts';
+import type { Lease } from '../journal/lease.ts';
 import { Journal } from '../journal/log.ts';
-import { catchUp, openRunBranch } from '../merge/run-branch.ts';
+import { catchUp, openRunBranch, repairLocks } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import { apply, fold } from '../model/fold.ts';
 import type { RunState } from '../model/state.ts';
+import type { Site } from '../worker/attempt.ts';
 import { endLeftovers } from '../worker/leftovers.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
@@ -32,7 +22,6 @@ import { type Changed, reopen } from './recover.ts';
 
 export interface Drive {
   readonly db: Database;
-  readonly run: string;
   /** The first fact of a new run; null to go on with one that exists. */
   readonly started: (Event & { type: 'run.started' }) | null;
   /** New limits for a run that goes on. */
@@ -43,44 +32,11 @@ export interface Drive {
   readonly signals: () => readonly Command[];
 }
 
-const RENEW_MS = 10_000;
-
-/** Runs the loop under the run's lease. */
-export async function drive(order: Drive, signal: AbortSignal): Promise<RunState> {
-  const { db, run } = order;
-  const owner = thisProcess();
-  const answer = acquireLease(db, run, owner, { now: Date.now(), isAlive });
-  if (answer.kind === 'busy') {
-    throw new OperationalError(`Run ${run} is driven by process ${answer.owner.pid} already.`, {
-      remedy: 'Watch it with `landfast status`, or end it with `landfast cancel`.',
-    });
-  }
-  const lost = new AbortController();
-  let renewedAt = Date.now();
-  const renewal = setInterval(() => {
-    try {
-      renewLease(db, answer, Date.now());
-      renewedAt = Date.now();
-    } catch (error) {
-      // A database that is busy for a while takes nothing away; another engine does.
-      const isOver = error instanceof LeaseLostError || Date.now() - renewedAt > LEASE_MS;
-      if (isOver) lost.abort(error);
-    }
-  }, RENEW_MS);
-  try {
-    const state = await underLease(order, answer, AbortSignal.any([signal, lost.signal]));
-    lost.signal.throwIfAborted();
-    return state;
-  } finally {
-    clearInterval(renewal);
-    releaseLease(db, answer);
-  }
-}
-
-async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
-  const { db, run, started, world } = order;
+/** Drives the run to its end; whoever calls holds its lease. */
+export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
+  const { db, started, world } = order;
   const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
-  if (started === null) await endLeftovers(run, signal);
+  if (started === null) await takeOver(world.site, signal);
   const before = started === null ? fold(journal.read(0)) : null;
   const facts = before === null ? opening(started) : await reopening(order, before, signal);
   const first = journal.append(facts, Date.now());
@@ -96,6 +52,12 @@ async function underLease(order: Drive, lease: Lease, signal: AbortSignal): Prom
     commands: () => [...order.signals(), ...sentCommands(db, lease)],
   });
   return loop(state, journal, real, signal);
+}
+
+/** What the engine before left is ended and mended before anything is done. */
+export async function takeOver({ run, ground }: Site, signal: AbortSignal): Promise<void> {
+  await endLeftovers(run, signal);
+  if (ground !== null) repairLocks(ground, signal);
 }
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */

@@ -15,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
 import { capture, TimeLimitError } from '../process/capture.ts';
 import { CoShells } from '../process/co-shell.ts';
+import { scratchFolder } from '../process/scratch.ts';
 import { BATCH_SSH, choosesSsh, gitEnvironment } from './environment.ts';
 
 /** The id of a commit, tree or blob, in full. */
@@ -82,9 +83,9 @@ export class GitTimeoutError extends OperationalError {
 
 let shells: CoShells | null = null;
 
-/** From now on git is started by small shells (process/co-shell.ts): for whoever needs it often. */
-export function openGitShells(): void {
-  shells ??= new CoShells(gitEnvironment(process.env, {}));
+/** From now on git is started by small shells (process/co-shell.ts): a run needs it often. */
+export function openGitShells(run: string): void {
+  shells ??= new CoShells(gitEnvironment(process.env, {}), scratchFolder(run));
 }
 
 /** Lets the shells go; git is started directly again. */

@@ -1,17 +1,83 @@
-/** Lock files that a killed git left behind. */
+/**
+ * Lock files that a killed git left behind.
+ *
+ *   K1. A lock that somebody may hold is never removed: it protects what it stands beside.
+ */
 
+import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { gitDirOf } from './git-dir.ts';
 
 const LOCKS = ['index.lock', 'HEAD.lock'];
 
 /**
  * Removes the locks of one worktree. Only for a worktree of our own in which surely no process is
- * alive any more: a lock that is held protects the index.
+ * alive any more.
  */
 export async function removeStaleLocks(dir: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const gitDir = await gitDirOf(dir);
   await Promise.all(LOCKS.map((name) => rm(join(gitDir, name), { force: true })));
+}
+
+/**
+ * Removes the locks on refs and on the main checkout's index that nobody can hold: no git works in
+ * the repository, whoever started it. Answers with those that had to stay.
+ */
+export function removeDeadLocks(
+  { commonDir, dir }: { readonly commonDir: string; readonly dir: string },
+  signal: AbortSignal,
+): readonly string[] {
+  signal.throwIfAborted();
+  const locks = sharedLocks(commonDir);
+  if (locks.length === 0) return [];
+  if (gitWorksIn([commonDir, dir])) return locks;
+  for (const lock of locks) rmSync(lock, { force: true });
+  return [];
+}
+
+function sharedLocks(commonDir: string): readonly string[] {
+  const own = ['index.lock', 'HEAD.lock', 'packed-refs.lock', 'config.lock'];
+  const present = new Set(readdirSync(commonDir));
+  const refs = readdirSync(join(commonDir, 'refs'), { recursive: true, encoding: 'utf8' });
+  return [
+    ...own.filter((name) => present.has(name)),
+    ...refs.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name)),
+  ].map((name) => join(commonDir, name));
+}
+
+/**
+ * Whether a git process works in one of the folders; true where the system does not tell. A git
+ * that waits for an editor or a hook has closed its lock, so that open files alone say nothing.
+ */
+function gitWorksIn(folders: readonly string[]): boolean {
+  const places = folders.map((folder) => realpathSync(folder));
+  try {
+    return readdirSync('/proc').some((pid) => {
+      if (!/^\d+$/.test(pid) || !isGit(pid)) return false;
+      const cwd = linkOf(`/proc/${pid}/cwd`);
+      return cwd === null || places.some((place) => cwd === place || cwd.startsWith(place + sep));
+    });
+  } catch {
+    return true;
+  }
+}
+
+function isGit(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [, name = '', state = ''] = /\((.*)\) (.)/s.exec(stat) ?? [];
+    return name.startsWith('git') && state !== 'Z';
+  } catch {
+    return false; // It has just ended.
+  }
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
 }

@@ -5,6 +5,7 @@
  *                      └── its owner died, or is far away and silent for 30 s ──► free
  *
  *   L1. A run has one row, which stays when the lease is released: a token is never given twice.
+ *       Only that of a dead engine whose run never began is dropped.
  *   L2. On this host a lease lives as long as its process, which is known by pid *and* start: a
  *       reused pid is not mistaken for the owner, and a suspended laptop loses nothing.
  *   L3. Whoever writes for a run checks its token in the same transaction (`assertLease`), so an
@@ -112,6 +113,23 @@ export function leaseHolder(
   const lives =
     owner.host === view.host ? view.isAlive(owner) : view.now - row.renewed_at <= LEASE_MS;
   return lives ? owner : null;
+}
+
+/**
+ * Drops the leases of engines that died before the first fact of their run, and names those runs:
+ * nobody will ever resume them.
+ */
+export function dropUnborn(
+  db: Database,
+  view: Liveness & { readonly host: string },
+): readonly string[] {
+  return db.transaction(() => {
+    const sql = 'SELECT run FROM leases WHERE run NOT IN (SELECT run FROM runs)';
+    const unborn = db.all<{ run: string }>(sql).map(({ run }) => run);
+    const dead = unborn.filter((run) => leaseHolder(db, run, view) === null);
+    for (const run of dead) db.run('DELETE FROM leases WHERE run = ?', run);
+    return dead;
+  });
 }
 
 interface LeaseRow {

@@ -1,5 +1,7 @@
 /** The run's branch, from birth to the moment when the target holds all of it. */
 
+import { OperationalError } from '../base/errors.ts';
+import { removeDeadLocks } from '../git/locks.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import { deleteRef, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -15,6 +17,15 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
   if (tip === null) {
     await updateRef(commonDir, runRef(ground), { to: head, from: null }, signal);
   }
+}
+
+/** Removes the locks of a git that was killed with its engine; says which may still be held. */
+export function repairLocks({ repository }: Ground, signal: AbortSignal): void {
+  const held = removeDeadLocks(repository, signal);
+  if (held.length === 0) return;
+  throw new OperationalError(`git is at work in this repository: it holds ${held.join(', ')}.`, {
+    remedy: 'Let it finish, then resume again. If no git runs, remove these files.',
+  });
 }
 
 /**

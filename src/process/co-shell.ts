@@ -10,8 +10,7 @@
  *   S4. A shell ends when its input is closed: it cannot outlive us, however we end.
  */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
@@ -26,13 +25,14 @@ const POLL_MS = 10;
 /** Programs run by a few shells, as many at a time as are asked for. */
 export class CoShells {
   readonly #env: NodeJS.ProcessEnv;
-  readonly #dir = mkdtempSync(join(tmpdir(), 'landfast-sh-'));
+  readonly #dir: string;
   readonly #idle: CoShell[] = [];
   #made = 0;
 
-  /** `env` is what every program gets; a call adds its own. */
-  constructor(env: NodeJS.ProcessEnv) {
+  /** `env` is what every program gets; a call adds its own. `dir` goes when the shells do. */
+  constructor(env: NodeJS.ProcessEnv, dir: string) {
     this.#env = env;
+    this.#dir = dir;
   }
 
   /** As `capture` does it; `env` of the command is what is added. */

@@ -11,7 +11,7 @@
  *   G4. After `close` no connection is left, and neither is the file.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import {
   request as ask,
   createServer,
@@ -20,12 +20,12 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { messageOf, OperationalError } from '../base/errors.ts';
 import { nameOf, type Target, targetOf, verdictOf } from './egress/allow.ts';
 import { dial, PrivateError, whyNot } from './egress/dial.ts';
+import { scratchFolder } from './scratch.ts';
 
 /** A way out that is open until it is closed. */
 export interface Egress {
@@ -47,9 +47,13 @@ const DENIED_LIMIT = 100;
 const PATH_BYTES = 103;
 
 /** Opens a way to these hosts (see allow.ts for their form); an abort closes it as well. */
-export async function startEgress(hosts: readonly string[], signal: AbortSignal): Promise<Egress> {
+export async function startEgress(
+  hosts: readonly string[],
+  run: string,
+  signal: AbortSignal,
+): Promise<Egress> {
   signal.throwIfAborted();
-  const dir = makeDir();
+  const dir = makeDir(run);
   const socket = join(dir, 'proxy');
   const keeper = new Doorkeeper(hosts);
   const close = (): Promise<void> => {
@@ -71,9 +75,9 @@ export async function startEgress(hosts: readonly string[], signal: AbortSignal)
 
 const REMEDY = 'Set TMPDIR to a folder with a short path that can be written.';
 
-function makeDir(): string {
+function makeDir(run: string): string {
   try {
-    return mkdtempSync(join(tmpdir(), 'landfast-egress-')); // Mode 0700.
+    return scratchFolder(run);
   } catch (cause) {
     throw new OperationalError(messageOf(cause), { remedy: REMEDY, cause });
   }

@@ -140,6 +140,7 @@ async function speakWatched(
     {
       agent,
       task,
+      run: site.run,
       attempt,
       prompt: attemptPrompt(task, { ...effect, prose: agent.can.prose }),
       session: sessionOf(effect.start),

@@ -6,8 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
 import { messageOf } from '../base/errors.ts';
@@ -18,6 +17,7 @@ import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { TaskSpec } from '../model/plan.ts';
 import { type Input, type Run, run } from '../process/run.ts';
+import { scratchFolder } from '../process/scratch.ts';
 import { Tail } from '../workspace/check.ts';
 import { allowedEnv, type Environment } from './environment.ts';
 import { type Ended, Watch } from './watch.ts';
@@ -25,6 +25,7 @@ import { type Ended, Watch } from './watch.ts';
 export interface Speech {
   readonly agent: Agent;
   readonly task: TaskSpec;
+  readonly run: string;
   readonly attempt: number;
   readonly prompt: string;
   readonly session: string | null;
@@ -66,7 +67,7 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
   const idleMs = agent.can.prose ? task.idleMs : Number.POSITIVE_INFINITY;
   using watch = new Watch({ timeoutMs: task.timeoutMs, idleMs });
   const listener = new Listener({ speech, job, watch }, emit);
-  const temp = await mkdtemp(join(tmpdir(), 'landfast-'));
+  const temp = scratchFolder(speech.run);
   try {
     const program = await programOf(speech, agent.command(job), temp);
     const exit = await run(

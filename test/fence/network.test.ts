@@ -45,7 +45,7 @@ async function site(): Promise<Site> {
   const commit = await repo.git('rev-parse', 'HEAD');
   const branch = 'landfast/r1.a';
   await addWorktree(repo.commonDir, { path: workspace, branch, commit }, repo.signal);
-  const egress = await startEgress([`${HOST}:${port}`], repo.signal);
+  const egress = await startEgress([`${HOST}:${port}`], 'r', repo.signal);
   const temp = await tempDir();
   const { commonDir } = repo;
   const branchRef = `refs/heads/${branch}`;

@@ -14,7 +14,7 @@ afterEach(closeGitShells);
 async function bothWays<T>(ask: () => Promise<T>): Promise<readonly [T, T]> {
   await closeGitShells();
   const direct = await ask();
-  openGitShells();
+  openGitShells('r');
   return [direct, await ask()];
 }
 
@@ -48,7 +48,7 @@ function described(error: unknown): unknown {
 
 test('a commit message may be anything', async () => {
   await using repo = await tempRepo();
-  openGitShells();
+  openGitShells('r');
   const message = `-m "it's" $HOME \`id\`\n\nsecond ünï\n\n\\ last\n${'long '.repeat(20_000)}`;
   await repo.write({ a: '1' });
   expect(await commitAll(repo.dir, { message }, repo.signal)).toMatchObject({ kind: 'committed' });
@@ -57,7 +57,7 @@ test('a commit message may be anything', async () => {
 
 test('nobody is asked, and no hook can wait for a person', async () => {
   await using repo = await tempRepo();
-  openGitShells();
+  openGitShells('r');
   const asked = git(repo.dir, ['credential', 'fill'], repo.signal, {
     stdin: 'protocol=https\nhost=example.com\n\n',
   });
@@ -70,7 +70,7 @@ test('nobody is asked, and no hook can wait for a person', async () => {
 
 test('a git that takes too long is stopped with all that it started, and says what it said', async () => {
   await using repo = await tempRepo();
-  openGitShells();
+  openGitShells('r');
   const config = { 'alias.hang': `!echo waiting >&2; exec sleep 301.${process.pid}` };
   await expect(
     git(repo.dir, ['hang'], repo.signal, { config, limitMs: 300 }),
@@ -83,7 +83,7 @@ test('a git that takes too long is stopped with all that it started, and says wh
 
 test('a git that is aborted in the middle of a commit leaves no lock', async () => {
   await using repo = await tempRepo();
-  openGitShells();
+  openGitShells('r');
   await hook(repo, 'pre-commit', 'touch ../hooked; sleep 30');
   await repo.write({ a: '1' });
   const stop = new AbortController();
@@ -96,7 +96,7 @@ test('a git that is aborted in the middle of a commit leaves no lock', async () 
 
 test('twenty questions at once are answered, each with its own answer', async () => {
   await using repo = await tempRepo();
-  openGitShells();
+  openGitShells('r');
   const texts = Array.from({ length: 20 }, (_, n) => `text ${n}\n`);
   const ids = await Promise.all(
     texts.map((stdin) => git(repo.dir, ['hash-object', '-w', '--stdin'], repo.signal, { stdin })),
@@ -114,7 +114,7 @@ test('closing lets go of everything; afterwards git is started directly', async 
   mkdirSync(temp);
   process.env.TMPDIR = temp;
   try {
-    openGitShells();
+    openGitShells('r');
     await git(repo.dir, ['status'], repo.signal);
     expect(readdirSync(temp)).toHaveLength(1);
     const shells = processTable().filter(({ parent }) => parent === process.pid);

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import {
   acquireLease,
+  dropUnborn,
   isAlive,
   LeaseLostError,
   leaseHolder,
@@ -175,4 +176,12 @@ test('a journal can begin right after its lease', () => {
   const journal = Journal.create(temp.db, lead(temp.db, 'r1'));
 
   expect(journal.append([started()], 1)).toEqual([{ seq: 1, at: 1, event: started() }]);
+});
+
+test('the lease of a dead engine whose run never began can be dropped', () => {
+  using temp = tempDatabase();
+  acquireLease(temp.db, 'unborn', here, alive);
+  expect(dropUnborn(temp.db, { ...alive, host: here.host })).toEqual([]);
+  expect(dropUnborn(temp.db, { ...dead, host: here.host })).toEqual(['unborn']);
+  expect(temp.db.all('SELECT run FROM leases')).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Capture, TimeLimitError } from '../../src/process/capture.ts';
 import { CoShells } from '../../src/process/co-shell.ts';
+import { scratchFolder } from '../../src/process/scratch.ts';
 import { processTable } from '../../src/process/table.ts';
 import { type TempDir, tempDir } from '../support/temp-dir.ts';
 
@@ -32,7 +33,7 @@ afterEach(async () => {
 
 /** Shells that are let go when the test is over. */
 function openShells(env: NodeJS.ProcessEnv = { PATH }): CoShells & AsyncDisposable {
-  return Object.assign(new CoShells(env), {
+  return Object.assign(new CoShells(env, scratchFolder('r')), {
     async [Symbol.asyncDispose](this: CoShells) {
       await this.close();
     },
@@ -296,7 +297,7 @@ test('no shell outlives us, even if we are killed', async () => {
   const source = new URL('../../src/process/co-shell.ts', import.meta.url).href;
   const text = `
     const { CoShells } = await import(${JSON.stringify(source)});
-    const shells = new CoShells({ PATH: process.env.PATH });
+    const shells = new CoShells({ PATH: process.env.PATH }, process.env.TMPDIR);
     const { signal } = new AbortController();
     const run = (text) =>
       shells.capture({ file: 'sh', args: ['-c', text], cwd: '/', env: {}, stdin: '' }, signal);

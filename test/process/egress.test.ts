@@ -34,6 +34,7 @@ async function site(...hosts: readonly string[]): Promise<Site> {
   const { port } = server.address() as AddressInfo;
   const egress = await startEgress(
     hosts.map((host) => host.replace('$', String(port))),
+    'r',
     signal,
   );
   return {
@@ -90,7 +91,7 @@ test('a large answer arrives whole although the server hangs up at once', async 
   const server = createNetServer((socket) => socket.end(bytes)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const egress = await startEgress([`127.0.0.1:${port}`], signal);
+  const egress = await startEgress([`127.0.0.1:${port}`], 'r', signal);
   const said = await speak(egress, `CONNECT 127.0.0.1:${port} HTTP/1.1\r\n\r\n`);
   expect(said.length).toBe('HTTP/1.1 200 Connection established\r\n\r\n'.length + bytes.length);
   await egress.close();
@@ -234,7 +235,7 @@ test('more than 500 connections at once are turned away', async () => {
 
 test('an abort closes it as well', async () => {
   const stop = new AbortController();
-  const egress = await startEgress([], stop.signal);
+  const egress = await startEgress([], 'r', stop.signal);
   const open = connect(egress.socket);
   await once(open, 'connect');
   stop.abort();
@@ -248,10 +249,10 @@ test('a temp folder that is not there, or with too long a path, is refused with 
   mkdirSync(long);
   vi.stubEnv('TMPDIR', long);
   try {
-    await expect(startEgress([], signal)).rejects.toThrow(OperationalError);
+    await expect(startEgress([], 'r', signal)).rejects.toThrow(OperationalError);
     expect(readdirSync(long)).toEqual([]);
     vi.stubEnv('TMPDIR', join(temp.path, 'none'));
-    await expect(startEgress([], signal)).rejects.toThrow(OperationalError);
+    await expect(startEgress([], 'r', signal)).rejects.toThrow(OperationalError);
   } finally {
     vi.unstubAllEnvs();
   }

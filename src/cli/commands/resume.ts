@@ -4,7 +4,7 @@ import { openDatabase } from '../../journal/database.ts';
 import { readEntries } from '../../journal/log.ts';
 import { fold } from '../../model/fold.ts';
 import type { Plan } from '../../model/plan.ts';
-import { checkHow, execute, type HowToRun } from '../execute.ts';
+import { checkHow, closeAgain, execute, type HowToRun } from '../execute.ts';
 import { runNamed } from '../find-run.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
@@ -21,6 +21,7 @@ export async function resume(
   const run = runNamed(db, prefix);
   const before = fold(readEntries(db, run, 0));
   if (before.outcome === 'succeeded') {
+    await closeAgain({ place, db, run, plan: before.plan, started: null, before, how });
     console.error(`landfast: run ${run} has succeeded; there is nothing left to do.`);
     return EXIT.ok;
   }

@@ -1,0 +1,70 @@
+/**
+ * hold: the right to work on a run, from the first look at it until everything is tidied up.
+ *
+ *   H1. Without the lease nothing is written and nothing is removed: whoever holds it may be sure
+ *       that no other engine works on the run.
+ *   H2. A lease that was lost aborts the work; a database that is busy for a while does not.
+ */
+
+import { OperationalError } from '../base/errors.ts';
+import type { Database } from '../journal/database.ts';
+import {
+  acquireLease,
+  dropUnborn,
+  isAlive,
+  LEASE_MS,
+  type Lease,
+  LeaseLostError,
+  type Owner,
+  releaseLease,
+  renewLease,
+  thisProcess,
+} from '../journal/lease.ts';
+import { endLeftovers } from '../worker/leftovers.ts';
+
+const RENEW_MS = 10_000;
+
+/** Does the work under the run's lease, or says who has it. */
+export async function whileHolding<T>(
+  { db, run }: { readonly db: Database; readonly run: string },
+  work: (lease: Lease, signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const owner = thisProcess();
+  await sweepUnborn(db, owner, signal);
+  const answer = acquireLease(db, run, owner, { now: Date.now(), isAlive });
+  if (answer.kind === 'busy') {
+    throw new OperationalError(`Run ${run} is driven by process ${answer.owner.pid} already.`, {
+      remedy: 'Watch it with `landfast status`, or end it with `landfast cancel`.',
+    });
+  }
+  const lost = new AbortController();
+  const renewal = keepRenewing(db, answer, lost);
+  try {
+    const result = await work(answer, AbortSignal.any([signal, lost.signal]));
+    lost.signal.throwIfAborted();
+    return result;
+  } finally {
+    clearInterval(renewal);
+    releaseLease(db, answer);
+  }
+}
+
+function keepRenewing(db: Database, lease: Lease, lost: AbortController): NodeJS.Timeout {
+  let renewedAt = Date.now();
+  return setInterval(() => {
+    try {
+      renewLease(db, lease, Date.now());
+      renewedAt = Date.now();
+    } catch (error) {
+      const isOver = error instanceof LeaseLostError || Date.now() - renewedAt > LEASE_MS;
+      if (isOver) lost.abort(error);
+    }
+  }, RENEW_MS);
+}
+
+/** Engines that died before the first fact of their run left things that nobody will look for. */
+async function sweepUnborn(db: Database, owner: Owner, signal: AbortSignal): Promise<void> {
+  const view = { now: Date.now(), isAlive, host: owner.host };
+  for (const run of dropUnborn(db, view)) await endLeftovers(run, signal);
+}

@@ -1,0 +1,22 @@
+/**
+ * Kill at every step (`npm run test:chaos`): the engine is ended before and after every fact it
+ * records, and before, during and after every git command it gives; then the same with its agents.
+ * LANDFAST_CHAOS_EVERY=5 strikes at every fifth point only.
+ */
+
+import { availableParallelism } from 'node:os';
+import { expect, test } from 'vitest';
+import { sweep } from './sweep.ts';
+
+const every = Number(process.env.LANDFAST_CHAOS_EVERY ?? 1);
+
+test.each([
+  ['the engine', false],
+  ['the engine and all that it started', true],
+])('wherever %s is killed, the end is the same', async (who, everybody) => {
+  const told = await sweep({ every, atOnce: availableParallelism(), everybody }, console.log);
+  console.log(`Killed ${who} at ${told.points} points; ${told.missed} were not reached again.`);
+  console.log(`${told.differences.length} differences.`);
+  expect(told.differences).toEqual([]);
+  expect(told.missed).toBeLessThan(told.points / 10);
+});

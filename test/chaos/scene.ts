@@ -1,0 +1,205 @@
+/**
+ * A run with everything that can be cut in two: landings, a gate, a retry, a conflict, tasks that
+ * wait for others, a read task, leftovers. The engine is ended at one point, the run is resumed, and
+ * the end is compared with that of a run that nobody disturbed.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import { marked } from '../../src/process/reap.ts';
+import { bareEnv, type Ended } from '../support/landfast.ts';
+import { nativePlan } from '../support/native-plan.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { type Blow, wrapGit } from './git-wrapper.ts';
+
+const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
+const PRELOAD = join(import.meta.dirname, 'kill-at-fact.mjs');
+
+const TASKS = {
+  left: 'echo left >> shared.txt; echo 1 > left.txt',
+  right: 'echo right >> shared.txt; echo 2 > right.txt; echo loose > right.tmp',
+  flaky: {
+    retries: 2,
+    prompt: 'test "$LANDFAST_ATTEMPT" = 1 && { echo half > half.txt; exit 1; }; echo 3 > flaky.txt',
+  },
+  look: { needs: ['left'], read_only: true, prompt: 'cat left.txt; echo scribble > scribble.txt' },
+  last: { needs: ['left', 'flaky'], prompt: 'cat left.txt flaky.txt > last.txt' },
+};
+
+export type Point = Blow & { readonly on: 'fact' | 'git' };
+
+/** What is there when everything is over. */
+export interface End {
+  readonly code: number | null;
+  /** The published files; lines of the shared one sorted, because either task may land first. */
+  readonly files: Readonly<Record<string, string>>;
+  /** How often each task landed. */
+  readonly landed: Readonly<Record<string, number>>;
+  /** Whatever should not be there any more, by what it is. */
+  readonly stray: readonly string[];
+}
+
+export interface Told extends End {
+  /** Whether the engine was really ended at the point. */
+  readonly struck: boolean;
+  readonly facts: number;
+  readonly commands: number;
+  /** What the last engine said; for whoever has to find out. */
+  readonly said: string;
+}
+
+/** Runs the plan, strikes at the point, and resumes until the run is over. */
+export async function runThrough(point: Point | null): Promise<Told> {
+  await using temp = await tempDir();
+  const place = await prepare(temp.path);
+  const first = await engine(place, ['run', '../plan.yaml'], point);
+  const struck = first.signal === 'SIGKILL';
+  let last = first;
+  if (struck) last = await engine(place, ['resume'], null);
+  // Struck before its first fact there is no run; the user simply starts it.
+  if (struck && /no run/i.test(last.stderr)) {
+    last = await engine(place, ['run', '../plan.yaml'], null);
+  }
+  return {
+    code: last.code,
+    files: await published(place),
+    landed: await landings(place),
+    stray: await strays(place),
+    struck,
+    facts: numberIn(join(place.chaos, 'fact-count')),
+    commands: numberIn(join(place.chaos, 'git-count')),
+    said: `${first.stderr}\n--- resumed\n${last.stdout}${last.stderr}`,
+  };
+}
+
+interface Place {
+  readonly home: string;
+  readonly repo: string;
+  readonly chaos: string;
+  readonly tmp: string;
+  readonly git: string;
+}
+
+async function prepare(home: string): Promise<Place> {
+  const which = await command(home, 'sh', ['-c', 'command -v git']);
+  const place = {
+    home,
+    repo: join(home, 'repo'),
+    chaos: join(home, 'chaos'),
+    tmp: join(home, 'tmp'),
+    git: which.trim(),
+  };
+  const script = `mkdir -p chaos tmp && git init -q -b main repo && cd repo &&
+    git config user.name Ada && git config user.email ada@example.com &&
+    echo top > shared.txt && echo '*.tmp' > .gitignore && git add -A && git commit -qm First`;
+  await command(home, 'sh', ['-c', script]);
+  const gates = [{ name: 'shared', run: 'test "$(head -n 1 shared.txt)" = top' }];
+  const plan = nativePlan({ gates, workers: 3, tasks: TASKS });
+  writeFileSync(join(home, 'plan.yaml'), plan);
+  return place;
+}
+
+async function engine(place: Place, args: readonly string[], point: Point | null): Promise<Ended> {
+  const { home, repo, chaos, tmp, git } = place;
+  const none = { at: 0, when: 'before', everybody: false } as const;
+  const onGit = point?.on === 'git' ? point : none;
+  const onFact = point?.on === 'fact' ? point : none;
+  const env: Record<string, string> = { ...bareEnv(home), TMPDIR: tmp };
+  const isFirst = !existsSync(join(chaos, 'fact-count'));
+  if (isFirst) env.PATH = `${wrapGit(chaos, git, onGit)}:${env.PATH}`;
+  env.CHAOS_AT_FACT = JSON.stringify({ ...onFact, countTo: join(chaos, 'fact-count') });
+  const preload = isFirst ? ['--import', PRELOAD] : [];
+  const child = spawn(process.execPath, [...preload, BIN, ...args], {
+    cwd: repo,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  writeFileSync(join(chaos, 'engine-pid'), String(child.pid));
+  return ended(child);
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  const exit = once(child, 'exit');
+  // Agents that outlive a killed engine hold its pipes open: its own end is what counts.
+  const said = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => (said.stdout += part));
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => (said.stderr += part));
+  const [code, signal] = await exit;
+  return { code, signal, ...said };
+}
+
+async function command(cwd: string, file: string, args: readonly string[]): Promise<string> {
+  const env = bareEnv(cwd);
+  const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  return text(child.stdout);
+}
+
+async function published({ repo, git }: Place): Promise<Readonly<Record<string, string>>> {
+  const names = (await command(repo, git, ['ls-tree', '-r', '--name-only', 'main'])).trim();
+  const entries = await Promise.all(
+    names.split('\n').map(async (name) => {
+      const content = await command(repo, git, ['show', `main:${name}`]);
+      return [name, content.trim().split('\n').sort().join(' ')] as const;
+    }),
+  );
+  return Object.fromEntries(entries);
+}
+
+async function landings({ repo, git }: Place): Promise<Readonly<Record<string, number>>> {
+  const subjects = await command(repo, git, ['log', '--format=%s', 'main']);
+  const landed: Record<string, number> = {};
+  for (const [, task = ''] of subjects.matchAll(/^Land (\S+)$/gm)) {
+    landed[task] = (landed[task] ?? 0) + 1;
+  }
+  return landed;
+}
+
+/** Locks, workspaces, branches, processes, leases, temporary files: all that must be gone. */
+async function strays({ home, repo, git, tmp }: Place): Promise<readonly string[]> {
+  const refs = (await command(repo, git, ['for-each-ref', '--format=%(refname)'])).trim();
+  const trees = (await command(repo, git, ['worktree', 'list', '--porcelain'])).trim();
+  const status = (await command(repo, git, ['status', '--porcelain'])).trim();
+  const locks = readdirSync(join(repo, '.git'), { recursive: true, encoding: 'utf8' });
+  return [
+    ...refs
+      .split('\n')
+      .filter((ref) => ref !== 'refs/heads/main' && !ref.startsWith('refs/landfast/kept/')),
+    ...(trees.match(/^worktree .*/gm) ?? []).slice(1),
+    ...(status === '' ? [] : [`status ${status}`]),
+    ...locks.filter((name) => /\.lock$|landfast-index-/.test(name)).map((name) => `lock ${name}`),
+    ...(existsSync(`${repo}.worktrees`) ? ['the folder of workspaces'] : []),
+    ...readdirSync(tmp).map((name) => `temporary ${name}`),
+    ...runsIn(repo).flatMap((run) => marked(`${run}/`).map(({ pid }) => `process ${pid}`)),
+    ...leasesIn(repo),
+    ...(existsSync(join(home, 'repo', '.git', 'MERGE_HEAD')) ? ['a merge under way'] : []),
+  ];
+}
+
+function runsIn(repo: string): readonly string[] {
+  return query(repo, 'SELECT run AS value FROM runs');
+}
+
+function leasesIn(repo: string): readonly string[] {
+  const sql = "SELECT 'lease of ' || run AS value FROM leases WHERE pid IS NOT NULL";
+  return query(repo, sql);
+}
+
+function query(repo: string, sql: string): readonly string[] {
+  const db = new DatabaseSync(join(repo, '.git', 'landfast', 'landfast.db'));
+  try {
+    return db
+      .prepare(sql)
+      .all()
+      .map(({ value }) => String(value));
+  } finally {
+    db.close();
+  }
+}
+
+function numberIn(path: string): number {
+  return Number(readFileSync(path, 'utf8'));
+}

@@ -1,0 +1,10 @@
+/** A sample of `npm run test:chaos`: wherever the engine is killed, resuming comes to the same end. */
+
+import { expect, test } from 'vitest';
+import { sweep } from '../chaos/sweep.ts';
+
+test('wherever the engine is killed, the run ends as if nobody had disturbed it', async () => {
+  const told = await sweep({ every: 37, atOnce: 2, everybody: true }, () => {});
+  expect(told.differences).toEqual([]);
+  expect(told.points).toBeGreaterThan(8);
+}, 120_000);
