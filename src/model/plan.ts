@@ -81,6 +81,8 @@ export interface TaskSpec {
 /** What users of a format expect of an attempt that follows a failed one. */
 export interface RetrySpec {
   readonly pauseMs: number;
+  /** What each further pause is multiplied with; absent means that they are all the same. */
+  readonly factor?: number;
   /** Whether it goes on with the session of the failed one, where the agent can. */
   readonly session: 'resumed' | 'new';
   /** Whether one that ran out of its whole time is followed by another. */

@@ -68,6 +68,22 @@ function pauses(agent: Capabilities, retries: number): Readonly<Record<string, n
   return Object.fromEntries(KINDS.map((kind) => [kind, pauseOf(kind)]));
 }
 
+test('a plan may name its own pauses; they grow to five minutes, or stay at the first', () => {
+  const pausesOf = (pauseMs: number, factor?: number) =>
+    [1, 2, 3, 4].map((times) => {
+      const grows = factor === undefined ? {} : { factor };
+      const retry = { pauseMs, session: 'resumed', afterTimeout: false, ...grows } as const;
+      const journal = new JournalBuilder([{ id: 'a', retries: 9, retry }]);
+      for (let n = 0; n < times; n += 1) journal.start('a').fail('a', OF_KIND.transient);
+      const then = next(journal, TALKER);
+      return then.kind === 'attempt' ? then.at - START - 2_000 * times : null;
+    });
+  expect(pausesOf(0, 2)).toEqual([0, 0, 0, 0]);
+  expect(pausesOf(5_000)).toEqual([5_000, 5_000, 5_000, 5_000]);
+  expect(pausesOf(30_000, 3)).toEqual([30_000, 90_000, 270_000, 300_000]);
+  expect(pausesOf(900_000, 2)).toEqual([900_000, 900_000, 900_000, 900_000]);
+});
+
 const GIVEN_UP = Object.fromEntries(KINDS.map((kind) => [kind, null]));
 
 describe('every kind of failure', () => {

@@ -59,8 +59,7 @@ export function nextAfter(
       return afterLimit(task, failure, again);
     case 'counted': {
       const used = countedFailures(task, agent);
-      const pauseMs = task.spec.retry?.pauseMs ?? pauseBefore(used);
-      return used > task.spec.retries ? { kind: 'give-up' } : again(pauseMs);
+      return used > task.spec.retries ? { kind: 'give-up' } : again(pauseBefore(used, task.spec));
     }
   }
 }
@@ -110,9 +109,13 @@ function countedFailures(task: TaskState, agent: Capabilities): number {
     .length;
 }
 
-/** 1, 2, 4 … seconds, at most LONGEST_PAUSE. */
-function pauseBefore(retry: number): number {
-  return Math.min(SECOND * 2 ** (retry - 1), LONGEST_PAUSE);
+/**
+ * 1, 2, 4 … seconds, or as the plan says: growing to LONGEST_PAUSE at most, unless the plan begins
+ * with a longer one.
+ */
+function pauseBefore(retry: number, { retry: wish }: TaskSpec): number {
+  const { pauseMs, factor = 1 } = wish ?? { pauseMs: SECOND, factor: 2 };
+  return Math.min(pauseMs * factor ** (retry - 1), Math.max(LONGEST_PAUSE, pauseMs));
 }
 
 function afterLimit(task: TaskState, failure: Failure, again: (ms: number) => Next): Next {

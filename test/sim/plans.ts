@@ -127,7 +127,8 @@ function taskFor(
 
 function retryFor(random: Random): RetrySpec {
   return {
-    pauseMs: 1_000 * random.between(0, 30),
+    pauseMs: 1_000 * random.pick([0, 5, 30, 400]),
+    ...(random.chance(0.5) ? { factor: random.between(0, 4) } : {}),
     session: random.chance(0.5) ? 'resumed' : 'new',
     afterTimeout: random.chance(0.7),
   };

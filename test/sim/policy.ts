@@ -40,7 +40,8 @@ export function afterAttempt(spec: TaskSpec, failure: Failure, at: number, used:
   if (failure.kind === 'rate-limited') used.waits += 1;
   if (isCounted(spec, failure)) {
     used.counted += 1;
-    const pause = spec.retry?.pauseMs ?? Math.min(1_000 * 2 ** (used.counted - 1), 300_000);
+    const { pauseMs, factor = 1 } = spec.retry ?? { pauseMs: 1_000, factor: 2 };
+    const pause = Math.min(pauseMs * factor ** (used.counted - 1), Math.max(pauseMs, 300_000));
     return used.counted > spec.retries ? GIVE_UP : again(pause);
   }
   if (failure.kind !== 'rate-limited' || used.waits > 20) return GIVE_UP;

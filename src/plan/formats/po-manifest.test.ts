@@ -102,10 +102,83 @@ test.each(['0.0', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '1.0', 'v0.1', ''])(
   },
 );
 
-test('PO-04: the key of the older tool is an error that names the new one', () => {
-  const text = manifest([task('a')]).replace('po_plan_version', 'clade_plan_version');
+test('PO-04: a file of the predecessor is read as such, with a note', () => {
+  const text = [
+    ...['---', 'clade_plan_version: "0.7"', 'name: old'],
+    'defaults: { timeout_sec: 600, retry_delay_sec: 2.5, retry_backoff_factor: 3 }',
+    'tasks:',
+    '  - { id: a, agent: dev, read_only: false, cwd: .., writes: [src/a.ts], idle_timeout_sec: 60 }',
+    '  - { id: b, agent: dev, read_only: true, timeout_sec: 1200, idle_timeout_sec: 9 }',
+    '  - { id: c, agent: dev, read_only: true, cwd: sub, max_retries: 2, retry_delay_sec: 0 }',
+    '---',
+  ].join('\n');
+  const { plan, problems } = parse(text, 'examples');
   expect(poManifest.detect({ path: 'm.md', text })).toEqual({ line: 2, column: 1 });
-  expectError(text, 'po_plan_version is missing', 'clade_plan_version', ':2:1:');
+  expect(problems).toEqual([
+    expect.stringContaining(":2:1: warning: clade_plan_version is the key of parallel-orchestra's"),
+  ]);
+  const wanted = plan?.tasks.map(({ id, cwd, writes, retries, retry, timeoutMs, idleMs }) => ({
+    ...{ id, cwd, writes, retries, retry, timeoutMs, idleMs },
+  }));
+  const retry = { factor: 3, session: 'resumed', afterTimeout: false };
+  expect(wanted).toEqual([
+    {
+      ...{ id: 'a', cwd: undefined, writes: ['src/a.ts'], retries: 0, timeoutMs: 600_000 },
+      ...{ idleMs: 60_000, retry: { ...retry, pauseMs: 2500 } },
+    },
+    {
+      ...{ id: 'b', cwd: 'examples', writes: [], retries: 0, timeoutMs: 1_200_000 },
+      ...{ idleMs: 1_200_000, retry: { ...retry, pauseMs: 2500 } },
+    },
+    {
+      ...{ id: 'c', cwd: 'examples/sub', writes: [], retries: 2, timeoutMs: 600_000 },
+      ...{ idleMs: 600_000, retry: { ...retry, pauseMs: 0 } },
+    },
+  ]);
+});
+
+test('PO-04: versions the predecessor never had and times that cannot be are errors', () => {
+  const old = (version: string, more = '') =>
+    `---\nclade_plan_version: ${version}\ntasks:\n  - ${task('a', `read_only: no${more}`)}\n---\n`;
+  expectError(old('"0.8"'), 'unsupported clade_plan_version "0.8"', '"0.1" to "0.7"', ':2:21:');
+  expectError(old('0.1'), 'clade_plan_version must be text, found 0.1 (a number)');
+  expectError(old('"0.7"', ', timeout_sec: 0'), 'timeout_sec must be a number from 1 to 2073600');
+  expectError(old('"0.7"', ', retry_delay_sec: "2"'), 'retry_delay_sec must be a number');
+  expectError(old('"0.7"', ', cwd: 3'), 'cwd must be text, found 3 (a number)');
+});
+
+test('models of the successor are honoured where they are known, others ignored as they were', () => {
+  const lines = ['cwd: "."', 'defaults: { model: haiku }'];
+  const tasks = [
+    task('a'),
+    task('b', 'read_only: yes, model: opus'),
+    task('c', 'read_only: no, model: 7'),
+  ];
+  const { plan, problems } = parse(manifest(tasks, lines));
+  expect(plan?.tasks.map(({ model }) => model)).toEqual(['haiku', 'opus', 'haiku']);
+  expect(problems).toEqual([expect.stringContaining('warning: task "c": model is ignored')]);
+});
+
+test('a sequential plan of the successor runs one task at a time, with a note', () => {
+  const { plan, problems } = parse(manifest([task('a')]).replace('"0.1"', 'sequential'));
+  expect(plan?.limits.workers).toBe(1);
+  expect(problems).toEqual([
+    expect.stringContaining(':2:18: warning: po_plan_version "sequential"'),
+  ]);
+});
+
+test('an absolute cwd below the root is followed, one elsewhere is not', () => {
+  const cwdOf = (cwd: string) => {
+    const { plan, problems } = parse(manifest([task('a', 'read_only: yes')], [`cwd: ${cwd}`]), 'x');
+    return [plan?.tasks[0]?.cwd, problems.length];
+  };
+  const root = planInput('m', '').repository.root;
+  expect([`${root}/sub/dir`, root, '/elsewhere', '../..'].map(cwdOf)).toEqual([
+    ['sub/dir', 0],
+    [undefined, 0],
+    [undefined, 1],
+    [undefined, 1],
+  ]);
 });
 
 test('PO-05: cwd is required and text', () => {

@@ -6,15 +6,17 @@
  *   P2. What it reads is read alike, down to `yes`, `010` and `max_retries: "2"`.
  */
 
-import { type Conventions, type LimitsSpec, NO_SANDBOX, type Plan } from '../../model/plan.ts';
+import { type Conventions, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
-import { type Place, ProblemLog, quote, START } from '../problem.ts';
+import { type Place, ProblemLog, START } from '../problem.ts';
 import { validate } from '../validate.ts';
 import { describe, entryOf, readYaml, type YamlMap, type YamlNode } from '../yaml-source.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
+import { type Dialect, readDialect } from './po-manifest/dialect.ts';
 import { readTasks } from './po-manifest/task.ts';
 import { readGroupLimits, readRetries, readText } from './po-manifest/values.ts';
 import { readWebhooks } from './po-manifest/webhook.ts';
+import { readWishes, type TaskWishes, TIME_KEYS } from './po-manifest/wishes.ts';
 
 export const poManifest: PlanFormat = {
   name: 'po-manifest',
@@ -22,10 +24,6 @@ export const poManifest: PlanFormat = {
   detect,
   parse,
 };
-
-const VERSION_KEY = 'po_plan_version';
-const OLD_VERSION_KEY = 'clade_plan_version';
-const VERSION = '0.1';
 
 /** Everything Python takes for the end of a line. */
 const LINE_BREAK = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
@@ -76,11 +74,13 @@ function readRoot(text: string, log: ProblemLog): YamlMap | null {
 }
 
 function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
-  checkVersion(root, log);
-  const cwd = readText(root, 'cwd', log) ?? '';
-  const retries = readDefaults(root, log);
+  const dialect = readDialect(root, log);
+  const cwd = (dialect.isOld ? null : readText(root, 'cwd', log)) ?? '';
+  const defaults = readDefaults(root, dialect, log);
   const notify = readWebhooks(root, log);
-  const tasks = readTasks(root, { cwd, retries, directory: input.directory }, log);
+  const { directory, repository } = input;
+  const around = { ...defaults, dialect, cwd, directory, root: repository.root };
+  const tasks = readTasks(root, around, log);
   const used = new Set(tasks.map(({ outline }) => outline.group).filter((g) => g !== undefined));
   const groups = readGroupLimits(root, used, log);
   validate(
@@ -99,14 +99,13 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
     gates: [],
     workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing: LANDING,
-    limits: { ...LIMITS, groups: groups ?? {} },
+    limits: { workers: dialect.workers, gates: 1, groups: groups ?? {} },
     sandbox: NO_SANDBOX,
     notify,
     conventions: CONVENTIONS,
   };
 }
 
-const LIMITS: LimitsSpec = { workers: 3, gates: 1, groups: {} };
 const LANDING: Plan['landing'] = {
   strategy: 'merge',
   verify: 'off',
@@ -116,41 +115,29 @@ const LANDING: Plan['landing'] = {
   publish: 'end',
 };
 
-function checkVersion(root: YamlMap, log: ProblemLog): void {
-  const version = entryOf(root, VERSION_KEY);
-  const remedy = `write ${VERSION_KEY}: "${VERSION}"`;
-  if (version === undefined) {
-    const old = entryOf(root, OLD_VERSION_KEY);
-    if (old === undefined) log.error(root.at, `${VERSION_KEY} is missing`, remedy);
-    else {
-      const message = `${VERSION_KEY} is missing: ${OLD_VERSION_KEY} is the key of an older tool`;
-      log.error(old.keyAt, message, `${remedy} instead, and see docs/formats.md for its keys`);
-    }
-    return;
-  }
-  const { value } = version;
-  if (value.kind !== 'scalar' || typeof value.value !== 'string') {
-    log.error(value.at, `${VERSION_KEY} must be text, found ${describe(value)}`, remedy);
-  } else if (value.value !== VERSION) {
-    const found = quote(value.value);
-    log.error(value.at, `unsupported ${VERSION_KEY} ${found}; supported: "${VERSION}"`, remedy);
-  }
-}
-
-/** `defaults.max_retries`, or null where it is not given. */
-function readDefaults(root: YamlMap, log: ProblemLog): number | null {
+/** What `defaults` says for all tasks. */
+function readDefaults(
+  root: YamlMap,
+  { isOld }: Dialect,
+  log: ProblemLog,
+): { readonly retries: number | null; readonly wishes: TaskWishes } {
   const defaults = entryOf(root, 'defaults');
-  if (defaults === undefined) return null;
+  if (defaults === undefined) return { retries: null, wishes: {} };
   const { value } = defaults;
   if (value.kind !== 'map') {
     log.error(value.at, `defaults must be a mapping, found ${describe(value)}`);
-    return null;
+    return { retries: null, wishes: {} };
   }
+  const known: readonly string[] = ['max_retries', 'model', ...(isOld ? TIME_KEYS : [])];
   for (const { key, keyAt } of value.entries.values()) {
-    if (key === 'max_retries') continue;
-    log.warning(keyAt, `defaults.${String(key)} is ignored`, 'only max_retries is known there');
+    if (known.includes(String(key))) continue;
+    const remedy = `only ${known.join(', ')} are known there`;
+    log.warning(keyAt, `defaults.${String(key)} is ignored`, remedy);
   }
-  return readRetries(value, 'defaults.max_retries', log);
+  return {
+    retries: readRetries(value, 'defaults.max_retries', log),
+    wishes: readWishes(value, 'defaults.', isOld, log),
+  };
 }
 
 /** Any scalar is a name; without one the file's name stands in. */

@@ -5,15 +5,23 @@ import { normaliseGlob } from '../../../model/scope.ts';
 import { type Place, type ProblemLog, quote } from '../../problem.ts';
 import type { TaskOutline } from '../../validate.ts';
 import { describe, entryOf, placeOf, type YamlMap, type YamlNode } from '../../yaml-source.ts';
+import type { Dialect } from './dialect.ts';
+import { fromRoot, isAbsolute, isInside, relativePath } from './paths.ts';
 import { quoteRemedy, readRetries, readTexts } from './values.ts';
+import { readWishes, retryOf, type TaskWishes, TIME_KEYS } from './wishes.ts';
 
 /** What the manifest says for all of its tasks. */
 export interface Surroundings {
+  readonly dialect: Dialect;
   readonly cwd: string;
   /** `defaults.max_retries`. */
   readonly retries: number | null;
+  /** The rest of `defaults`. */
+  readonly wishes: TaskWishes;
   /** The manifest's folder relative to the repository's root. */
   readonly directory: string;
+  /** The repository's root. */
+  readonly root: string;
 }
 
 export interface PoTask {
@@ -22,16 +30,9 @@ export interface PoTask {
   at(key: 'id' | 'needs' | 'writes' | 'group', item?: number): Place;
 }
 
-const DEFAULT_RETRIES = 1;
 const TIMEOUT_MS = 900_000;
 const NAME = /^[A-Za-z0-9_-]+$/;
-const FORBIDDEN = [
-  'cwd',
-  'timeout_sec',
-  'idle_timeout_sec',
-  'retry_delay_sec',
-  'retry_backoff_factor',
-];
+const FORBIDDEN = ['cwd', ...TIME_KEYS];
 const GUARD = 'PO_WORKTREE_GUARD';
 const BLOCKED_ENV = new Set([
   'LD_PRELOAD',
@@ -50,7 +51,7 @@ export function readTasks(root: YamlMap, around: Surroundings, log: ProblemLog):
     log.error(list?.at ?? root.at, `tasks ${whatIsWrong(list)}`, 'list at least one task');
     return [];
   }
-  const cwd = workingFolder(root, around, log);
+  const cwd = workingFolder(root, around.cwd, around, log);
   return list.items.flatMap((item, index) => {
     if (item.kind === 'map') return new TaskReader(item, index, log).read(around, cwd) ?? [];
     log.error(item.at, `tasks[${index}] must be a mapping, found ${describe(item)}`);
@@ -63,14 +64,14 @@ function whatIsWrong(list: YamlNode | undefined): string {
   return list.kind === 'list' ? 'must not be empty' : `must be a list, found ${describe(list)}`;
 }
 
-/** Where read tasks start; '' is the root of their workspace. */
-function workingFolder(root: YamlMap, { cwd, directory }: Surroundings, log: ProblemLog): string {
-  if (isAbsolute(cwd)) {
-    const message = `cwd ${quote(cwd)} is absolute: read-only tasks start at the repository's root`;
-    log.warning(placeOf(root, ['cwd']), message, "write it relative to the manifest's folder");
-    return '';
-  }
-  return relativePath(directory, cwd);
+/** A `cwd` of the manifest or of a task; '' is the root of a workspace. */
+function workingFolder(map: YamlMap, cwd: string, around: Surroundings, log: ProblemLog): string {
+  const path = fromRoot(around.root, cwd);
+  const folder = isAbsolute(path) ? path : relativePath(path === cwd ? around.directory : '', path);
+  if (folder === '' || isInside(folder)) return folder;
+  const message = `cwd ${quote(cwd)} is not below the repository's root: tasks start there instead`;
+  log.warning(placeOf(map, ['cwd']), message, "write it relative to the manifest's folder");
+  return '';
 }
 
 class TaskReader {
@@ -88,16 +89,15 @@ class TaskReader {
   }
 
   read(around: Surroundings, cwd: string): PoTask | null {
-    for (const key of FORBIDDEN) {
-      const entry = entryOf(this.#map, key);
-      if (entry === undefined) continue;
-      this.#log.error(entry.keyAt, `${this.#name}: ${key} is not allowed in a task`, 'remove it');
-    }
+    if (!around.dialect.isOld) this.#refuseForbidden();
     const id = this.#readName('id');
     if (id !== null) this.#name = `task ${quote(id)}`;
     const agent = this.#readName('agent') ?? '';
     const isRead = this.#readFlag('read_only');
-    const writes = this.#readWrites(around.directory);
+    const own = around.dialect.isOld ? this.#readFolder(around) : null;
+    const writes = this.#readWrites(own ?? around.directory);
+    const wishes = { ...around.wishes, ...this.#readWishes(around.dialect) };
+    const folder = own ?? (isRead ? cwd : '');
     const group = this.#readGroup();
     const needs = readTexts(
       this.#listOrNothing('depends_on'),
@@ -110,6 +110,7 @@ class TaskReader {
       prompt: this.#readPrompt(agent),
       agent: 'claude',
       ...(agent === '' ? {} : { role: agent }),
+      ...(wishes.model === undefined ? {} : { model: wishes.model }),
       mode: isRead ? 'read' : 'write',
       needs: [...new Set(needs)],
       writes: [...new Set(writes.filter(isInside))],
@@ -117,13 +118,14 @@ class TaskReader {
       forbids: [],
       checks: [],
       ...(group === null ? {} : { group }),
-      retries: retries ?? around.retries ?? DEFAULT_RETRIES,
-      timeoutMs: TIMEOUT_MS,
-      idleMs: TIMEOUT_MS,
+      retries: retries ?? around.retries ?? around.dialect.retries,
+      ...(around.dialect.isOld ? { retry: retryOf(wishes) } : {}),
+      timeoutMs: wishes.timeoutMs ?? TIMEOUT_MS,
+      idleMs: (isRead ? undefined : wishes.idleMs) ?? wishes.timeoutMs ?? TIMEOUT_MS,
       permissions: isRead ? 'dontAsk' : 'bypassPermissions',
       allowEmpty: true,
       env: { ...this.#readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
-      ...(isRead && cwd !== '' ? { cwd } : {}),
+      ...(folder === '' ? {} : { cwd: folder }),
       options: NO_OPTIONS,
       hears: [],
       answer: 'status-line',
@@ -131,6 +133,30 @@ class TaskReader {
     if (id === null) return null;
     const outline = { index: this.#index, id, needs, writes, ...(group === null ? {} : { group }) };
     return { spec, outline, at: (key, item) => this.#at(key, item) };
+  }
+
+  #refuseForbidden(): void {
+    for (const key of FORBIDDEN) {
+      const entry = entryOf(this.#map, key);
+      if (entry === undefined) continue;
+      this.#log.error(entry.keyAt, `${this.#name}: ${key} is not allowed in a task`, 'remove it');
+    }
+  }
+
+  #readWishes({ isOld }: Dialect): TaskWishes {
+    return readWishes(this.#map, `${this.#name}: `, isOld, this.#log);
+  }
+
+  /** A task's own `cwd`; null where it has none. */
+  #readFolder(around: Surroundings): string | null {
+    const value = entryOf(this.#map, 'cwd')?.value;
+    if (value === undefined) return null;
+    if (value.kind === 'scalar' && typeof value.value === 'string') {
+      return workingFolder(this.#map, value.value, around, this.#log);
+    }
+    const message = `${this.#label('cwd')} must be text, found ${describe(value)}`;
+    this.#log.error(value.at, message, quoteRemedy(value));
+    return null;
   }
 
   /** `id` and `agent`: required, text, a small alphabet. An agent may be empty, an id may not. */
@@ -249,19 +275,4 @@ class TaskReader {
     ];
     return placeOf(this.#map, item === undefined ? [own] : [own, item]);
   }
-}
-
-function isAbsolute(path: string): boolean {
-  return /^(?:[\\/]|[A-Za-z]:[\\/])/.test(path);
-}
-
-function isInside(target: string): boolean {
-  return target !== '' && !isAbsolute(target) && target !== '..' && !target.startsWith('../');
-}
-
-/** A path of the manifest's folder as a path from the repository's root; '' is the root. */
-function relativePath(directory: string, path: string): string {
-  const joined = [directory, path].filter((part) => part !== '').join('/');
-  const normal = normaliseGlob(joined);
-  return normal === '**' && !joined.includes('*') ? '' : normal;
 }

@@ -242,12 +242,12 @@ test('what YAML 1.1 takes for text are ids, and nothing is an empty list of depe
   for (const id of ['y', 'n', '1e3', '0o7']) {
     expect(problemsOf(one(`id: ${id}, agent: "", read_only: no, depends_on: `))).toEqual([]);
   }
-  expect(problemsOf(more('depends_on: [], model: x'))).toEqual([]);
+  expect(problemsOf(more('depends_on: [], colour: x'))).toEqual([]);
 });
 
-test('an absolute cwd is not followed, and that is said', () => {
+test('an absolute cwd elsewhere is not followed, and that is said', () => {
   expect(problemsOf(top('').replace('cwd: .', 'cwd: /srv/app'))).toEqual([
-    'm:4:6: warning: cwd "/srv/app" is absolute: read-only tasks start at the repository\'s root',
+    'm:4:6: warning: cwd "/srv/app" is not below the repository\'s root: tasks start there instead',
   ]);
 });
 
