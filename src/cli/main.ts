@@ -57,6 +57,7 @@ function describe(wrap: Wrap): Command {
     .option('-C, --project-dir <dir>', 'work on the repository of this folder', '.')
     .addHelpText('after', EXIT_CODES);
   describeRun(program, wrap);
+  describeSpawn(program, wrap);
   describePlan(program, wrap);
   describeLooking(program, wrap);
   describeSteering(program, wrap);
@@ -110,6 +111,26 @@ function describeRun(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (plan, options, command: Command) =>
         (await import('./commands/run.ts')).run(plan, { ...options, ...command.optsWithGlobals() }),
+      ),
+    );
+}
+
+function describeSpawn(program: Command, wrap: Wrap): void {
+  const spawn = program
+    .command('spawn')
+    .argument('[tasks...]', 'what each agent should do; - reads a list, one task a line')
+    .description('run ad hoc tasks, each by an agent of its own')
+    .option('-p, --parallel <n>', 'so many at a time; all of them run', count);
+  howToRun(spawn)
+    .option('--agent <name>', 'the agent (default: claude)')
+    .option('--model <name>', "the agent's model")
+    .option('--target <branch>', 'publish to this branch instead of the current one')
+    .action(
+      wrap(async (tasks, options, command: Command) =>
+        (await import('./commands/spawn.ts')).spawn(tasks, {
+          ...options,
+          ...command.optsWithGlobals(),
+        }),
       ),
     );
 }

@@ -1,0 +1,107 @@
+/** Ad hoc tasks, as users of claude-orchestra start them. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { orchestraProject, waitFor } from './orchestra-project.ts';
+
+// Fix: 3 were started and the fourth was dropped without a word.
+test('R25: of four tasks three run at a time, and all four run', async () => {
+  const wait = `echo in >> "$OUT/at-work"; ${waitFor()}; echo 1 > "$LANDFAST_TASK.txt"`;
+  await using project = await orchestraProject({ scripts: { slow: wait } });
+  const running = project.startSpawn('slow a', 'slow b', 'slow c', 'slow d', '-p', '3', '--events');
+  await running.untilFact('attempt.started', 'slow-c');
+  while ((await project.read('at-work')).split('\n').length < 3) await project.cli('status');
+  const status = JSON.parse((await project.cli('status', '--json')).stdout);
+  expect(status.tasks.map(({ id, state }: { id: string; state: string }) => [id, state])).toEqual([
+    ['slow-a', 'running'],
+    ['slow-b', 'running'],
+    ['slow-c', 'running'],
+    ['slow-d', 'waiting'],
+  ]);
+  project.release();
+  expect((await running.ended).code).toBe(0);
+  expect(await project.repo.git('ls-files')).toBe(
+    'README.md\nslow-a.txt\nslow-b.txt\nslow-c.txt\nslow-d.txt',
+  );
+});
+
+// Fix: it crashed, because a branch cannot have a colon.
+test('R26: signs that no branch may have are no problem', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  const ended = await project.spawn('fix issue #42: x', '修复登录', '🚀', 'x'.repeat(300));
+  expect(ended).toMatchObject({ code: 0 });
+  const long = `${'x'.repeat(50)}.txt`;
+  expect((await project.repo.git('ls-files')).split('\n')).toEqual(
+    ['README.md', 'fix-issue-42-x.txt', 'task-2.txt', 'task.txt', long].sort(),
+  );
+  expect(await project.repo.git('show', 'main:task.txt')).toBe('修复登录');
+});
+
+// Fix: the second one collided with the first, which had been started already.
+test('tasks that are equal in their first 50 characters run side by side', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  const same = 'rewrite the parser of the configuration file so that it';
+  expect((await project.spawn(`${same} is fast`, `${same} is small`)).code).toBe(0);
+  const slug = 'rewrite-the-parser-of-the-configuration-file-so-th';
+  expect(await project.repo.git('show', `main:${slug}.txt`)).toBe(`${same} is fast`);
+  expect(await project.repo.git('show', `main:${slug}-2.txt`)).toBe(`${same} is small`);
+});
+
+// Fix: it became an option of claude.
+test('a task may begin with a dash', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  expect((await project.spawn('--', '--help', '-x')).code).toBe(0);
+  expect(await project.repo.git('show', 'main:help.txt')).toContain('--help');
+});
+
+test('R29: without a task it is refused with exit 2', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  for (const args of [[], ['  '], ['fine', '']]) {
+    const refused = await project.spawn(...args);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/no task to spawn|is empty/);
+  }
+  expect(await project.read('prompts')).toBe('');
+});
+
+test('tasks come from standard input, one a line', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  writeFileSync(join(project.outside, 'list'), 'add docs\r\n\r\n  add tests  \n');
+  const { repo } = project;
+  const bin = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
+  await repo.git('config', 'alias.spawn', `!cat ../list | '${process.execPath}' '${bin}' spawn`);
+  const claude = join(project.outside, 'claude');
+  await repo.git('spawn', '--claude-exe', claude, '-', 'last one');
+  expect((await repo.git('ls-files')).split('\n')).toEqual([
+    'README.md',
+    'add-docs.txt',
+    'add-tests.txt',
+    'last-one.txt',
+  ]);
+  const nothing = await project.spawn('-');
+  expect(nothing.code).toBe(2);
+});
+
+test('a spawned run goes on in the background', async () => {
+  const scripts = { slow: `${waitFor()}; echo 1 > slow.txt` };
+  await using project = await orchestraProject({ scripts });
+  const detached = await project.spawn('slow work', '--detach');
+  expect(detached).toMatchObject({ code: 0, stderr: '' });
+  expect(detached.stdout).toMatch(/^Run \S+ goes on in the background\.$/m);
+  project.release();
+  expect((await project.cli('attach')).code).toBe(0);
+  expect(await project.repo.git('log', '-1', '--format=%s', 'main^2')).toBe('slow work');
+});
+
+test('what is configured holds for spawned tasks, and flags win over it', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  writeFileSync(
+    join(project.dir, 'landfast.yaml'),
+    'defaults: { agent: shell }\ngates: [{ name: exists, run: test -e one.txt }]\n',
+  );
+  expect((await project.cli('spawn', 'echo 1 > one.txt')).code).toBe(0);
+  expect((await project.cli('spawn', 'rm one.txt')).code).toBe(1);
+  expect((await project.spawn('add two', '--agent', 'claude')).code).toBe(0);
+  expect(await project.repo.git('ls-files')).toBe('README.md\nadd-two.txt\none.txt');
+});
