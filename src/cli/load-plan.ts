@@ -1,9 +1,9 @@
 /** From a plan file to a Plan; all of its problems at once go to standard error. */
 
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Config } from '../plan/config/schema.ts';
@@ -29,9 +29,12 @@ export interface RefusedPlan {
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Loads a plan and shows what is wrong with it. */
+/** The plan's file of a folder that is a plan as a whole. */
+const FOLDER_PLAN = 'manifest.json';
+
+/** Loads a plan, of a file or of a folder with a manifest.json, and shows what is wrong with it. */
 export function loadPlan(
-  path: string,
+  given: string,
   from: {
     readonly root: string;
     readonly format: string | null;
@@ -39,6 +42,7 @@ export function loadPlan(
     readonly wishes?: Wishes;
   },
 ): LoadedPlan | RefusedPlan {
+  const path = planFile(given);
   const bytes = readBytes(path);
   const folder = dirname(resolve(path));
   const parsed = parsePlan(
@@ -59,10 +63,16 @@ export function loadPlan(
   return { plan, format, why, hash: createHash('sha256').update(bytes).digest('hex') };
 }
 
+/** The file that a plan is read from. */
+export function planFile(path: string): string {
+  const inside = join(path, FOLDER_PLAN);
+  return existsSync(inside) ? inside : path;
+}
+
 function readBytes(path: string): Buffer {
   try {
     const stat = statSync(path);
-    if (stat.isDirectory()) throw new UserError(`${path} is a folder, not a plan file.`);
+    if (stat.isDirectory()) throw notAPlan(path);
     if (stat.size > MOST_BYTES) throw new UserError(`${path} is too large to be a plan.`);
     return readFileSync(path);
   } catch (error) {
@@ -71,6 +81,11 @@ function readBytes(path: string): Buffer {
     const why = code === 'ENOENT' ? 'it does not exist' : `it cannot be read (${code})`;
     throw new UserError(`No plan at ${path}: ${why}.`, 'Check the path, or see docs/formats.md.');
   }
+}
+
+function notAPlan(folder: string): UserError {
+  const remedy = `Name a file, or a folder with a ${FOLDER_PLAN}.`;
+  return new UserError(`${folder} is a folder, not a plan file.`, remedy);
 }
 
 function readerOf(folder: string): Pick<PlanInput, 'read' | 'list'> {

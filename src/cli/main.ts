@@ -99,7 +99,7 @@ Exit codes:
 function describeRun(program: Command, wrap: Wrap): void {
   const run = program
     .command('run')
-    .argument('[plan]', 'the plan file, of any known format')
+    .argument('[plan]', 'the plan file, of any known format, or a folder with a manifest.json')
     .description('execute a plan: agents, gates, landing, publishing')
     .option('--resume', 'go on with the last run of this plan instead of starting a new one');
   howToRun(run)
@@ -108,6 +108,7 @@ function describeRun(program: Command, wrap: Wrap): void {
     .option('--agent <name>', 'this agent for every task that has a coding agent')
     .option('--target <branch>', 'publish to this branch instead of the current one')
     .option('--format <name>', 'read the plan as this format instead of detecting it')
+    .option('--no-barriers', 'start a task when what it depends on is there, not wave by wave')
     .action(
       wrap(async (plan, options, command: Command) =>
         (await import('./commands/run.ts')).run(plan, { ...options, ...command.optsWithGlobals() }),
@@ -161,6 +162,7 @@ function describePlan(program: Command, wrap: Wrap): void {
     .description('check a plan and show it: stages, critical path, overlaps, gates, limits')
     .option('--format <name>', 'read it as this format instead of detecting it')
     .option('--explain', 'say first which format it is and why')
+    .option('--no-barriers', 'show it without barriers between waves')
     .option('--max-workers <n>', 'show it for so many workers', count)
     .option('--json', 'print JSON')
     .action(

@@ -49,6 +49,8 @@ export interface TaskSpec {
   readonly mode: 'write' | 'read' | 'here';
   /** The branch of its work, where the user has named one. */
   readonly branch?: string;
+  /** The step of the plan that its users count it to, from 1. It orders nothing: `needs` does. */
+  readonly wave?: number;
   readonly needs: readonly TaskId[];
   /** Begins with what the session of this task, which it needs, has learned. */
   readonly forks?: TaskId;
@@ -181,6 +183,8 @@ export interface WorkspaceSpec {
   /** No workspace is removed, whatever its outcome. */
   readonly keep?: boolean;
   readonly inject: readonly InjectSpec[];
+  /** What agents leave in a workspace that is never committed, in git's ignore syntax. */
+  readonly exclude?: readonly string[];
 }
 
 /** A folder of the user's that is laid into every workspace and never committed. */
@@ -271,6 +275,8 @@ export interface ReportSpec {
    *   waves-json  stages with their tasks, as JSON; waves-text the same as Markdown
    */
   readonly style: 'results' | 'waves-json' | 'waves-text';
+  /** What the report is about, where that is more than the plan's name. */
+  readonly subject?: string;
 }
 
 export const NATIVE_CONVENTIONS: Conventions = {

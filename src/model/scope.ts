@@ -47,6 +47,11 @@ export function isLiteral(glob: string): boolean {
   return !/[*?{}[\]()|\\"]/.test(glob);
 }
 
+/** What the braces stand for, one entry each; the glob itself where that cannot be listed. */
+export function listBraces(glob: string): readonly string[] {
+  return glob.includes('{') && !glob.includes('..') ? (expandBraces(glob) ?? [glob]) : [glob];
+}
+
 interface Compiled {
   covers(path: string): boolean;
   /** Lists of segments, one of which every covered path fits; `**` is any number of segments. */

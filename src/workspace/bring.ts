@@ -31,6 +31,8 @@ export async function bring(
   place: { readonly dir: string; readonly key: string; readonly mark: string },
   signal: AbortSignal,
 ): Promise<Brought> {
+  const { exclude = [] } = ground.plan.workspace;
+  if (exclude.length > 0) await addExcludes(ground.repository.commonDir, exclude, signal);
   await copyUntracked(ground, place.dir, signal);
   if (ground.plan.workspace.setup.length === 0) return { kind: 'ready' };
   if ((await setupOf(place.dir))?.key === place.key) return { kind: 'ready' };

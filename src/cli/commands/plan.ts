@@ -9,8 +9,9 @@ import { loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
 import { withoutSecrets } from '../secrets.ts';
+import { type WishFlags, wishesOf } from '../wishes.ts';
 
-export interface PlanCommandFlags {
+export interface PlanCommandFlags extends WishFlags {
   readonly projectDir: string;
   readonly format?: string;
   readonly maxWorkers?: number;
@@ -24,7 +25,8 @@ export async function plan(path: string, flags: PlanCommandFlags): Promise<numbe
   const place = await findPlace(flags.projectDir, signal);
   const config = await findConfig(place, signal);
   if (config === null) return EXIT.usage;
-  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null, config });
+  const from = { root: place.dir, format: flags.format ?? null, config, wishes: wishesOf(flags) };
+  const loaded = loadPlan(path, from);
   if (flags.explain === true && flags.json !== true) {
     process.stdout.write(loaded.why.map((line) => `${line}\n`).join(''));
   }

@@ -18,9 +18,10 @@ import { EXIT } from '../main.ts';
 import { newRunId } from '../names.ts';
 import { findPlace, type Place } from '../place.ts';
 import { withoutSecrets } from '../secrets.ts';
+import { type WishFlags, wishesOf } from '../wishes.ts';
 import { resume as resumeNewest } from './resume.ts';
 
-export interface RunFlags extends PlanFlags, HowToRun {
+export interface RunFlags extends PlanFlags, HowToRun, WishFlags {
   readonly resume?: boolean;
   readonly dryRun?: boolean;
   readonly format?: string;
@@ -36,7 +37,8 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   const place = await findPlace(flags.projectDir, signal);
   const config = await findConfig(place, signal);
   if (config === null) return EXIT.usage;
-  const loaded = loadPlan(path, { root: place.dir, format: flags.format ?? null, config });
+  const from = { root: place.dir, format: flags.format ?? null, config, wishes: wishesOf(flags) };
+  const loaded = loadPlan(path, from);
   if (loaded.plan === null) return loaded.exit;
   const plan = adjust(loaded.plan, flags, isCoding);
   requireAbilities(plan);

@@ -1,0 +1,205 @@
+/**
+ * A directory becomes a Plan.
+ *
+ *   L1. A wave is a barrier: each task of the next one needs all of it and its validation, unless
+ *       the user wants `deps` alone to be the order.
+ *   L2. The packages come first, in a commit of their own that every agent starts from.
+ *   L3. What the agents may not touch fails them (BOUNDARY); what they touch besides their CREATE
+ *       and MODIFY is reported.
+ */
+
+import {
+  type Conventions,
+  NO_OPTIONS,
+  NO_SANDBOX,
+  type Plan,
+  type TaskSpec,
+} from '../../../model/plan.ts';
+import { quoteWord } from './installers.ts';
+import type { Manifest, Wave } from './manifest.ts';
+import type { Order } from './order.ts';
+import type { CpoTask } from './task.ts';
+
+export interface Lowered {
+  readonly manifest: Manifest;
+  readonly tasks: readonly CpoTask[];
+  readonly order: Order;
+  readonly prompts: ReadonlyMap<string, { readonly prompt: string; readonly title: string }>;
+  /** Brings the packages; null where there are none to bring. */
+  readonly packages: string | null;
+  /** The directory relative to the repository's root. */
+  readonly directory: string;
+  readonly barriers: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+const MARKER = '/.claude-task-complete';
+const DEPENDENCIES = 'dependencies';
+
+/** Everything that was read, as a Plan. */
+export function lower(given: Lowered): Plan {
+  const { manifest, directory } = given;
+  const waves = manifest.waves;
+  const largest = Math.max(1, ...waves.map(({ tasks }) => tasks.length));
+  const folder = directory.split('/').at(-1) ?? '';
+  const spec = manifest.spec ?? '';
+  return {
+    name: [spec, manifest.name ?? ''].filter((part) => part !== '').join('-') || folder,
+    tasks: [
+      ...(given.packages === null ? [] : [packagesTask(given.packages)]),
+      ...waves.flatMap((wave) => lowerWave(wave, given)),
+    ],
+    gates: [],
+    workspace: { setup: [], setupKey: [], copy: [], inject: [], exclude: [MARKER, '.venv/'] },
+    landing: LANDING,
+    limits: { workers: manifest.maxParallel ?? largest, gates: 1, groups: {} },
+    sandbox: NO_SANDBOX,
+    notify: [],
+    conventions: conventionsOf(directory, spec),
+  };
+}
+
+/** The ids that are ours: no task of a manifest may be called so. */
+export function isReserved(id: string): boolean {
+  return id === DEPENDENCIES || /^wave-\d+-validation$/.test(id);
+}
+
+const LANDING: Plan['landing'] = {
+  strategy: 'rebase',
+  verify: 'off',
+  onConflict: 'fail',
+  onGateFailure: 'fail',
+  reworks: 0,
+  publish: 'end',
+};
+
+function conventionsOf(directory: string, spec: string): Conventions {
+  const within = (name: string): string => (directory === '' ? name : `${directory}/${name}`);
+  return {
+    branch: 'feature/{task}-{hash}',
+    workspace: '{run}/{task}',
+    commitMessage: 'feat({task}): {title}',
+    mergeMessage: 'Land {task}',
+    conflictExit: 1,
+    summary: 'report',
+    noTasks: 'error',
+    logs: { dir: within('logs'), style: 'result' },
+    reports: [
+      { path: within('report.json'), style: 'waves-json', subject: spec },
+      { path: within('execution-report.md'), style: 'waves-text', subject: spec },
+    ],
+  };
+}
+
+function lowerWave(wave: Wave, given: Lowered): readonly TaskSpec[] {
+  const tasks = given.tasks.filter((task) => task.wave === wave.number);
+  const specs = tasks.map((task) => lowerTask(task, needsOf(task, given), given));
+  if (wave.validation === null) return specs;
+  const script = validationScript(wave.validation.text);
+  const needs = specs.map(({ id }) => id);
+  return [...specs, validationTask(wave.number, script, needs)];
+}
+
+function needsOf(task: CpoTask, { manifest, tasks, order, packages, barriers }: Lowered): string[] {
+  const deps = [...(order.get(task.id) ?? [])];
+  const first = packages === null ? [] : [DEPENDENCIES];
+  if (!barriers) return deps.length === 0 ? first : deps;
+  const before = manifest.waves.filter(({ number }) => number < task.wave).at(-1);
+  if (before === undefined) return first;
+  const ids = tasks.filter(({ wave }) => wave === before.number).map(({ id }) => id);
+  const validation = before.validation === null ? [] : [validationId(before.number)];
+  return [...new Set([...ids, ...validation, ...deps])];
+}
+
+/** What every task of these directories has in common. */
+const COMMON: Omit<TaskSpec, 'id' | 'prompt'> = {
+  agent: 'claude',
+  mode: 'write',
+  needs: [],
+  hears: [],
+  writes: [],
+  outside: 'report',
+  forbids: [],
+  checks: [],
+  retries: 1,
+  timeoutMs: 2 * HOUR_MS,
+  idleMs: 2 * HOUR_MS,
+  permissions: 'bypassPermissions',
+  allowEmpty: true,
+  env: {},
+  options: NO_OPTIONS,
+  answer: 'free',
+};
+
+function lowerTask(task: CpoTask, needs: readonly string[], given: Lowered): TaskSpec {
+  const { file, entry, id } = task;
+  const { create = [], modify = [], boundary = [] } = file?.scope ?? {};
+  const role = entry.agent ?? file?.agent?.text;
+  const writes = [...new Set([...create, ...modify].map(({ path }) => path))];
+  const { prompt = '', title = id } = given.prompts.get(id) ?? {};
+  return {
+    ...COMMON,
+    id,
+    title,
+    prompt,
+    ...(role === undefined ? {} : { role }),
+    wave: task.wave,
+    needs,
+    writes,
+    forbids: forbidsOf(boundary, given.directory),
+    allowEmpty: writes.length === 0,
+    answer: 'completion',
+  };
+}
+
+/** A part of a file cannot be forbidden without the rest of it: agents are only told. */
+function forbidsOf(
+  boundary: readonly { readonly path: string; readonly part: string | null }[],
+  directory: string,
+): readonly string[] {
+  const paths = boundary.filter(({ part }) => part === null).map(({ path }) => path);
+  const isInside = directory !== '' && !directory.startsWith('..');
+  return [...new Set([...paths, ...(isInside ? [`${directory}/contracts/**`] : [])])];
+}
+
+function packagesTask(commands: string): TaskSpec {
+  const message = 'chore(deps): bring the packages of the plan';
+  const prompt = [
+    'set -eu',
+    commands,
+    'git add --all',
+    `git diff --cached --quiet || git commit --quiet --message ${quoteWord(message)}`,
+  ].join('\n');
+  return { ...COMMON, id: DEPENDENCIES, title: 'Packages', prompt, agent: 'shell', retries: 0 };
+}
+
+function validationId(wave: number): string {
+  return `wave-${wave}-validation`;
+}
+
+function validationTask(wave: number, prompt: string, needs: readonly string[]): TaskSpec {
+  return {
+    ...COMMON,
+    id: validationId(wave),
+    title: `Validation of wave ${wave}`,
+    prompt,
+    agent: 'shell',
+    mode: 'read',
+    wave,
+    needs,
+    retries: 0,
+    env: { PYTHONDONTWRITEBYTECODE: '1' },
+  };
+}
+
+/** Python where it begins like Python, for the interpreter of the project; else shell. */
+function validationScript(text: string): string {
+  if (!/^(?:from|import)\s/.test(text)) return text;
+  return `main=$(dirname "$(git rev-parse --path-format=absolute --git-common-dir)")
+if [ -f pyproject.toml ] && command -v uv > /dev/null; then set -- uv run python
+elif [ -x .venv/bin/python ]; then set -- .venv/bin/python
+elif [ -x "$main/.venv/bin/python" ]; then set -- "$main/.venv/bin/python"
+else set -- python3
+fi
+"$@" -c ${quoteWord(text)}`;
+}

@@ -1,0 +1,195 @@
+/**
+ * manifest.json: waves of tasks. The current form lists them; the form 1.0.0 leaves them to the
+ * front matter of the task files, so that its waves are made of what was found there.
+ */
+
+import { type Place, type ProblemLog, quote } from '../../problem.ts';
+import { describe, entryOf, type YamlMap, type YamlNode } from '../../yaml-source.ts';
+import { meant, readCount, readWord, type Word } from './fields.ts';
+import type { TaskFile } from './task-file.ts';
+
+export interface Manifest {
+  /** Such as `TS-0042`; null where it is missing, which is then in the log. */
+  readonly spec: string | null;
+  readonly name: string | null;
+  readonly title: string | null;
+  /** The value of `dependencies`. */
+  readonly dependencies: YamlNode | null;
+  /** How many agents at a time are meant; null where that is not said. */
+  readonly maxParallel: number | null;
+  readonly waves: readonly Wave[];
+}
+
+export interface Wave {
+  readonly number: number;
+  readonly at: Place;
+  readonly tasks: readonly ManifestTask[];
+  readonly validation: Word | null;
+}
+
+export interface ManifestTask {
+  readonly id: string;
+  readonly at: Place;
+  /** `plugin:agent`; null where only the task file may know it. */
+  readonly agent: string | null;
+  readonly promptFile: Word | null;
+  readonly component: string | null;
+}
+
+/** Whether the manifest is of the form 1.0.0. */
+export function isLegacy(root: YamlMap): boolean {
+  if (entryOf(root, 'waves') !== undefined) return false;
+  return entryOf(root, 'tech_spec')?.value.kind === 'map' || entryOf(root, 'tasks') !== undefined;
+}
+
+/** Reads a manifest that lists its waves. */
+export function readManifest(root: YamlMap, log: ProblemLog): Manifest {
+  const spec = readWord(root, 'tech_spec_id', log);
+  if (entryOf(root, 'tech_spec_id') === undefined) {
+    log.error(root.at, 'tech_spec_id is missing', 'add it: "tech_spec_id": "TS-0042"');
+  }
+  const metadata = entryOf(root, 'metadata')?.value;
+  const maxParallel = metadata === undefined ? null : readCount(metadata, 'max_parallel', log);
+  return {
+    ...headOf(root, log),
+    spec: spec?.text ?? null,
+    maxParallel,
+    waves: readWaves(root, log),
+  };
+}
+
+/** Reads a manifest of the form 1.0.0; its tasks are those of the files. */
+export function readLegacy(root: YamlMap, files: readonly TaskFile[], log: ProblemLog): Manifest {
+  const section = entryOf(root, 'tech_spec')?.value;
+  const id = section?.kind === 'map' ? readWord(section, 'id', log) : null;
+  if (id === null) log.error(section?.at ?? root.at, 'tech_spec.id is missing', 'add it');
+  if (files.length === 0) {
+    log.error(root.at, 'there are no task files', 'put them into tasks/, as task-001-name.md');
+  }
+  const byWave = new Map<number, ManifestTask[]>();
+  for (const file of files) {
+    const { wave, agent, path } = file;
+    if (wave === null) file.log.error(file.waveAt, 'wave is missing', 'add the wave: wave: 1');
+    if (agent === null) file.log.error(file.idAt, 'agent is missing', 'add agent: plugin:agent');
+    const tasks = byWave.get(wave ?? 1) ?? [];
+    byWave.set(wave ?? 1, tasks);
+    const at = placeOfFile(root, path) ?? root.at;
+    const { id, component } = file;
+    tasks.push({ id, at, agent: agent?.text ?? null, promptFile: null, component });
+  }
+  const numbers = [...byWave.keys()].sort((a, b) => a - b);
+  const waves = numbers.map((number) => {
+    const tasks = byWave.get(number) ?? [];
+    return { number, at: root.at, tasks, validation: null };
+  });
+  return { ...headOf(root, log), spec: id?.text ?? null, maxParallel: null, waves };
+}
+
+/** Where the manifest names a task file. */
+function placeOfFile(root: YamlMap, path: string): Place | null {
+  const files = entryOf(entryOf(root, 'tasks')?.value, 'files')?.value;
+  const named = files?.kind === 'list' ? files.items : [];
+  const same = named.find((item) => item.kind === 'scalar' && path.endsWith(String(item.value)));
+  return same?.at ?? null;
+}
+
+function headOf(root: YamlMap, log: ProblemLog): Pick<Manifest, 'name' | 'title' | 'dependencies'> {
+  return {
+    name: readWord(root, 'name', log)?.text ?? null,
+    title: readWord(root, 'title', log)?.text ?? null,
+    dependencies: entryOf(root, 'dependencies')?.value ?? null,
+  };
+}
+
+function readWaves(root: YamlMap, log: ProblemLog): readonly Wave[] {
+  const list = entryOf(root, 'waves')?.value;
+  if (list === undefined) {
+    log.error(root.at, 'waves is missing', 'add it: "waves": [{ "number": 1, "tasks": [] }]');
+    return [];
+  }
+  if (list.kind !== 'list' || list.items.length === 0) {
+    log.error(list.at, `waves must be a list with at least one wave, found ${describe(list)}`);
+    return [];
+  }
+  const waves = list.items.flatMap((item, index) => readWave(item, index, log) ?? []);
+  checkNumbers(waves, log);
+  return waves.toSorted((a, b) => a.number - b.number);
+}
+
+function readWave(node: YamlNode, index: number, log: ProblemLog): Wave | null {
+  if (node.kind !== 'map') {
+    log.error(node.at, `waves[${index}] must be an object, found ${describe(node)}`);
+    return null;
+  }
+  if (entryOf(node, 'number') === undefined) {
+    log.error(node.at, `waves[${index}]: number is missing`, `add "number": ${index + 1}`);
+  }
+  const number = readCount(node, 'number', log);
+  const list = entryOf(node, 'tasks')?.value;
+  if (list?.kind !== 'list' || list.items.length === 0) {
+    const found = list === undefined ? 'nothing' : describe(list);
+    const message = `waves[${index}]: tasks must be a list with at least one task, found ${found}`;
+    log.error(list?.at ?? node.at, message);
+  }
+  const items = list?.kind === 'list' ? list.items : [];
+  return {
+    number: number ?? index + 1,
+    at: entryOf(node, 'number')?.value.at ?? node.at,
+    tasks: items.flatMap((item) => readTask(item, log) ?? []),
+    validation: readWord(node, 'validation', log),
+  };
+}
+
+const ID = /^[A-Za-z0-9][\w.-]*$/;
+
+function readTask(node: YamlNode, log: ProblemLog): ManifestTask | null {
+  if (node.kind !== 'map') {
+    log.error(node.at, `a task must be an object, found ${describe(node)}`);
+    return null;
+  }
+  const id = readWord(node, 'id', log);
+  if (id === null) {
+    if (entryOf(node, 'id') === undefined) log.error(node.at, 'a task without id', 'add "id"');
+    return null;
+  }
+  if (!ID.test(id.text) || id.text.includes('..')) {
+    log.error(id.at, `id ${quote(id.text)} is not allowed`, 'use letters, digits, _, . and -');
+  }
+  if (entryOf(node, 'skills') !== undefined) {
+    const remedy = 'move them to the task file, which agents are told of';
+    log.warning(entryOf(node, 'skills')!.keyAt, 'skills in the manifest are ignored', remedy);
+  }
+  return {
+    id: id.text,
+    at: id.at,
+    agent: readWord(node, 'agent', log)?.text ?? null,
+    promptFile: readWord(node, 'prompt_file', log),
+    component: readWord(node, 'component', log)?.text ?? null,
+  };
+}
+
+/** Waves are 1, 2, 3 …, each once. */
+function checkNumbers(waves: readonly Wave[], log: ProblemLog): void {
+  const sorted = waves.toSorted((a, b) => a.number - b.number);
+  for (const [index, { number, at }] of sorted.entries()) {
+    if (number === index + 1) continue;
+    const isTwice = sorted[index - 1]?.number === number;
+    const message = isTwice ? `wave ${number} is there twice` : `there is no wave ${index + 1}`;
+    log.error(at, message, 'number the waves 1, 2, 3 without a gap');
+    return;
+  }
+}
+
+/** The task file of a task of the manifest. */
+export function fileOf(task: ManifestTask, files: readonly TaskFile[]): TaskFile | null {
+  const stem = (file: TaskFile): string => file.path.replace(/^.*\//, '').replace(/\.md$/i, '');
+  return (
+    files.find((file) => stem(file) === task.id) ??
+    files.find(({ id }) => id === task.id) ??
+    meant(
+      task.id,
+      files.map((file) => ({ id: stem(file), file })),
+    )?.file ??
+    null
+  );
+}

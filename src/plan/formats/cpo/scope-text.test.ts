@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { formatProblem, ProblemLog } from '../../problem.ts';
+import { type Directive, readScope } from './scope-text.ts';
+
+function read(text: string) {
+  const log = new ProblemLog('t.md');
+  const scope = readScope({ lines: text.split('\n'), firstLine: 10 }, log);
+  const shown = (key: Directive) =>
+    scope[key].map(({ path, part }) => (part === null ? path : `${path}::${part}`));
+  return {
+    create: shown('create'),
+    modify: shown('modify'),
+    boundary: shown('boundary'),
+    problems: log.sorted().map(formatProblem),
+  };
+}
+
+const NONE = { create: [], modify: [], boundary: [], problems: [] };
+
+test('commas inside braces do not separate, and braces are spelled out', () => {
+  expect(read('CREATE: apps/u/{models,views}.py, apps/u/tests/*.py')).toEqual({
+    ...NONE,
+    create: ['apps/u/models.py', 'apps/u/views.py', 'apps/u/tests/*.py'],
+  });
+});
+
+test.each(['CREATE: []', 'CREATE: (none)', 'CREATE:', 'CREATE: none', 'CREATE: -', '- CREATE: -'])(
+  '%j names nothing',
+  (text) => {
+    expect(read(`${text}\nMODIFY: a.py`)).toEqual({ ...NONE, modify: ['a.py'] });
+  },
+);
+
+test('a block list with remarks in parentheses gives bare paths', () => {
+  const text = `CREATE:
+- rag/store.py
+- rag/{a,b}.py (new, both)
+
+BOUNDARY:
+- rag/core/* (do not modify)
+- x.py (owned by task-001, task-002)`;
+
+  expect(read(text)).toEqual({
+    ...NONE,
+    create: ['rag/store.py', 'rag/a.py', 'rag/b.py'],
+    boundary: ['rag/core/*', 'x.py'],
+  });
+});
+
+test('bold directives with quoted paths and descriptions', () => {
+  const text = `**CREATE**:
+- \`apps/u/models.py\` - User, and nothing else
+- \`apps/my app/x.py\` – with a blank
+**MODIFY:**
+* "settings.py" — register it
+**BOUNDARY**: \`apps/core/\`, \`apps/billing/**\``;
+
+  expect(read(text)).toEqual({
+    ...NONE,
+    create: ['apps/u/models.py', 'apps/my app/x.py'],
+    modify: ['settings.py'],
+    boundary: ['apps/core', 'apps/billing/**'],
+  });
+});
+
+test('parts of files, with a remark behind #', () => {
+  const text = `MODIFY: a.py::User.save  # only this, please
+  - b.py::helper
+BOUNDARY: a.py::Admin`;
+
+  expect(read(text)).toEqual({
+    ...NONE,
+    modify: ['a.py::User.save', 'b.py::helper'],
+    boundary: ['a.py::Admin'],
+  });
+});
+
+test('brackets around a list, a list over two lines, folders named with brackets', () => {
+  const text = `CREATE: [a.py, b.py]
+MODIFY: c.py,
+  d.py
+BOUNDARY: app/[id]/(tab)/page.tsx`;
+
+  expect(read(text)).toEqual({
+    ...NONE,
+    create: ['a.py', 'b.py'],
+    modify: ['c.py', 'd.py'],
+    boundary: ['app/[id]/(tab)/page.tsx'],
+  });
+});
+
+test('prose is left out with a warning, and no path leaves the repository', () => {
+  expect(read('BOUNDARY: everything else in apps\nCREATE: ok.py, ../x.py, /etc/passwd')).toEqual({
+    ...NONE,
+    create: ['ok.py'],
+    problems: [
+      't.md:10:11: warning: "everything else in apps" is no path and is left out\n' +
+        '  put paths with blanks in ``',
+      't.md:11:16: error: "../x.py" climbs out of the repository\n' +
+        "  name something below the repository's root, without ..",
+      't.md:11:25: error: "/etc/passwd" is an absolute path\n' +
+        "  write it relative to the repository's root",
+    ],
+  });
+});
