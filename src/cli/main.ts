@@ -194,6 +194,17 @@ function describeLooking(program: Command, wrap: Wrap): void {
       ),
     );
   program
+    .command('collect')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('what became of the tasks that are over, and what their agents said last')
+    .option('-w, --wait', 'wait until the run ends; then end with its exit code')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (run, _, command: Command) =>
+        (await import('./commands/collect.ts')).collect(run, command.optsWithGlobals()),
+      ),
+    );
+  program
     .command('engine', { hidden: true })
     .action(wrap(async () => (await import('./commands/engine.ts')).engine()));
   program

@@ -8,12 +8,22 @@ import { fold } from '../model/fold.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { actionOf } from '../report/action.ts';
+import { exitCodeOf } from '../report/summary.ts';
+import { exitCodeFor } from './signals.ts';
 
 const TAIL_BYTES = 32 * 1024;
 
 /** The state of a run, from its journal. */
 export function readState(db: Database, run: string): RunState {
   return fold(readEntries(db, run, 0));
+}
+
+/** The exit code of a run, as the process that drove it gave it. */
+export function runExitCode(state: RunState): number {
+  const { outcome, stopping } = state;
+  const bySignal =
+    outcome === 'interrupted' && stopping !== null ? exitCodeFor(stopping.why) : null;
+  return bySignal ?? exitCodeOf(state);
 }
 
 /** What each running agent did last, from the end of its transcript. */

@@ -2,16 +2,15 @@
 
 import { openForReading } from '../../journal/database.ts';
 import { shellWord } from '../../report/clean.ts';
-import { exitCodeOf } from '../../report/summary.ts';
 import { tell } from '../execute.ts';
 import { noRun, runNamed } from '../find-run.ts';
 import { Following } from '../live.ts';
 import { findPlace } from '../place.ts';
-import { exitCodeFor } from '../signals.ts';
-import { readState } from '../watch-run.ts';
+import { readState, runExitCode } from '../watch-run.ts';
 import { watch } from './status.ts';
 
-const INTERRUPTED = 130;
+/** The exit code of somebody who stops looking. */
+export const INTERRUPTED = 130;
 
 /** Shows a run until it ends, then its summary; answers with the run's own exit code. */
 export async function attach(
@@ -25,14 +24,17 @@ export async function attach(
   using following = new Following(place.stateDir, run);
   await watch(place, run, false, following.signal);
   if (following.signal.reason === 'interrupted') {
-    const id = shellWord(run);
-    console.error(`Run ${run} goes on without you.`);
-    console.error(`  See it again: landfast attach ${id}. End it: landfast cancel --run ${id}`);
+    sayLeft(run);
     return INTERRUPTED;
   }
   const state = readState(db, run);
   await tell({ place, run, how: { projectDir: flags.projectDir, log: true } }, state);
-  const isCutShort = state.outcome === 'interrupted' && state.stopping !== null;
-  const bySignal = isCutShort ? exitCodeFor(state.stopping.why) : null;
-  return bySignal ?? exitCodeOf(state);
+  return runExitCode(state);
+}
+
+/** Says that a run is not ended by not looking at it. */
+export function sayLeft(run: string): void {
+  const id = shellWord(run);
+  console.error(`Run ${run} goes on without you.`);
+  console.error(`  See it again: landfast attach ${id}. End it: landfast cancel --run ${id}`);
 }

@@ -1,0 +1,118 @@
+/**
+ * What `landfast collect` shows: what became of each task that is over, and what its agent said last.
+ *
+ *   C1. It follows from the journal alone: anybody can ask, at any time, as often as they like.
+ *   C2. Last words are bounded: the logs have all of them.
+ */
+
+import type { RunOutcome } from '../model/event.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { isOver, lastWords, taskCost } from '../model/state.ts';
+import { brief, tail } from './clean.ts';
+import type { Ink, Style } from './format.ts';
+import { count, dollars, durationText, moneyText, PLAIN_INK, seconds, shortSha } from './format.ts';
+import type { Result } from './outcome.ts';
+import { failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
+import { branchOf, hasKeptWork } from './remedy.ts';
+
+export interface ResultsInfo {
+  readonly run: string;
+  /** Whether an engine is working on the run. */
+  readonly live: boolean;
+  readonly ink?: Ink;
+}
+
+/** One task that is over, for programs. */
+export interface TaskResult {
+  readonly task: TaskId;
+  readonly status: Result;
+  readonly duration_sec: number;
+  readonly cost_usd: number;
+  readonly attempts: number;
+  /** Whether `commit` has landed; otherwise it is on `branch`. */
+  readonly landed: boolean;
+  readonly commit: Sha | null;
+  /** The branch that holds the work, where it has not landed. */
+  readonly branch: string | null;
+  readonly failure: { readonly kind: string; readonly message: string } | null;
+  /** The end of the agent's last words. */
+  readonly text: string;
+}
+
+export interface Results {
+  readonly run: string;
+  readonly outcome: RunOutcome | null;
+  readonly live: boolean;
+  readonly total: number;
+  readonly tasks: readonly TaskResult[];
+}
+
+/** The results so far. When the run is over, tasks that never finished are among them. */
+export function resultsJson(state: RunState, { run, live }: ResultsInfo): Results {
+  const over = [...state.tasks.values()].filter((task) => isOver(task) || state.outcome !== null);
+  return {
+    run,
+    outcome: state.outcome,
+    live,
+    total: state.tasks.size,
+    tasks: over.map((task) => taskResult(state, task, run)),
+  };
+}
+
+/** The same for people. */
+export function resultsText(state: RunState, info: ResultsInfo): string {
+  const ink = info.ink ?? PLAIN_INK;
+  const { tasks, total } = resultsJson(state, info);
+  const blocks = tasks.map((result) => block(result, ink).join('\n'));
+  const rest = total - tasks.length;
+  if (rest > 0) blocks.push(`${count(rest, 'task is', 'tasks are')} not over yet.`);
+  return `${blocks.join('\n\n')}\n`;
+}
+
+const WORDS_CHARS = 4_000;
+const WORDS_LINES = 12;
+
+function taskResult(state: RunState, task: TaskState, run: string): TaskResult {
+  const failure = failureOf(task);
+  const { status } = task;
+  const landed = status.kind === 'landed';
+  return {
+    task: task.spec.id,
+    status: resultOf(task),
+    duration_sec: seconds(workMs(task, state.at)),
+    cost_usd: dollars(taskCost(task)),
+    attempts: task.attempts.length,
+    landed,
+    commit: landed ? status.commit : task.work,
+    branch: !landed && hasWork(state, task) ? branchOf(state, task, { run }) : null,
+    failure: failure && { kind: failure.kind, message: failure.message },
+    text: lastWords(task).slice(-WORDS_CHARS),
+  };
+}
+
+function hasWork(state: RunState, task: TaskState): boolean {
+  return task.work !== null || hasKeptWork(state, task);
+}
+
+function block(result: TaskResult, { paint }: Ink): string[] {
+  const { task, status, failure, commit, branch, landed, text } = result;
+  const name = paint(STYLES[status], `${RESULT_ICONS[status]} ${brief(task, 60)}`);
+  const words = tail(text, WORDS_LINES, WORDS_CHARS);
+  const at = commit === null ? '' : ` at ${shortSha(commit)}`;
+  return [
+    `${name}  ${status}  ${durationText(result.duration_sec * 1000)}  ${moneyText(result.cost_usd)}`,
+    ...(failure === null ? [] : [`    ${failure.kind}: ${brief(failure.message, 160)}`]),
+    ...(landed && commit !== null ? [`    landed as ${shortSha(commit)}`] : []),
+    ...(branch === null ? [] : [`    on branch ${brief(branch, 120)}${at}`]),
+    ...(words === '' ? [] : words.split('\n').map((line) => `    | ${line}`)),
+  ];
+}
+
+const STYLES: Readonly<Record<Result, Style>> = {
+  succeeded: 'good',
+  failed: 'bad',
+  skipped: 'warn',
+  cancelled: 'warn',
+  unfinished: 'warn',
+};

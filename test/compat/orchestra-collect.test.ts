@@ -1,0 +1,76 @@
+/** Looking at spawned agents and collecting what they did, as users of claude-orchestra want to. */
+
+import { expect, test } from 'vitest';
+import { start } from '../support/landfast.ts';
+import { orchestraProject, waitFor } from './orchestra-project.ts';
+
+const SLOW = `${waitFor()}; echo 1 > slow.txt; echo "slow is done"`;
+
+// Fix: another process than the one that had spawned found nothing to collect, whatever happened.
+test('R32: what is over is collected from another process, again and again', async () => {
+  const scripts = {
+    slow: SLOW,
+    'add quick': 'echo 1 > quick.txt; echo "quick is done"',
+    bad: 'exit 3',
+  };
+  await using project = await orchestraProject({ scripts });
+  await project.spawn('slow work', 'add quick', 'bad luck', '--detach');
+  const waiting = start(['collect', '--wait', '--json'], { cwd: project.dir });
+  await waiting.until(({ stderr }) => /add-quick.*landed|landed.*add-quick/i.test(stderr));
+  const early = JSON.parse((await project.cli('collect', '--json')).stdout);
+  const quick = {
+    task: 'add-quick',
+    status: 'succeeded',
+    landed: true,
+    branch: null,
+    failure: null,
+    text: 'quick is done',
+  };
+  expect(early).toMatchObject({ outcome: null, live: true, total: 3 });
+  expect(early.tasks.find(({ task }: { task: string }) => task === 'add-quick')).toMatchObject(
+    quick,
+  );
+  expect((await project.cli('collect')).stdout).toContain('not over yet');
+  await project.cli('cancel', 'bad-luck');
+  project.release();
+  const ended = await waiting.ended;
+  expect(ended.code).toBe(1);
+  const results = JSON.parse(ended.stdout);
+  expect(results).toMatchObject({ outcome: 'failed', live: false, total: 3 });
+  expect(results.tasks).toMatchObject([
+    { task: 'slow-work', status: 'succeeded', landed: true, text: 'slow is done' },
+    quick,
+    { task: 'bad-luck', landed: false },
+  ]);
+  expect(results.tasks.map((one: { duration_sec: number }) => one.duration_sec >= 0)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(JSON.parse((await project.cli('collect', '--json')).stdout)).toEqual(results);
+  expect((await project.cli('collect')).code).toBe(0);
+});
+
+test('collect without any run is refused, and Ctrl-C while waiting leaves the run alone', async () => {
+  await using project = await orchestraProject({ scripts: { slow: SLOW } });
+  expect(await project.cli('collect')).toMatchObject({ code: 2, stdout: '' });
+  await project.spawn('slow work', '--detach');
+  const waiting = start(['collect', '-w'], { cwd: project.dir });
+  await waiting.until(({ stderr }) => stderr.includes('slow-work'));
+  waiting.child.kill('SIGINT');
+  expect(await waiting.ended).toMatchObject({ code: 130, stdout: '' });
+  expect(JSON.parse((await project.cli('status', '--json')).stdout)).toMatchObject({ live: true });
+});
+
+// Fix: it showed a frozen picture, because state was read once.
+test('status --watch shows what happens while it watches', async () => {
+  await using project = await orchestraProject({ scripts: { slow: SLOW } });
+  await project.spawn('slow work', 'add quick', '--detach');
+  const watching = start(['status', '--watch'], { cwd: project.dir });
+  await watching.until(({ stdout }) => /add-quick.*landed|landed.*add-quick/i.test(stdout));
+  expect(watching.stdout).not.toMatch(/slow-work.*landed as/);
+  project.release();
+  const ended = await watching.ended;
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toMatch(/slow-work.*landed|landed.*slow-work/i);
+});
