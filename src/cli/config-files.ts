@@ -23,7 +23,7 @@ type Scope = ConfigFile['scope'];
 type KnownFile = Omit<ConfigFile, 'text'>;
 
 /**
- * What formats are told of: what is configured, with the repository's own hosting and branches where
+ * What formats are told of: what is configured, and the repository's own hosting and branches where
  * `git` does not say them. Null when a file is wrong, which has then been shown.
  */
 export async function findConfig(place: Place, signal: AbortSignal): Promise<Config | null> {
@@ -34,10 +34,13 @@ export async function findConfig(place: Place, signal: AbortSignal): Promise<Con
 }
 
 /** What is configured for a repository; null when a file is wrong, which has then been shown. */
-export function loadConfiguration(root: string): Configuration | null {
+export function loadConfiguration(
+  root: string,
+  scopes: readonly Scope[] = ['global', 'project'],
+): Configuration | null {
   const layers: ConfigLayer[] = [];
   let isBroken = false;
-  for (const file of [...filesOf('global', root), ...filesOf('project', root)]) {
+  for (const file of scopes.flatMap((scope) => filesOf(scope, root))) {
     const { layer, problems } = readConfig(file);
     for (const problem of problems) console.error(formatProblem(problem));
     if (layer === null) isBroken = true;

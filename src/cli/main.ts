@@ -61,6 +61,7 @@ function describe(wrap: Wrap): Command {
   describePlan(program, wrap);
   describeLooking(program, wrap);
   describeSteering(program, wrap);
+  describeConfig(program, wrap);
   program
     .command('agents')
     .description('the agents there are, which are installed, and what each can do')
@@ -168,6 +169,24 @@ function describePlan(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (plan, _, command: Command) =>
         (await import('./commands/plan.ts')).plan(plan, command.optsWithGlobals()),
+      ),
+    );
+}
+
+function describeConfig(program: Command, wrap: Wrap): void {
+  program
+    .command('config')
+    .argument('[key]', 'a key such as agent.max_retries, or a section such as land')
+    .argument('[value]', 'its new value; a list is separated by commas')
+    .description('show what is configured, or change it')
+    .option('-l, --list', 'all keys that have a value')
+    .option('--origin', 'with the file each comes from, or why it holds')
+    .option('-g, --global', "your own file for all repositories instead of this repository's")
+    .option('--unset', 'remove the key from the file')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (key, value, _, command: Command) =>
+        (await import('./commands/config.ts')).config(key, value, command.optsWithGlobals()),
       ),
     );
 }

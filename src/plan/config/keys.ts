@@ -1,12 +1,15 @@
 /**
  * The keys of a configuration, read from its one schema: what there is, and of which kind.
  *
- *   K1. A key is written with dots (`land.verify`). What a mapping of the user's own names holds has
- *       a key of its own (`limits.groups.db`), but a server of MCP is one value.
+ *   K1. A key is written with dots (`land.verify`). Below a mapping of the user's own names each has
+ *       a key (`limits.groups.db`); a server of MCP is one value.
  */
 
 import type { z } from 'zod';
+import { UserError } from '../../base/errors.ts';
 import type { Shape } from '../formats/native/value.ts';
+import { quote } from '../problem.ts';
+import { closest } from '../suggest.ts';
 import { configSchema } from './schema.ts';
 
 export interface ConfigKey {
@@ -28,6 +31,16 @@ export function findKey(name: string): ConfigKey | undefined {
   );
   const inner = map && namedValue(map.schema);
   return inner && path.at(-1) !== '' ? { path, ...inner } : undefined;
+}
+
+/** The key that is written so, or an error that says what was meant. */
+export function keyNamed(name: string): ConfigKey {
+  const key = findKey(name);
+  if (key !== undefined) return key;
+  const names = CONFIG_KEYS.map(({ path }) => path.join('.'));
+  const guess = names.find((one) => one.endsWith(`.${name}`)) ?? closest(name, names);
+  const remedy = guess === null ? 'docs/configuration.md has them all.' : `Did you mean ${guess}?`;
+  throw new UserError(`There is no key ${quote(name)}.`, remedy);
 }
 
 /** Whether the name is one of a section that holds further keys. */

@@ -56,7 +56,8 @@ const TOOLS = ['allowed_cli', 'allowed_tools', 'disallowed_tools', 'add_dirs'].m
   `defaults.tools.${key}`,
 ]);
 
-const SAME_THING: readonly (readonly string[])[] = [
+/** Names of one thing each: what is said by one of them is said. */
+export const SAME_THING: readonly (readonly string[])[] = [
   ['agent.max_retries', 'defaults.retries'],
   ['agent.max_runtime', 'defaults.timeout'],
   ['agent.inactivity_timeout', 'defaults.idle'],

@@ -11,7 +11,8 @@ import type { NativePlan } from './schema.ts';
 
 export type Wishes = NonNullable<NativePlan['defaults']>;
 
-const DEFAULT_AGENT = 'claude';
+/** The agent of a task where nobody says. */
+export const DEFAULT_AGENT = 'claude';
 const SCRIPTS: readonly string[] = ['shell', 'command'];
 
 /** The plan with the sections of the configuration behind its own; `defaults` is not touched. */
