@@ -1,7 +1,7 @@
 /** Flags change the plan before it runs; what they say wins over what the file says. Pure. */
 
 import { UserError } from '../base/errors.ts';
-import type { Plan, TaskSpec } from '../model/plan.ts';
+import type { LandingSpec, Plan, TaskSpec } from '../model/plan.ts';
 import { isGitBranchName } from './names.ts';
 
 export interface PlanFlags {
@@ -11,6 +11,7 @@ export interface PlanFlags {
   readonly sequential?: boolean;
   readonly budget?: number;
   readonly target?: string;
+  readonly onConflict?: LandingSpec['onConflict'];
 }
 
 /** The plan as the flags want it. `isCoding` tells coding agents from plain commands. */
@@ -29,7 +30,17 @@ export function adjust(plan: Plan, flags: PlanFlags, isCoding: (agent: string) =
     workers,
     ...(budget === undefined ? {} : { budgetUsd: budget }),
   };
-  return { ...plan, tasks, limits, ...(target === undefined ? {} : { target }) };
+  const landing = conflictsTo(flags.onConflict, plan.landing);
+  return { ...plan, tasks, limits, landing, ...(target === undefined ? {} : { target }) };
+}
+
+const REWORKS = 2;
+
+/** An agent that is to resolve conflicts needs a try to do so. */
+function conflictsTo(who: PlanFlags['onConflict'], landing: LandingSpec): LandingSpec {
+  if (who === undefined) return landing;
+  const reworks = who === 'agent' && landing.reworks === 0 ? REWORKS : landing.reworks;
+  return { ...landing, onConflict: who, reworks };
 }
 
 /** Only the tasks named. What they need beyond that is taken to be there already. */

@@ -16,12 +16,14 @@ import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Entry, Event } from '../model/event.ts';
+import type { FailureKind } from '../model/failure.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { killMarked } from '../process/reap.ts';
 import { clean } from '../report/clean.ts';
 import { summaryLines } from '../report/lines.ts';
 import type { ReportInfo } from '../report/remedy.ts';
+import { streamLines } from '../report/stream-lines.ts';
 import { exitCodeOf, summaryText } from '../report/summary.ts';
 import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
@@ -239,23 +241,36 @@ export async function tell(execution: Telling, state: RunState): Promise<void> {
   const out = how.events === true ? process.stderr : process.stdout;
   if (state.plan.conventions.summary === 'lines') {
     for (const line of summaryLines(state, { quiet })) out.write(`${line}\n`);
-    await tellTimeouts(execution, state);
+    await tellTails(execution, state, ['total-timeout']);
+    if (exitCodeOf(state) === 0) return;
+  }
+  if (state.plan.conventions.summary === 'streams') {
+    const { good, bad } = streamLines(state);
+    for (const line of quiet ? [] : good) out.write(`${line}\n`);
+    for (const line of bad) console.error(line);
+    await tellTails(execution, state, null);
     if (exitCodeOf(state) === 0) return;
   }
   if (quiet && exitCodeOf(state) === 0) return;
   const ink = inkOf(wantsColor(process.env, out.isTTY === true));
   const text = summaryText(state, { ...info, ink, ...(report === undefined ? {} : { report }) });
-  (state.plan.conventions.summary === 'lines' ? process.stderr : out).write(text);
+  const isForPeople = state.plan.conventions.summary === 'report';
+  (isForPeople ? out : process.stderr).write(text);
 }
 
 const TAIL_LINES = 20;
 const TAIL_BYTES = 64 * 1024;
 
-/** What a task that ran out of time had printed last. */
-async function tellTimeouts({ place, run }: Telling, state: RunState): Promise<void> {
+/** What tasks that failed in one of these ways, or in any, had printed last. */
+async function tellTails(
+  { place, run }: Telling,
+  state: RunState,
+  kinds: readonly FailureKind[] | null,
+): Promise<void> {
   const dir = attemptsDir(place.stateDir, run);
   for (const { spec, status, attempts } of state.tasks.values()) {
-    if (status.kind !== 'failed' || status.failure.kind !== 'total-timeout') continue;
+    if (status.kind !== 'failed') continue;
+    if (kinds !== null && !kinds.includes(status.failure.kind)) continue;
     const file = attemptFiles(dir, spec.id, attempts.length).stdout;
     const { lines } = await readTail(file, TAIL_BYTES, AbortSignal.timeout(TIDY_LIMIT_MS));
     if (lines.length === 0) continue;

@@ -8,6 +8,7 @@ import { UserError } from '../base/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Config } from '../plan/config/schema.ts';
 import type { PlanInput, Wishes } from '../plan/formats/format.ts';
+import { FORMATS } from '../plan/formats/index.ts';
 import { parsePlan } from '../plan/parse.ts';
 import { formatProblem } from '../plan/problem.ts';
 
@@ -18,12 +19,15 @@ export interface LoadedPlan {
   readonly hash: string;
   /** How the format was found, one sentence a line. */
   readonly why: readonly string[];
+  readonly preview: readonly string[];
+  /** The exit code for surroundings in which it cannot run. */
+  readonly refusalExit: 1 | 2 | 3;
 }
 
-/** A text with errors, which have been shown. */
+/** A text with errors, which have been shown; or one with which there is nothing to do here (0). */
 export interface RefusedPlan {
   readonly plan: null;
-  readonly exit: 1 | 2;
+  readonly exit: 0 | 1 | 2;
   readonly why: readonly string[];
 }
 
@@ -42,6 +46,7 @@ export function loadPlan(
     readonly wishes?: Wishes;
   },
 ): LoadedPlan | RefusedPlan {
+  if (isIdle(from.format)) return { plan: null, exit: 0, why: [] };
   const path = planFile(given);
   const bytes = readBytes(path);
   const folder = dirname(resolve(path));
@@ -57,14 +62,32 @@ export function loadPlan(
     },
     from.format,
   );
+  const { plan, format, why, refusalExit, preview = [] } = parsed;
+  if (isIdle(format)) return { plan: null, exit: 0, why };
   for (const problem of parsed.problems) console.error(formatProblem(problem));
-  const { plan, format, why, refusalExit = 2 } = parsed;
-  if (plan === null || format === null) return { plan: null, exit: refusalExit, why };
-  return { plan, format, why, hash: createHash('sha256').update(bytes).digest('hex') };
+  if (plan === null || format === null) return { plan: null, exit: refusalExit ?? 2, why };
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  return { plan, format, why, hash, preview, refusalExit: refusalExit ?? 3 };
+}
+
+/**
+ * Whether this process is inside an agent of such a plan. Their framework sets a variable so that
+ * an agent which comes across its own plan does not start all of it once more; for other plans it
+ * means nothing.
+ */
+function isIdle(format: string | null): boolean {
+  const variable = FORMATS.find(({ name }) => name === format)?.idleInside;
+  return variable !== undefined && process.env[variable] === '1';
+}
+
+/** A `~/` that no shell has replaced, because it was in quotes. */
+function withHome(path: string): string {
+  return path.startsWith('~/') && !existsSync(path) ? join(homedir(), path.slice(2)) : path;
 }
 
 /** The file that a plan is read from. */
-export function planFile(path: string): string {
+export function planFile(given: string): string {
+  const path = withHome(given);
   const inside = join(path, FOLDER_PLAN);
   return existsSync(inside) ? inside : path;
 }

@@ -110,6 +110,11 @@ function describeRun(program: Command, wrap: Wrap): void {
     .option('--target <branch>', 'publish to this branch instead of the current one')
     .option('--format <name>', 'read the plan as this format instead of detecting it')
     .option('--no-barriers', 'start a task when what it depends on is there, not wave by wave')
+    .addOption(
+      new Option('--on-conflict <who>', 'who resolves a conflict').choices(['agent', 'fail']),
+    )
+    .option('--split <n>', 'a dispatch plan as two streams, cut after so many batches', digits)
+    .option('--streams <n>', 'a dispatch plan as two streams, cut in the middle', two)
     .action(
       wrap(async (plan, options, command: Command) =>
         (await import('./commands/run.ts')).run(plan, { ...options, ...command.optsWithGlobals() }),
@@ -289,6 +294,19 @@ function count(text: string): number {
   throw new InvalidArgumentError('It must be a whole number of at least 1.');
 }
 
+/** Any whole number: whether it is in range, the plan says. */
+function digits(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+function two(text: string): number {
+  if (text === '2') return 2;
+  throw new InvalidArgumentError(
+    'A plan is cut in 2 streams. Without this option all that can run at once does.',
+  );
+}
+
 function money(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
@@ -299,11 +317,16 @@ function money(text: string): number {
 function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof UserError || error instanceof OperationalError) {
-    console.error(`landfast: ${error.message}`);
-    if (error.remedy !== undefined) console.error(`  ${error.remedy}`);
+    showError(error);
     return error instanceof UserError ? EXIT.usage : EXIT.world;
   }
   console.error('landfast: this is a bug of landfast; please report it with the lines below.');
   console.error(error instanceof Error ? error.stack : String(error));
   return EXIT.bug;
+}
+
+/** One line, and a way out. */
+export function showError({ message, remedy }: UserError | OperationalError): void {
+  console.error(`landfast: ${message}`);
+  if (remedy !== undefined) console.error(`  ${remedy}`);
 }

@@ -1,13 +1,35 @@
-/** Flags that change how a plan's text is read; what they mean is the format's business. */
+/** Flags that change how a plan is read, in the words that formats know. Pure. */
 
+import { UserError } from '../base/errors.ts';
 import type { Wishes } from '../plan/formats/format.ts';
 
 export interface WishFlags {
   /** False for `--no-barriers`. */
   readonly barriers?: boolean;
+  readonly target?: string;
+  /** Cut a list of batches in two streams after so many, or in the middle. */
+  readonly split?: number;
+  readonly streams?: number;
 }
 
 /** What the flags ask of the format. */
-export function wishesOf({ barriers }: WishFlags): Wishes {
-  return barriers === false ? { barriers } : {};
+export function wishesOf({ barriers, target, split, streams }: WishFlags): Wishes {
+  const isCut = split !== undefined || streams !== undefined;
+  return {
+    ...(barriers === false ? { barriers } : {}),
+    ...(target === undefined ? {} : { target }),
+    ...(isCut ? { split: split ?? null } : {}),
+  };
+}
+
+/** Only lists of batches can be cut. */
+const CUTTABLE = 'cast-dispatch';
+
+/** The format that the flags name, or mean; null where it is to be found out. */
+export function formatOf(flags: WishFlags & { readonly format?: string }): string | null {
+  const { split, streams, format } = flags;
+  if (split === undefined && streams === undefined) return format ?? null;
+  if (format === undefined || format === CUTTABLE) return CUTTABLE;
+  const flag = split === undefined ? '--streams' : '--split';
+  throw new UserError(`${flag} is for plans of the format ${CUTTABLE}, not ${format}.`);
 }

@@ -14,11 +14,11 @@ import { isCoding, requireAbilities } from '../agents.ts';
 import { findConfig } from '../config-files.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
 import { type LoadedPlan, loadPlan } from '../load-plan.ts';
-import { EXIT } from '../main.ts';
+import { EXIT, showError } from '../main.ts';
 import { newRunId } from '../names.ts';
 import { findPlace, type Place } from '../place.ts';
 import { withoutSecrets } from '../secrets.ts';
-import { type WishFlags, wishesOf } from '../wishes.ts';
+import { formatOf, type WishFlags, wishesOf } from '../wishes.ts';
 import { resume as resumeNewest } from './resume.ts';
 
 export interface RunFlags extends PlanFlags, HowToRun, WishFlags {
@@ -37,14 +37,36 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   const place = await findPlace(flags.projectDir, signal);
   const config = await findConfig(place, signal);
   if (config === null) return EXIT.usage;
-  const from = { root: place.dir, format: flags.format ?? null, config, wishes: wishesOf(flags) };
+  const from = {
+    root: place.dir,
+    format: formatOf(flags),
+    config,
+    wishes: wishesOf(flags),
+  };
   const loaded = loadPlan(path, from);
   if (loaded.plan === null) return loaded.exit;
+  try {
+    return await runLoaded(loaded, place, flags, signal);
+  } catch (error) {
+    if (!(error instanceof OperationalError)) throw error;
+    showError(error);
+    return loaded.refusalExit;
+  }
+}
+
+async function runLoaded(
+  loaded: LoadedPlan,
+  place: Place,
+  flags: RunFlags,
+  signal: AbortSignal,
+): Promise<number> {
   const plan = adjust(loaded.plan, flags, isCoding);
   requireAbilities(plan);
   if (flags.dryRun === true) {
     const { workers } = plan.limits;
     process.stdout.write(planText(plan, { format: loaded.format, maxWorkers: workers }));
+    const lines = loaded.preview.map((line) => `${line}\n`);
+    if (lines.length > 0) process.stdout.write(`\n${lines.join('')}`);
     return EXIT.ok;
   }
   checkHow(plan, flags);
@@ -57,11 +79,20 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   return startRun({ ...loaded, plan }, place, flags, signal);
 }
 
+const CHANGES = [
+  ['tasks', '--tasks'],
+  ['agent', '--agent'],
+  ['target', '--target'],
+  ['split', '--split'],
+  ['streams', '--streams'],
+  ['onConflict', '--on-conflict'],
+] as const;
+
 /** A run goes on with the plan it began with. */
 function refuseChanges(flags: RunFlags): void {
-  const given = (['tasks', 'agent', 'target'] as const).filter((key) => flags[key] !== undefined);
+  const given = CHANGES.filter(([key]) => flags[key] !== undefined);
   if (given.length === 0) return;
-  const names = given.map((key) => `--${key}`);
+  const names = given.map(([, name]) => name);
   throw new UserError(
     `A run that goes on keeps its plan: ${names.join(', ')} cannot be changed.`,
     'Leave it out, or start a new run without --resume.',

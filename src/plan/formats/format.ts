@@ -54,8 +54,13 @@ export interface ParsedPlan {
   /** The name of the format; null where none was recognised. */
   readonly format: string | null;
   readonly problems: readonly Problem[];
-  /** The exit code for a text with errors, where users of the format know another than 2. */
+  /**
+   * The exit code for a text with errors, and for surroundings in which it cannot run, where users
+   * of the format know another than 2 and 3.
+   */
   readonly refusalExit?: 1 | 2;
+  /** Lines that users of the format know from a dry run; shown behind the plan. */
+  readonly preview?: readonly string[];
 }
 
 export interface PlanFormat {
@@ -68,4 +73,6 @@ export interface PlanFormat {
   readonly isWhole?: true;
   /** Never throws: all problems at once, each with its place and a way out. */
   parse(input: PlanInput): ParsedPlan;
+  /** The variable that is 1 inside of such plans' agents: there such a plan does nothing. */
+  readonly idleInside?: string;
 }

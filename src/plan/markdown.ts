@@ -1,0 +1,96 @@
+/**
+ * Markdown as far as plans need it: headings, fenced blocks, and lines that are neither.
+ *
+ *   K1. What is inside a fence is nothing but text: a heading or a shorter fence there is no part.
+ *   K2. A fence may be indented at will (lists do that) and is closed by its own kind, at least as
+ *       long; one that is never closed goes on to the end of the text, and says so.
+ */
+
+import { LINE_BREAK, withoutBom } from './front-matter.ts';
+
+export type MarkdownPart = MarkdownHeading | MarkdownFence | MarkdownLine;
+
+export interface MarkdownHeading {
+  readonly kind: 'heading';
+  readonly line: number;
+  readonly level: number;
+  readonly text: string;
+}
+
+export interface MarkdownFence {
+  readonly kind: 'fence';
+  /** The line of the opening fence; the text begins on the next. */
+  readonly line: number;
+  readonly column: number;
+  /** What stands behind the opening fence, such as a language. */
+  readonly info: string;
+  /** The lines between the fences. */
+  readonly lines: readonly string[];
+  readonly closed: boolean;
+}
+
+export interface MarkdownLine {
+  readonly kind: 'line';
+  readonly line: number;
+  readonly text: string;
+}
+
+const FENCE = /^(\s*)(`{3,}|~{3,})(.*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+
+/** The parts of a text, in order. */
+export function readMarkdown(text: string): readonly MarkdownPart[] {
+  const lines = withoutBom(text).split(LINE_BREAK);
+  const parts: MarkdownPart[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const content = lines[index]!;
+    const line = index + 1;
+    const fence = openingFence(content);
+    const heading = HEADING.exec(content);
+    if (fence !== null) {
+      const end = closingLine(lines, index + 1, fence.marks);
+      const inside = lines.slice(index + 1, end);
+      const { info, column } = fence;
+      parts.push({ kind: 'fence', line, column, info, lines: inside, closed: end < lines.length });
+      index = end;
+    } else if (heading !== null) {
+      const [, marks = '', title = ''] = heading;
+      parts.push({ kind: 'heading', line, level: marks.length, text: headingText(title) });
+    } else {
+      parts.push({ kind: 'line', line, text: content });
+    }
+  }
+  return parts;
+}
+
+/** Without the closing marks that some put behind a heading. */
+function headingText(title: string): string {
+  return title
+    .trim()
+    .replace(/(?:^|[ \t])#+$/, '')
+    .trimEnd();
+}
+
+interface Opening {
+  readonly marks: string;
+  readonly info: string;
+  readonly column: number;
+}
+
+function openingFence(line: string): Opening | null {
+  const found = FENCE.exec(line);
+  if (found === null) return null;
+  const [, indent = '', marks = '', info = ''] = found;
+  // Three back-ticks and more of them on one line are code in a sentence.
+  if (marks.startsWith('`') && info.includes('`')) return null;
+  return { marks, info: info.trim(), column: indent.length + 1 };
+}
+
+/** The index of the line that closes the fence; the number of lines where none does. */
+function closingLine(lines: readonly string[], from: number, marks: string): number {
+  for (let index = from; index < lines.length; index += 1) {
+    const line = lines[index]!.trim();
+    if (line.length >= marks.length && line === marks[0]!.repeat(line.length)) return index;
+  }
+  return lines.length;
+}
