@@ -187,14 +187,14 @@ export interface WorkspaceSpec {
   readonly exclude?: readonly string[];
 }
 
-/** A folder of the user's that is laid into every workspace and never committed. */
+/** A folder of the user's that is laid into the workspaces of tasks and never committed. */
 export interface InjectSpec {
   /** Relative to the repository's root, or absolute. */
   readonly from: string;
   readonly to: string;
   /** Globs, relative to `from`, of what stays behind. */
   readonly skip: readonly string[];
-  /** Files, relative to `to`, that are empty in the workspace whatever they hold elsewhere. */
+  /** Files, relative to `to`, that are empty where a task writes, whatever they hold elsewhere. */
   readonly blank: readonly string[];
 }
 

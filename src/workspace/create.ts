@@ -19,7 +19,8 @@ import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { bring, cleanWorkspace } from './bring.ts';
-import { branchOf, type Ground, workspaceDir } from './ground.ts';
+import { branchOf, type Ground, specOf, workspaceDir } from './ground.ts';
+import { inject, takeBack } from './inject.ts';
 import { keepAside, keepWork } from './keep.ts';
 
 export interface WorkspaceOrder {
@@ -44,6 +45,7 @@ export async function createWorkspace(
   const dir = workspaceDir(ground, order.task);
   try {
     await checkOut(ground, order, dir, signal);
+    await inject(ground, { dir, mode: specOf(ground, order.task).mode }, signal);
     const brought = await bring(ground, { dir, key: 'workspace', mark: order.mark }, signal);
     if (brought.kind === 'ready') return { kind: 'ready', dir };
     if (brought.kind === 'stopped') return brought;
@@ -67,7 +69,10 @@ async function checkOut(
     return;
   }
   const isThere = order.attempt > 1 && (await isWorkingTree(dir));
-  if (isThere) await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
+  if (isThere) {
+    await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
+    await takeBack(dir, signal);
+  }
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
   if (order.start.kind !== 'fresh') await layOut(order, dir, signal);

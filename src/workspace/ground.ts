@@ -56,7 +56,8 @@ export function branchOf(ground: Ground, task: TaskId): string {
   return taskBranch(ground.plan.conventions, ground.run, specOf(ground, task));
 }
 
-function specOf({ plan }: Ground, task: TaskId): TaskSpec {
+/** A task of the plan. */
+export function specOf({ plan }: Ground, task: TaskId): TaskSpec {
   const spec = plan.tasks.find(({ id }) => id === task);
   assert(spec !== undefined, `the plan has a task ${task}`);
   return spec;

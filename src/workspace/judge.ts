@@ -20,6 +20,7 @@ import type { Sha, TaskSpec } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { check } from './check.ts';
 import { branchOf, type Ground } from './ground.ts';
+import { takeBack } from './inject.ts';
 import { keepAside } from './keep.ts';
 
 export interface Work {
@@ -44,6 +45,7 @@ export type Judged =
 export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
   const { task, dir, base } = work;
   await removeStaleLocks(dir, signal); // Everything that ran here has ended.
+  await takeBack(dir, signal);
   const { files, noIgnored } = await changesIn(dir, base, signal);
   if (task.mode === 'read') return { kind: 'good', commit: null, files: [], outside: files };
   if (files.length === 0) {

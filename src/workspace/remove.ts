@@ -22,6 +22,7 @@ import {
   workspaceDir,
   workspacesFolder,
 } from './ground.ts';
+import { takeBack } from './inject.ts';
 import { keepWork } from './keep.ts';
 import { dropIdle } from './pool.ts';
 
@@ -38,6 +39,7 @@ export async function removeWorkspace(
   const dir = workspaceDir(ground, task);
   const { commonDir } = ground.repository;
   if (existsSync(dir)) {
+    await takeBack(dir, signal);
     const left = (await isSafe(ground, { dir, safe }, signal))
       ? await leftovers(ground, dir, signal)
       : 'work';

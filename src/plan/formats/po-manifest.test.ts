@@ -25,6 +25,17 @@ function manifest(tasks: readonly string[], lines: readonly string[] = ['cwd: ".
   );
 }
 
+/** What workspaces get of the user's `.claude` folder. */
+const INJECT = {
+  from: '.claude',
+  to: '.claude',
+  skip: [
+    ...['CLAUDE.md', 'settings.json', 'logs', 'memory'],
+    ...['reports/!(plan-report-*.md)', 'reports/*/**'],
+  ],
+  blank: ['CLAUDE.md'],
+};
+
 const task = (id: string, more = 'read_only: false') => `{ id: ${id}, agent: dev, ${more} }`;
 
 /** The only error, which must mention all of these. */
@@ -69,7 +80,7 @@ test('PO-01: only the required keys give the documented defaults', () => {
       },
     ],
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [INJECT] },
     landing: {
       strategy: 'merge',
       verify: 'off',

@@ -6,13 +6,14 @@
  *   P2. What it reads is read alike, down to `yes`, `010` and `max_retries: "2"`.
  */
 
-import { type Conventions, NO_SANDBOX, type Plan } from '../../model/plan.ts';
+import { type Conventions, type InjectSpec, NO_SANDBOX, type Plan } from '../../model/plan.ts';
 import { markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
 import { type Place, ProblemLog, START } from '../problem.ts';
 import { validate } from '../validate.ts';
 import { describe, entryOf, readYaml, type YamlMap, type YamlNode } from '../yaml-source.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
 import { type Dialect, readDialect } from './po-manifest/dialect.ts';
+import { isAbsolute, relativePath } from './po-manifest/paths.ts';
 import { readTasks } from './po-manifest/task.ts';
 import { readGroupLimits, readRetries, readText } from './po-manifest/values.ts';
 import { readWebhooks } from './po-manifest/webhook.ts';
@@ -97,7 +98,7 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
     name: nameOf(root, input.file.path),
     tasks: tasks.map(({ spec }) => spec),
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [], inject: [] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [settingsOf(cwd, input)] },
     landing: LANDING,
     limits: { workers: dialect.workers, gates: 1, groups: groups ?? {} },
     sandbox: NO_SANDBOX,
@@ -139,6 +140,26 @@ function readDefaults(
     wishes: readWishes(value, 'defaults.', isOld, log),
   };
 }
+
+/**
+ * The `.claude` folder that workspaces get: that of `cwd`, else the one of the root. Not all of it:
+ * the agents of write tasks work without the project's memory and permissions.
+ */
+function settingsOf(cwd: string, { directory, repository }: PlanInput): InjectSpec {
+  const folder = isAbsolute(cwd) ? cwd : relativePath(directory, cwd);
+  const own = folder === '' ? SETTINGS : `${folder}/${SETTINGS}`;
+  return {
+    from: repository.list(own).length > 0 ? own : SETTINGS,
+    to: SETTINGS,
+    skip: [
+      ...['CLAUDE.md', 'settings.json', 'logs', 'memory'],
+      ...['reports/!(plan-report-*.md)', 'reports/*/**'],
+    ],
+    blank: ['CLAUDE.md'],
+  };
+}
+
+const SETTINGS = '.claude';
 
 /** Any scalar is a name; without one the file's name stands in. */
 function nameOf(root: YamlMap, path: string): string {
