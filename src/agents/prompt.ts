@@ -120,11 +120,13 @@ function story(before: Failure): string {
         'Resolve each so that both intentions survive, and leave no marker.',
       ].join('\n');
     case 'gate-failed':
-      return [
-        `Your work is finished, but combined with what landed meanwhile${landed(before)}`,
-        `the gate ${code(before.gate)} fails. Make the combination pass:`,
-        fenced(before.output),
-      ].join('\n');
+      return before.landedSince.length === 0
+        ? `Your work is finished, but the gate ${code(before.gate)} fails:\n${fenced(before.output)}`
+        : [
+            `Your work is finished, but combined with what landed meanwhile${landed(before)}`,
+            `the gate ${code(before.gate)} fails. Make the combination pass:`,
+            fenced(before.output),
+          ].join('\n');
     case 'checks-failed':
       return `The check ${code(before.check)} failed:\n${fenced(before.output)}`;
     case 'out-of-scope':

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assert, unreachable } from '../base/assert.ts';
 import type { Transcripts } from '../journal/transcript.ts';
+import { deliverWork } from '../merge/deliver.ts';
 import { landWork } from '../merge/land.ts';
 import { publish } from '../merge/publish.ts';
 import type { Chatter, Effect, Message } from '../model/effect.ts';
@@ -77,7 +78,9 @@ async function perform(
     }
     case 'merge':
       assert(site.ground !== null, 'landing needs a repository');
-      return landWork(site.ground, effect, report, signal);
+      return site.ground.plan.landing.strategy === 'none'
+        ? deliverWork(site.ground, effect, report, signal)
+        : landWork(site.ground, effect, report, signal);
     case 'release': {
       const limit = AbortSignal.timeout(RELEASE_LIMIT_MS);
       return release(site.ground, { ...effect, keep: parts.keepWorkspaces }, report, limit);

@@ -30,14 +30,23 @@ export async function landWork(
   signal: AbortSignal,
 ): Promise<void> {
   const { task, onto } = effect;
-  const answer = await tryLanding(ground, effect, report, signal).catch((error: unknown) => {
-    if (signal.aborted) return stoppedBy(signal);
-    if (!(error instanceof OperationalError)) throw error;
-    // One piece of work that git cannot handle must not end the others.
-    return { kind: 'commit-failed', message: `It could not be merged. ${error.message}` } as const;
-  });
+  const answer = await orFailure(signal, () => tryLanding(ground, effect, report, signal));
   if ('kind' in answer) return report({ type: 'merge.rejected', task, onto, failure: answer });
   report({ type: 'merge.landed', task, ...answer });
+}
+
+/** One piece of work that git cannot handle must not end the others. */
+export async function orFailure<T>(
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T | Failure> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) return stoppedBy(signal);
+    if (!(error instanceof OperationalError)) throw error;
+    return { kind: 'commit-failed', message: `It could not be merged. ${error.message}` };
+  }
 }
 
 interface Landed {
@@ -112,7 +121,8 @@ function conflict(effect: MergeEffect, files: readonly string[]): Failure {
   return { kind: 'conflict', message, files, landedSince };
 }
 
-function redGate(
+/** The failure of work on which a gate is red. */
+export function redGate(
   { landedSince }: MergeEffect,
   { gate, output }: { readonly gate: string; readonly output: string },
 ): Failure {
@@ -123,7 +133,8 @@ function redGate(
   return { kind: 'gate-failed', message, gate, output, landedSince };
 }
 
-function stoppedBy(signal: AbortSignal): Failure {
+/** The failure of a landing that was asked to stop. */
+export function stoppedBy(signal: AbortSignal): Failure {
   const kind = signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
   return { kind, message: 'Stopped while it was being verified; the work is committed.' };
 }

@@ -53,23 +53,29 @@ export async function catchUp(
 
 /**
  * Tidies up after a run: the workspaces of gates go, the branches of tasks that are done, and the
- * run's own branch if the target holds all of it and nothing is left to resume.
+ * run's own branch if the target holds all of it and nothing is left to resume. With strategy
+ * `none` nothing ever lands on that branch.
  */
 export async function closeRunBranch(
   ground: Ground,
-  { outcome, target, tasks }: RunState,
+  { outcome, target, tasks, plan }: RunState,
   signal: AbortSignal,
 ): Promise<void> {
   await removeRunFolder(ground, signal);
   await closeRefWriter(ground.repository.commonDir);
-  const done = [...tasks.values()].filter(({ workspace }) => workspace === 'removed');
+  // What a user has named, or wants to find on its branch, is not ours to delete.
+  const done = [...tasks.values()].filter(
+    ({ workspace, status, spec }) =>
+      workspace === 'removed' && status.kind !== 'delivered' && spec.branch === undefined,
+  );
   await removeBranches(
     ground,
     done.map(({ spec }) => spec.id),
     signal,
   );
   const { commonDir } = ground.repository;
-  if (outcome !== 'succeeded' || target === null) return;
+  const isDone = outcome === 'succeeded' || plan.landing.strategy === 'none';
+  if (!isDone || target === null) return;
   const ref = runRef(ground);
   const tip = await readRef(commonDir, ref, signal);
   if (tip === null || !(await isAncestor(commonDir, tip, `refs/heads/${target}`, signal))) return;

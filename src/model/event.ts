@@ -186,6 +186,16 @@ export type LandingEvent =
       readonly onto: Sha;
       readonly failure: Failure;
     }
+  /** The work is where it should be: on its own branch, which is not merged. */
+  | {
+      readonly type: 'work.delivered';
+      readonly task: TaskId;
+      readonly commit: Sha;
+      /** Without `refs/heads/`. */
+      readonly branch: string;
+      /** The remote that has the branch, too. */
+      readonly pushed: string | null;
+    }
   | { readonly type: 'publish.started'; readonly head: Sha }
   | {
       readonly type: 'publish.finished';

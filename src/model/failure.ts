@@ -40,6 +40,13 @@ export type Failure =
       readonly files: readonly string[];
       readonly landedSince: readonly TaskId[];
     }
+  /** The branch holds the finished work, but the remote did not take it. */
+  | {
+      readonly kind: 'push-failed';
+      readonly message: string;
+      readonly remote: string;
+      readonly branch: string;
+    }
   | { readonly kind: 'dependency-failed'; readonly message: string; readonly dependency: TaskId };
 
 export type SimpleFailureKind =

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { JournalBuilder, planOf, START, taskSpec } from '../../test/support/journal-builder.ts';
+import { delivered } from '../../test/support/runs.ts';
 import type { Failure } from './failure.ts';
 import { apply, fold } from './fold.ts';
 import { costOf, isGood, isOver, type Status, taskCost } from './state.ts';
@@ -175,6 +176,24 @@ test('good is landed or done; over is good or failed', () => {
   const tasks = runs.map((run) => run.state().tasks.get('a')!);
   expect(tasks.map(isGood)).toEqual([false, false, false, true, true, false]);
   expect(tasks.map(isOver)).toEqual([false, false, false, true, true, true]);
+});
+
+test('a resumed run pushes what lacks nothing but the push, without another attempt', () => {
+  const run = delivered({ strategy: 'none', push: 'origin' });
+  const at = START + run.entries.length * 1000;
+  run.add({ type: 'run.resumed', retry: ['login'] });
+  const { tasks } = run.state();
+  expect(tasks.get('users')?.status).toEqual({
+    kind: 'delivered',
+    commit: sha(2),
+    branch: 'landfast/r1.users',
+    pushed: 'origin',
+    at: START + 4000,
+  });
+  expect(tasks.get('login')).toMatchObject({
+    status: { kind: 'committed', commit: sha(3), at },
+    forgiven: 1,
+  });
 });
 
 describe('a journal that cannot be', () => {

@@ -8,7 +8,7 @@
 
 import { assert, unreachable } from '../base/assert.ts';
 import type { Entry, Event } from './event.ts';
-import type { TaskId, TaskSpec } from './plan.ts';
+import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import {
   type Attempt,
   type GateRun,
@@ -113,6 +113,11 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
       (state.landed as Landing[]).push({ ...pick(event, 'task', 'onto', 'commit'), at });
       taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };
       return;
+    case 'work.delivered': {
+      const where = pick(event, 'commit', 'branch', 'pushed');
+      taskOf(state, event.task).status = { kind: 'delivered', ...where, at };
+      return;
+    }
     default:
       return applyToTask(taskOf(state, event.task), event, at);
   }
@@ -120,7 +125,14 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
 
 type ToTask = Exclude<
   Event,
-  { type: `run.${string}` | `publish.${string}` | 'gate.finished' | 'merge.landed' }
+  {
+    type:
+      | `run.${string}`
+      | `publish.${string}`
+      | 'gate.finished'
+      | 'merge.landed'
+      | 'work.delivered';
+  }
 >;
 
 function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
@@ -208,11 +220,19 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
   for (const task of state.tasks.values()) (task as Draft<TaskState>).carried = isGood(task);
   for (const id of event.retry) {
     const task = taskOf(state, id);
-    task.status = { kind: 'waiting' };
+    task.status = isUnpushed(task)
+      ? { kind: 'committed', commit: task.work, at: state.at }
+      : { kind: 'waiting' };
     task.cancelled = false;
     task.forgiven = task.attempts.length;
     task.reworks = 0;
   }
+}
+
+/** Its work is finished and lacks nothing but the push. */
+function isUnpushed(task: TaskState): task is TaskState & { readonly work: Sha } {
+  const { status, work } = task;
+  return work !== null && status.kind === 'failed' && status.failure.kind === 'push-failed';
 }
 
 function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Attempt {

@@ -3,11 +3,12 @@
  *
  *   waiting ──► running ──► committed ──► merging ──► landed
  *                 │  ▲ │                     │
- *           retry ▼  │ └──► done             │ rejected
- *               stopped ◄────────────────────┘
+ *           retry ▼  │ └──► done             ├──► delivered
+ *               stopped ◄────────────────────┘ rejected
  *                 └──► failed               (waiting ──► failed when a needed task failed)
  *
- * `done` is a read task that succeeded, or a write task that had nothing to change.
+ * `done` is a read task that succeeded, or a write task that had nothing to change. `delivered` is
+ * work that stays on its branch, because the plan wants nothing merged.
  *
  *   S1. Ready, blocked, progress and time left are computed from it and never stored.
  *   S2. Outside of fold.ts all of it is readonly.
@@ -71,6 +72,13 @@ export type Status =
   | { readonly kind: 'committed'; readonly commit: Sha; readonly at: number }
   | { readonly kind: 'merging'; readonly commit: Sha; readonly onto: Sha }
   | { readonly kind: 'landed'; readonly commit: Sha; readonly at: number }
+  | {
+      readonly kind: 'delivered';
+      readonly commit: Sha;
+      readonly branch: string;
+      readonly pushed: string | null;
+      readonly at: number;
+    }
   | { readonly kind: 'done'; readonly at: number }
   | { readonly kind: 'failed'; readonly failure: Failure; readonly at: number };
 
@@ -140,7 +148,8 @@ export function isOver(task: TaskState): boolean {
 
 /** True when tasks that need this one may start. */
 export function isGood(task: TaskState): boolean {
-  return task.status.kind === 'landed' || task.status.kind === 'done';
+  const { kind } = task.status;
+  return kind === 'landed' || kind === 'delivered' || kind === 'done';
 }
 
 /** What a task's agent said when it was done; empty where it has not been, or said nothing. */

@@ -9,7 +9,8 @@ import { complete } from './config/complete.ts';
 import { chooseFormat } from './detect.ts';
 import type { ParsedPlan, PlanInput } from './formats/format.ts';
 import { withoutBom } from './front-matter.ts';
-import { ProblemLog, placeAt, START } from './problem.ts';
+import { ProblemLog, placeAt, quote, START } from './problem.ts';
+import { firstUnseen, UNSEEN_REMEDY } from './validate.ts';
 
 /** Beyond this no plan is meant; it is about as much as a thousand long prompts. */
 const MAX_LENGTH = 8 * 1024 * 1024;
@@ -27,8 +28,13 @@ export function parsePlan(input: PlanInput, name: string | null): ReadPlan {
   const { format, why } = isText ? chooseFormat(input.file, name, log) : { format: null, why: [] };
   if (format === null) return { plan: null, format: null, problems: log.sorted(), why };
   const parsed = format.parse(input);
-  if (parsed.plan === null || format.isWhole === true) return { ...parsed, why };
-  return { ...parsed, plan: complete(parsed.plan, input.config), why };
+  const isDone = parsed.plan === null || format.isWhole === true;
+  const plan = isDone ? parsed.plan : complete(parsed.plan, input.config);
+  const unseen = plan === null ? null : firstUnseen(plan);
+  if (unseen === null) return { ...parsed, plan, why };
+  const [task, message] = unseen;
+  log.error(START, `task ${quote(task)}: ${message}`, UNSEEN_REMEDY);
+  return { ...parsed, plan: null, problems: [...parsed.problems, ...log.sorted()], why };
 }
 
 function checkText(text: string, log: ProblemLog): boolean {

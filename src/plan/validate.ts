@@ -8,7 +8,7 @@
  */
 
 import { ancestors, findCycle } from '../model/graph.ts';
-import type { TaskId } from '../model/plan.ts';
+import type { Plan, TaskId } from '../model/plan.ts';
 import { isLiteral, normaliseGlob } from '../model/scope.ts';
 import { type Place, type ProblemLog, quote } from './problem.ts';
 import { closest } from './suggest.ts';
@@ -43,6 +43,24 @@ export function validate(tasks: readonly TaskOutline[], source: Source, log: Pro
   const at = source.at('needs', first, first.needs.indexOf(cycle[1]!));
   const remedy = `remove one of these from ${source.needsKey}: none of the tasks could ever start`;
   log.error(at, `cyclic dependency: ${cycle.join(' -> ')}`, remedy);
+}
+
+/** A task that needs work which stays on its branch would start without it. */
+export function unseenNeed(need: TaskId): string {
+  return `with strategy none the work of ${quote(need)} is not seen by the tasks that need it`;
+}
+
+export const UNSEEN_REMEDY = 'choose another strategy, or make one task of them';
+
+/** The same for a whole plan, of any format: the first problem of the kind, or null. */
+export function firstUnseen({ tasks, landing }: Plan): readonly [TaskId, string] | null {
+  if (landing.strategy !== 'none') return null;
+  const writers = new Set(tasks.filter(({ mode }) => mode === 'write').map(({ id }) => id));
+  for (const { id, mode, needs } of tasks) {
+    const need = mode === 'write' ? needs.find((each) => writers.has(each)) : undefined;
+    if (need !== undefined) return [id, unseenNeed(need)];
+  }
+  return null;
 }
 
 /** Returns the tasks with each id once. */

@@ -9,7 +9,7 @@
 import type { Failure } from '../model/failure.ts';
 import { runBranch } from '../model/names.ts';
 import type { Attempt, RunState, TaskState } from '../model/state.ts';
-import { costOf, taskCost } from '../model/state.ts';
+import { costOf, isGood, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
 import { categoryOf } from './lines.ts';
 import {
@@ -82,7 +82,9 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
     mode: task.spec.mode,
     needs: task.spec.needs,
     state: task.status.kind,
-    commit: task.status.kind === 'landed' ? task.status.commit : null,
+    commit: 'commit' in task.status && isGood(task) ? task.status.commit : null,
+    branch: task.status.kind === 'delivered' ? task.status.branch : null,
+    pushed: task.status.kind === 'delivered' ? task.status.pushed : null,
     cost_usd: dollars(taskCost(task)),
     tokens: tokensOf(task.attempts),
     session: task.session,

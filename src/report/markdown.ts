@@ -14,6 +14,7 @@ import { count, durationText, isoTime, moneyText, shortSha } from './format.ts';
 import type { Result } from './outcome.ts';
 import {
   countResults,
+  deliveriesOf,
   deniedTools,
   doerOf,
   failureOf,
@@ -44,6 +45,7 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     results(state),
     taskTable(state),
     ...landedSection(state),
+    ...deliveredSection(state),
     ...caughtSection(state),
     ...troubleSection(state, info),
     ...gatesSection(state),
@@ -102,6 +104,14 @@ function landedSection(state: RunState): string[] {
     return `${index + 1}. ${code(task)} as ${code(shortSha(commit))}${size}`;
   });
   return ['## What landed, in order', lines.join('\n'), ...published(state)];
+}
+
+function deliveredSection(state: RunState): string[] {
+  const lines = deliveriesOf(state).map(({ task, branch, pushed, commit }) => {
+    const remote = pushed === null ? '' : `, pushed to ${code(pushed)}`;
+    return `${code(task)} on branch ${code(branch)} at ${code(shortSha(commit))}${remote}`;
+  });
+  return lines.length === 0 ? [] : ['## What is on its branch', bullets(lines)];
 }
 
 function published({ publish }: RunState): string[] {

@@ -7,7 +7,8 @@
 
 import type { StopMode } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { RunState, TaskState } from '../model/state.ts';
+import type { TaskId } from '../model/plan.ts';
+import type { RunState, Status, TaskState } from '../model/state.ts';
 import { isGood } from '../model/state.ts';
 import { brief } from './clean.ts';
 import { count, shortSha } from './format.ts';
@@ -57,6 +58,35 @@ export function failureOf(task: TaskState): Failure | null {
   return status.kind === 'failed' || status.kind === 'stopped' ? status.failure : null;
 }
 
+/** Where work is that stays on its branch: `on branch x (pushed to origin)`. */
+export function deliveryText({
+  branch,
+  pushed,
+}: {
+  readonly branch: string;
+  readonly pushed: string | null;
+}): string {
+  const remote = pushed === null ? '' : ` (pushed to ${brief(pushed, 60)})`;
+  return `on branch ${brief(branch, 120)}${remote}`;
+}
+
+/** Tasks whose work stays on its branch, with where that is. */
+export function deliveriesOf(state: RunState): readonly Delivery[] {
+  return [...state.tasks.values()].flatMap(({ spec, status }) =>
+    status.kind === 'delivered' ? [{ ...status, task: spec.id }] : [],
+  );
+}
+
+export type Delivery = Status & { kind: 'delivered' } & { readonly task: TaskId };
+
+/** How much of the work that tasks may do is where it should be: `landed 2/5`. */
+export function progressText({ plan, tasks, landed }: RunState): string {
+  const writers = plan.tasks.filter(({ mode }) => mode === 'write').length;
+  if (plan.landing.strategy !== 'none') return `landed ${landed.length}/${writers}`;
+  const delivered = [...tasks.values()].filter(({ status }) => status.kind === 'delivered').length;
+  return `delivered ${delivered}/${writers}`;
+}
+
 /** Who does the task, as people name it: its role, else its agent. */
 export function doerOf(task: TaskState): string {
   return task.spec.role ?? task.spec.agent;
@@ -86,7 +116,8 @@ export function deniedTools(task: TaskState): ReadonlyMap<string, number> {
 
 /** Whether something landed that should have reached the target branch and has not. */
 export function isUnpublished({ plan, base, head, target, publish }: RunState): boolean {
-  if (plan.landing.publish === 'off' || target === null || head === base) return false;
+  const { publish: when, strategy } = plan.landing;
+  if (when === 'off' || strategy === 'none' || target === null || head === base) return false;
   return publish.kind !== 'finished' || publish.head !== head;
 }
 

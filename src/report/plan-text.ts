@@ -129,6 +129,14 @@ function landingLines({ landing, limits }: Plan, { maxWorkers }: PlanTextExtra):
   const facts = [`workers ${maxWorkers}`, `gates ${limits.gates}`];
   if (limits.budgetUsd !== undefined) facts.push(`budget $${limits.budgetUsd}`);
   if (groups.length > 0) facts.push(`groups ${groups.join(', ')}`);
+  if (strategy === 'none') {
+    const push = landing.push === undefined ? 'not pushed' : `pushed to ${clean(landing.push)}`;
+    return [
+      `Landing: none: work stays on its branch, ${push}; verify ${verify}, on gate failure ` +
+        `${onGateFailure}, reworks ${reworks}`,
+      `Limits: ${facts.join(', ')}`,
+    ];
+  }
   return [
     `Landing: ${strategy}, verify ${verify}, on conflict ${onConflict}, on gate failure ` +
       `${onGateFailure}, reworks ${reworks}, publish ${publish}`,

@@ -62,6 +62,11 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
         text: 'Merge the branch yourself and resolve the conflict, or go on with a new attempt.',
         command: `git merge ${branch}`,
       };
+    case 'push-failed':
+      return {
+        text: 'Its work is on its branch. Push it yourself, or put right what stopped it and go on.',
+        command: `git push -u ${shellWord(failure.remote)} ${shellWord(failure.branch)}`,
+      };
     case 'dependency-failed':
       return { text: 'It starts once the task it needs is good.', command: resume };
     default:

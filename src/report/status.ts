@@ -22,7 +22,7 @@ import {
   seconds,
   shortSha,
 } from './format.ts';
-import { countResults, STOPPING_WORDS } from './outcome.ts';
+import { countResults, deliveriesOf, progressText, STOPPING_WORDS } from './outcome.ts';
 import { resumeCommand } from './remedy.ts';
 import type { TaskView } from './task-view.ts';
 import { taskView } from './task-view.ts';
@@ -69,6 +69,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
     total: state.tasks.size,
     ...counts,
     landed: state.landed.map(({ task }) => task),
+    delivered: deliveriesOf(state).map(({ task, branch, pushed }) => ({ task, branch, pushed })),
     queue: queueOf(state),
     publish: state.publish,
     tasks: viewsOf(state, info).map((view) => ({
@@ -161,7 +162,7 @@ function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
   const name = paint('bold', brief(state.plan.name, 60));
   return [
     `${name}  ${brief(info.run, 60)}  ${condition(state, info)}`,
-    paint('dim', `${elapsed}  ${moneyText(costOf(state))}  landed ${landedPart(state)}${head}`),
+    paint('dim', `${elapsed}  ${moneyText(costOf(state))}  ${progressText(state)}${head}`),
   ];
 }
 
@@ -170,12 +171,6 @@ function condition(state: RunState, { live }: StatusInfo): string {
   if (!live) return 'left behind';
   if (state.stopping === null) return 'running';
   return `${STOPPING_WORDS[state.stopping.mode]} (${brief(state.stopping.why, 80)})`;
-}
-
-/** Read tasks land nothing, so they are no part of what can land. */
-function landedPart(state: RunState): string {
-  const writers = state.plan.tasks.filter(({ mode }) => mode === 'write').length;
-  return `${state.landed.length}/${writers}`;
 }
 
 function taskRow(view: TaskView): Cell[] {

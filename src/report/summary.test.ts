@@ -7,6 +7,7 @@ import {
   CONFLICT,
   cancelled,
   conflicted,
+  delivered,
   deniedAndOutside,
   hostile,
   interrupted,
@@ -15,6 +16,10 @@ import {
   redTogether,
   retriedOnce,
 } from '../../test/support/runs.ts';
+import { reportJson } from './json.ts';
+import { reportMarkdown } from './markdown.ts';
+import { planText } from './plan-text.ts';
+import { statusText } from './status.ts';
 import { exitCodeOf, summaryText } from './summary.ts';
 
 const INFO = { run: 'r1' };
@@ -150,4 +155,43 @@ test('a conflict beside another failure is a failure', () => {
   const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }], { conventions });
   run.giveUp('a', CONFLICT).giveUp('b', RED).end('failed');
   expect(exitCodeOf(run.state())).toBe(1);
+});
+
+test('work that stays on its branch is listed, and a push that failed has its command', () => {
+  const landing = { strategy: 'none', push: 'origin' } as const;
+  const state = delivered(landing).state();
+  expect(exitCodeOf(state)).toBe(1);
+  expect(summaryText(state, INFO)).toMatchInlineSnapshot(`
+    "accounts: 1 of 2 tasks failed, 1 succeeded.
+      10 s  $0.00  delivered 1
+
+    ✓ users  on branch landfast/r1.users (pushed to origin)
+
+    ✗ login  push-failed: landfast/r1.login could not be pushed to origin: no.
+        Its work is on its branch. Push it yourself, or put right what stopped it and go on.
+        git push -u origin landfast/r1.login
+
+    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    "
+  `);
+  expect(statusText(state, { ...INFO, now: 0, live: false })).toMatchInlineSnapshot(`
+    "accounts  r1  failed
+    10 s  $0.00  delivered 1/2  head 0001ccc, for main
+
+    ✓ users  delivered  #1  1.0 s  on branch landfast/r1.users (pushed to origin)
+    ✗ login  failed     #1  1.0 s  push-failed: landfast/r1.login could not be pushed to origin: no.
+    "
+  `);
+  expect(reportMarkdown(state, INFO)).toContain(
+    '## What is on its branch\n\n- `users` on branch `landfast/r1.users` at `0002ccc`, pushed to `origin`',
+  );
+  expect(
+    reportJson(state, INFO).tasks.map(({ commit, branch, pushed }) => [commit, branch, pushed]),
+  ).toEqual([
+    [`0002${'c'.repeat(36)}`, 'landfast/r1.users', 'origin'],
+    [null, null, null],
+  ]);
+  expect(planText(state.plan, { format: 'native', maxWorkers: 4 })).toContain(
+    'Landing: none: work stays on its branch, pushed to origin; verify each',
+  );
 });

@@ -5,13 +5,21 @@
  *   Y2. Whatever went wrong, there is a command to go on with.
  */
 
-import type { TaskId } from '../model/plan.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import { brief } from './clean.ts';
 import type { Ink } from './format.ts';
 import { durationText, moneyText, nameList, PLAIN_INK, shortSha } from './format.ts';
-import { failureOf, isUnpublished, outcomeSentence, RESULT_ICONS, tasksWith } from './outcome.ts';
+import {
+  deliveriesOf,
+  deliveryText,
+  failureOf,
+  isUnpublished,
+  outcomeSentence,
+  RESULT_ICONS,
+  tasksWith,
+} from './outcome.ts';
 import type { ReportInfo } from './remedy.ts';
 import {
   branchOf,
@@ -34,6 +42,7 @@ export function summaryText(state: RunState, info: SummaryInfo): string {
   const failed = tasksWith(state, 'failed');
   const sections = [
     headline(state, ink),
+    deliveredLines(state),
     ...failed.slice(0, SHOWN).map((task) => failedTask(state, task, info)),
     restLines(state, failed.length, info),
     publishLines(state, ink),
@@ -63,13 +72,27 @@ function headline(state: RunState, ink: Ink): string[] {
   const facts = [
     durationText((state.finishedAt ?? state.at) - state.startedAt),
     moneyText(costOf(state)),
-    ...(state.head === null ? [] : [`landed ${state.landed.length}`]),
-    ...(state.head === null ? [] : [`head ${shortSha(state.head)}`]),
+    ...(state.head === null ? [] : whatLanded(state, state.head)),
   ];
   return [
     `${name}: ${ink.paint(good ? 'good' : 'bad', outcomeSentence(state))}`,
     ink.paint('dim', `  ${facts.join('  ')}`),
   ];
+}
+
+function whatLanded(state: RunState, head: Sha): string[] {
+  if (state.plan.landing.strategy === 'none') return [`delivered ${deliveriesOf(state).length}`];
+  return [`landed ${state.landed.length}`, `head ${shortSha(head)}`];
+}
+
+/** Work that stays on its branch: somebody will want to know which. */
+function deliveredLines(state: RunState): string[] {
+  const delivered = deliveriesOf(state);
+  const lines = delivered
+    .slice(0, SHOWN)
+    .map((each) => `${RESULT_ICONS.succeeded} ${brief(each.task, 60)}  ${deliveryText(each)}`);
+  const rest = delivered.length - lines.length;
+  return rest > 0 ? [...lines, `… and ${rest} more on their branches`] : lines;
 }
 
 function failedTask(state: RunState, task: TaskState, info: SummaryInfo): string[] {

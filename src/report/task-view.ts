@@ -12,7 +12,7 @@ import { brief } from './clean.ts';
 import type { Style } from './format.ts';
 import { nameList, shortSha } from './format.ts';
 import type { Result } from './outcome.ts';
-import { failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
+import { deliveryText, failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
 import type { Crowd } from './wait.ts';
 import { retryWait, startWait } from './wait.ts';
 
@@ -76,6 +76,8 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
       return shape('landing', '◍', 'accent', `being verified on ${shortSha(status.onto)}`);
     case 'landed':
       return shape('landed', '✓', 'good', `as ${shortSha(status.commit)}`);
+    case 'delivered':
+      return shape('delivered', '✓', 'good', deliveryText(status));
     case 'done':
       return shape('done', '✓', 'good', 'nothing to land');
     case 'failed':

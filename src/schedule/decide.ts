@@ -92,9 +92,10 @@ function release(state: RunState): readonly Decision[] {
 /** The effect that ends a task's workspace; also used to go on with it after a crash. */
 export function releaseEffect({ plan }: RunState, task: TaskState): ReleaseEffect {
   const { base = null } = task.attempts.at(-1) ?? {};
-  // Squashed work is not in the history of the run's branch; only its changes are.
+  // Squashed or rebased work is not in the history of the run's branch; only its changes are.
   const landed = task.status.kind === 'landed' && plan.landing.strategy === 'merge';
-  const safe = [landed ? task.work : null, base].filter((commit) => commit !== null);
+  const isSafe = landed || task.status.kind === 'delivered';
+  const safe = [isSafe ? task.work : null, base].filter((commit) => commit !== null);
   return { kind: 'release', task: task.spec.id, succeeded: isGood(task), safe };
 }
 
@@ -103,8 +104,8 @@ export function publishEffect(state: RunState, head: Sha, target: string): Publi
   const works = [...state.tasks.values()].flatMap(({ status, work }) =>
     status.kind === 'landed' && work !== null ? [work] : [],
   );
-  const squashed = state.plan.landing.strategy === 'squash';
-  return { kind: 'publish', head, target, works: squashed ? [] : works };
+  const isKept = state.plan.landing.strategy === 'merge';
+  return { kind: 'publish', head, target, works: isKept ? works : [] };
 }
 
 /** The next candidate, when none is being verified. */
@@ -296,7 +297,9 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
 }
 
 function isUnpublished({ plan, head, base, publish }: RunState): boolean {
-  if (plan.landing.publish === 'off' || head === base || publish.kind === 'blocked') return false;
+  const { publish: when, strategy } = plan.landing;
+  if (when === 'off' || strategy === 'none' || head === base) return false;
+  if (publish.kind === 'blocked') return false;
   return publish.kind !== 'finished' || publish.head !== head;
 }
 

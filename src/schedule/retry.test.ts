@@ -40,6 +40,7 @@ const OF_KIND: { readonly [K in FailureKind]: Failure & { kind: K } } = {
   'checks-failed': { kind: 'checks-failed', message, check: 'npm test', output: '' },
   'gate-failed': { kind: 'gate-failed', message, gate: 'tests', output: '', landedSince: [] },
   conflict: { kind: 'conflict', message, files: ['x'], landedSince: [] },
+  'push-failed': { kind: 'push-failed', message, remote: 'origin', branch: 'b' },
   'dependency-failed': { kind: 'dependency-failed', message, dependency: 'b' },
 };
 

@@ -95,6 +95,7 @@ function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, '
     case 'commit-failed':
     case 'gate-failed':
     case 'conflict':
+    case 'push-failed':
     case 'dependency-failed':
       return 'never';
     default:

@@ -14,7 +14,7 @@ import { costOf, isGood } from '../model/state.ts';
 import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
-import { resultOf, STOPPING_WORDS } from '../report/outcome.ts';
+import { progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
 import type { ViewContext } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
 import { crowdOf } from '../report/wait.ts';
@@ -59,7 +59,7 @@ function titleLine({ run, state, now, width }: LiveView, paint: Paint): string {
   const numbers = [
     elapsed,
     moneyText(costOf(state)),
-    ...(writers === 0 ? [] : [`landed ${state.landed.length}/${writers}`]),
+    ...(writers === 0 ? [] : [progressText(state)]),
   ].join('  ');
   const name = brief(state.plan.name, 60);
   const id = brief(run, 60);

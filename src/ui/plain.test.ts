@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { JournalBuilder } from '../../test/support/journal-builder.ts';
 import {
   cancelled,
+  delivered,
   deniedAndOutside,
   hostile,
   interrupted,
@@ -129,4 +130,23 @@ test('one entry is one line without controls, however hostile', () => {
     expect(line).toMatch(/^\d\d:\d\d:\d\d {2}[^\x00-\x1f\x7f-\x9f\u2028-\u202e]+$/);
     expect(line.length).toBeLessThan(600);
   }
+});
+
+test('work that stays on its branch is delivered, not landed', () => {
+  const run = delivered({ strategy: 'none', push: 'origin' });
+  expect(linesOf(run)).toMatchInlineSnapshot(`
+    [
+      "12:00:00  (run)      started accounts: 2 tasks from 0001ccc for main",
+      "12:00:01  users      attempt 1 started (claude)",
+      "12:00:02  users      attempt 1 finished after 1.0 s, 1 file",
+      "12:00:03  users      delivering",
+      "12:00:04  users      on branch landfast/r1.users (pushed to origin) (1 file)",
+      "12:00:05  login      attempt 1 started (claude)",
+      "12:00:06  login      attempt 1 finished after 1.0 s, 1 file",
+      "12:00:07  login      delivering",
+      "12:00:08  login      was not delivered, push-failed: landfast/r1.login could not be pushed to origin: no.",
+      "12:00:09  login      failed for good after 1 attempt (push-failed)",
+      "12:00:10  (run)      1 of 2 tasks failed, 1 succeeded. 10 s, $0.00",
+    ]
+  `);
 });

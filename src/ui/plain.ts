@@ -15,7 +15,7 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import { brief } from '../report/clean.ts';
 import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
-import { doerOf, outcomeSentence } from '../report/outcome.ts';
+import { deliveryText, doerOf, outcomeSentence } from '../report/outcome.ts';
 import { retryWait } from '../report/wait.ts';
 import { pad } from './fit.ts';
 
@@ -59,7 +59,7 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
     case 'gate.finished':
       return gateText(event);
     default:
-      return taskText(event, taskIn(state, event.task), { at, info });
+      return taskText(event, taskIn(state, event.task), { at, info, plan: state.plan });
   }
 }
 
@@ -68,6 +68,7 @@ type TaskFact = Exclude<Event, { type: `run.${string}` | `publish.${string}` | '
 interface Moment {
   readonly at: number;
   readonly info: PlainInfo;
+  readonly plan: Plan;
 }
 
 function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment): string | null {
@@ -84,11 +85,13 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
     case 'attempt.failed':
       return `attempt ${event.attempt} failed, ${failureText(event.failure)}${again(task, moment)}`;
     case 'merge.started':
-      return `landing onto ${shortSha(event.onto)}`;
+      return delivers(moment) ? 'delivering' : `landing onto ${shortSha(event.onto)}`;
+    case 'work.delivered':
+      return `${deliveryText(event)}${filesText(task)}`;
     case 'merge.landed':
       return `landed as ${shortSha(event.commit)}${filesText(task)}`;
     case 'merge.rejected':
-      return `did not land, ${failureText(event.failure)}${again(task, moment)}`;
+      return `${delivers(moment) ? 'was not delivered' : 'did not land'}, ${failureText(event.failure)}${again(task, moment)}`;
     case 'task.failed':
       return overText(event.failure, task);
     case 'task.cancelled':
@@ -101,6 +104,11 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
     case 'workspace.removed':
       return null;
   }
+}
+
+/** Whether finished work stays on its branch. */
+function delivers({ plan }: Moment): boolean {
+  return plan.landing.strategy === 'none';
 }
 
 function startText({ plan, base, target }: Event & { type: 'run.started' }): string {

@@ -9,12 +9,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, OperationalError } from '../base/errors.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
-import { isAncestor, readRef, setRef } from '../git/refs.ts';
-import { addWorktree, removeWorktree } from '../git/worktree.ts';
+import { isAncestor, readRef, setRef, tipOf, updateRef } from '../git/refs.ts';
+import { addWorktree, checkoutOf, removeWorktree } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -63,6 +63,7 @@ async function checkOut(
   signal: AbortSignal,
 ): Promise<void> {
   const branch = branchOf(ground, order.task);
+  if (order.attempt === 1) await adoptBranch(ground, branch, order.base, signal);
   if (order.attempt === 1 && (await ground.pool.take(dir))) {
     const limit = { limitMs: LONG_LIMIT_MS };
     await git(dir, ['checkout', '-q', '-f', '-B', branch, order.base], signal, limit);
@@ -76,6 +77,29 @@ async function checkOut(
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
   if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
+}
+
+/**
+ * A branch whose name does not tell the run may be there already. One that the base contains is
+ * brought to the base; any other holds somebody's work and is left alone.
+ */
+async function adoptBranch(
+  { repository, run }: Ground,
+  branch: string,
+  base: Sha,
+  signal: AbortSignal,
+): Promise<void> {
+  if (branch.includes(run)) return;
+  const { commonDir } = repository;
+  const ref = `refs/heads/${branch}`;
+  const tip = await tipOf(commonDir, ref, signal);
+  if (tip === null || tip === base) return;
+  const checkout = await checkoutOf(commonDir, branch, signal);
+  if (checkout !== null) throw new OperationalError(`${branch} is checked out in ${checkout}.`);
+  const isFree = await isAncestor(commonDir, tip, base, signal);
+  const swap = isFree ? await updateRef(commonDir, ref, { to: base, from: tip }, signal) : null;
+  if (swap?.kind === 'moved') return;
+  throw new OperationalError(`The branch ${branch} exists and holds commits of its own.`);
 }
 
 /** Adds the worktree: on the branch the task already has, or on a new one at the base. */

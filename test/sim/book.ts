@@ -16,7 +16,18 @@ import { rule } from './violation.ts';
 /** One task as the journal tells it. `queued`: finished work that waits to be judged. */
 export interface Page {
   readonly spec: TaskSpec;
-  status: 'waiting' | 'running' | 'stopped' | 'queued' | 'merging' | 'landed' | 'done' | 'failed';
+  status:
+    | 'waiting'
+    | 'running'
+    | 'stopped'
+    | 'queued'
+    | 'merging'
+    | 'landed'
+    | 'delivered'
+    | 'done'
+    | 'failed';
+  /** Why it failed for good. */
+  failed: Failure['kind'] | null;
   attempts: number;
   base: Sha | null;
   /** The last finished work. */
@@ -101,7 +112,7 @@ export class Book {
     for (const id of event.retry) {
       const page = this.page(id);
       rule(page.status === 'failed', `${id} gets a new chance without having failed`);
-      page.status = 'waiting';
+      page.status = page.failed === 'push-failed' ? 'queued' : 'waiting';
       page.fate = null;
       page.cancelledSeq = null;
       page.used = { counted: 0, waits: 0, reworks: 0 };
@@ -124,7 +135,7 @@ export class Book {
     rule(this.publish !== 'running', 'finished while publishing');
     const mode = this.stopping?.mode;
     if (mode === undefined) {
-      const good = pages.every(({ status }) => status === 'landed' || status === 'done');
+      const good = pages.every(({ status }) => isGood(status));
       rule(pages.every(isOver), 'finished although a task has not ended');
       rule(!this.unpublished || this.publish === 'blocked', 'finished without publishing');
       const expected = good && this.publish !== 'blocked' ? 'succeeded' : 'failed';
@@ -180,6 +191,7 @@ export class Book {
       case 'merge.started':
       case 'merge.landed':
       case 'merge.rejected':
+      case 'work.delivered':
         return this.#merge(page, event);
       case 'task.failed':
         return this.#fail(page, event.failure);
@@ -257,7 +269,10 @@ export class Book {
     }
   }
 
-  #merge(page: Page, event: Of<'merge.started' | 'merge.landed' | 'merge.rejected'>): void {
+  #merge(
+    page: Page,
+    event: Of<'merge.started' | 'merge.landed' | 'merge.rejected' | 'work.delivered'>,
+  ): void {
     const { id } = page.spec;
     if (event.type === 'merge.started') {
       const busy = [...this.pages.values()].find(({ status }) => status === 'merging');
@@ -271,8 +286,11 @@ export class Book {
       return;
     }
     rule(page.status === 'merging', `${event.type} of ${id}, which is ${page.status}`);
-    page.status = 'landed';
-    if (event.type === 'merge.landed') return;
+    if (event.type !== 'merge.rejected') {
+      page.status = event.type === 'merge.landed' ? 'landed' : 'delivered';
+      const delivers = this.plan.landing.strategy === 'none';
+      return rule((page.status === 'delivered') === delivers, `${id} is ${page.status}`);
+    }
     page.fate = afterRejection(this.plan.landing, event.failure, this.at, page.used);
     page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
   }
@@ -292,6 +310,7 @@ export class Book {
     const exhausted = page.status === 'stopped' && page.fate?.kind === 'give-up';
     rule(reasons[failure.kind] === true || exhausted, `${id} fails too early: ${failure.kind}`);
     page.status = 'failed';
+    page.failed = failure.kind;
   }
 
   page(id: TaskId): Page {
@@ -303,13 +322,19 @@ export class Book {
 
 /** Whether nothing more will happen to the task. */
 export function isOver({ status }: Page): boolean {
-  return status === 'landed' || status === 'done' || status === 'failed';
+  return isGood(status) || status === 'failed';
+}
+
+/** Whether tasks that need such a one may start. */
+export function isGood(status: Page['status']): boolean {
+  return status === 'landed' || status === 'delivered' || status === 'done';
 }
 
 function newPage(spec: TaskSpec): Page {
   return {
     spec,
     status: 'waiting',
+    failed: null,
     attempts: 0,
     base: null,
     work: null,

@@ -4,7 +4,7 @@
  */
 
 import { type Effect, keyOf } from '../../src/model/effect.ts';
-import { type Book, isOver, type Page, TINY_USD } from './book.ts';
+import { type Book, isGood, isOver, type Page, TINY_USD } from './book.ts';
 import type { Job } from './jobs.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
 import type { Repo } from './repo.ts';
@@ -34,7 +34,8 @@ function guardAttempt({ book, repo, jobs }: Scene, effect: Effect & { kind: 'att
   rule(announced && page.base === effect.base, `${name} begins without being recorded`);
   for (const need of page.spec.needs) {
     const work = repo.landedWork(need);
-    rule(work !== null || book.page(need).status === 'done', `${name} begins before ${need}`);
+    const good = ['done', 'delivered'].includes(book.page(need).status);
+    rule(work !== null || good, `${name} begins before ${need}`);
     rule(work === null || repo.contains(effect.base, work), `${name} does not see ${need}`);
   }
   const heard = page.spec.hears.map((task) => ({ task, text: book.page(task).text }));
@@ -73,9 +74,11 @@ function guardMerge({ book, repo, jobs }: Scene, effect: Effect & { kind: 'merge
 function guardRelease({ book, repo, jobs }: Scene, effect: Effect & { kind: 'release' }): void {
   const page = book.page(effect.task);
   rule(page.workspace === 'released', `the release of ${effect.task} is not recorded`);
-  const good = page.status === 'landed' || page.status === 'done';
+  const good = isGood(page.status);
   rule(effect.succeeded === good, `${effect.task} is released as if succeeded=${!good}`);
   rule(page.status !== 'landed' || repo.landedWork(effect.task) !== null, 'released, not landed');
+  const lost = effect.safe.find((sha) => !repo.isReachable(sha));
+  rule(lost === undefined, `${lost} is taken for safe, but no ref holds it`);
   const user = jobs.find(
     ({ effect: other }) => other.kind !== 'publish' && other.task === effect.task,
   );
@@ -87,6 +90,8 @@ function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'pub
   rule(effect.head === repo.head, `${effect.head} is published, but the head is ${repo.head}`);
   rule(effect.target === book.plan.target, `published to ${effect.target}`);
   rule([...book.pages.values()].every(isOver), 'a publication begins before everything is over');
+  const lost = effect.works.find((sha) => !repo.isReachable(sha));
+  rule(lost === undefined, `${lost} is published, but no history holds it`);
   const other = jobs.find((job) => job.effect.kind !== 'release');
   rule(other === undefined, 'a publication begins while something runs');
 }
@@ -122,7 +127,7 @@ function guardStopped({ stopping, pages }: Book, { effect, signal, since }: Job)
 function isDue(book: Book, { spec, status, fate, cancelledSeq }: Page, now: number): boolean {
   if (cancelledSeq !== null) return false;
   if (status === 'stopped') return fate?.kind === 'attempt' && fate.dueAt <= now;
-  const good = (id: string) => ['landed', 'done'].includes(book.page(id).status);
+  const good = (id: string) => isGood(book.page(id).status);
   return status === 'waiting' && spec.needs.every(good);
 }
 

@@ -177,13 +177,23 @@ function beginMerge(
   random: Random,
 ): void {
   const { repo, book, seed } = universe;
-  let head: Sha | null = repo.contains(repo.head, commit) ? repo.head : null;
-  const landed = () => job.end({ type: 'merge.landed', task, onto, commit: head! });
+  const { landing } = book.plan;
+  const delivers = landing.strategy === 'none';
+  const isDone = delivers ? repo.delivered.has(task) : repo.contains(repo.head, commit);
+  let head: Sha | null = isDone ? repo.head : null;
+  const pushed = landing.push ?? null;
+  const landed = () =>
+    job.end(
+      delivers
+        ? { type: 'work.delivered', task, commit, branch: `b/${task}`, pushed }
+        : { type: 'merge.landed', task, onto, commit: head! },
+    );
   if (head !== null) {
     universe.foundDone += 1;
     return job.later(random.between(0, 50), landed);
   }
-  const verdict = mergeEnding(seed, book.page(task).spec, universe.told.countOf('merge', task));
+  const { spec } = book.page(task);
+  const verdict = mergeEnding({ seed, landing }, spec, universe.told.countOf('merge', task));
   const gate = {
     type: 'gate.finished',
     task,
@@ -194,7 +204,9 @@ function beginMerge(
   const duration = random.between(5, 600);
   if (verdict.kind === 'landed') {
     job.move = () => {
-      head = repo.land(task, commit, onto);
+      if (delivers) repo.deliver(task, commit);
+      const keeps = landing.strategy === 'merge';
+      head = delivers ? repo.head : repo.land(task, commit, { onto, keeps });
     };
     job.later(duration, () => {
       job.say({ ...gate, ok: true, output: '' });

@@ -49,12 +49,13 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
   const groups: Record<string, number> = {};
   if (random.chance(0.7)) groups.db = random.between(1, 2);
   if (random.chance(0.4)) groups.net = random.between(1, 3);
+  const landing = landingFor(random);
   return {
     name: `world ${seed}`,
-    tasks: tasksFor(random, traits.repository),
+    tasks: tasksFor(random, traits.repository, landing),
     gates: [{ name: 'tests', run: 'true', timeoutMs: 60_000 }].slice(random.between(0, 1)),
     workspace: { setup: [], setupKey: [], copy: [], inject: [] },
-    landing: landingFor(random),
+    landing,
     limits: {
       workers: random.between(1, 6),
       gates: 1,
@@ -68,32 +69,47 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
 }
 
 function landingFor(random: Random): LandingSpec {
+  const strategy = random.weighted([
+    ['merge', 0.6],
+    ['squash', 0.1],
+    ['rebase', 0.1],
+    ['none', 0.2],
+  ] as const);
   return {
-    strategy: 'merge',
+    strategy,
     verify: 'each',
     onConflict: random.chance(0.8) ? 'agent' : 'fail',
     onGateFailure: random.chance(0.8) ? 'agent' : 'fail',
     reworks: random.between(0, 2),
     publish: random.chance(0.8) ? 'end' : 'off',
+    ...(strategy === 'none' && random.chance(0.7) ? { push: 'origin' } : {}),
   };
 }
 
-function tasksFor(random: Random, repository: boolean): readonly TaskSpec[] {
+function tasksFor(
+  random: Random,
+  repository: boolean,
+  { strategy }: LandingSpec,
+): readonly TaskSpec[] {
   const count = random.chance(0.2) ? random.between(1, 3) : random.between(4, 25);
   const density = random.pick([0, 0.5, 1, 2]);
   const tasks: TaskSpec[] = [];
   for (let i = 0; i < count; i += 1) {
-    const needs = tasks.filter(() => random.chance(density / i)).map(({ id }) => id);
-    tasks.push(taskFor(random, { id: `t${i + 1}`, needs, repository }));
+    const mode = !repository || random.chance(0.15) ? 'read' : 'write';
+    // What stays on its branch is seen by nobody else, so no plan lets a writer need it.
+    const seen = tasks.filter(
+      (task) => strategy !== 'none' || mode === 'read' || task.mode === 'read',
+    );
+    const needs = seen.filter(() => random.chance(density / i)).map(({ id }) => id);
+    tasks.push(taskFor(random, { id: `t${i + 1}`, needs, mode }));
   }
   return random.shuffled(tasks); // A plan may name a task before what it needs.
 }
 
 function taskFor(
   random: Random,
-  { id, needs, repository }: { id: string; needs: readonly string[]; repository: boolean },
+  { id, needs, mode }: Pick<TaskSpec, 'id' | 'needs' | 'mode'>,
 ): TaskSpec {
-  const mode = !repository || random.chance(0.15) ? 'read' : 'write';
   const scopes = random.shuffled(Object.keys(SCOPES)).slice(0, random.between(0, 2));
   const group = random.weighted([
     ['db', 0.25],

@@ -98,7 +98,7 @@ function endsWell(seed: number, spec: TaskSpec, landing: LandingSpec): boolean {
       continue;
     }
     for (let fate: Fate = { kind: 'queue' }; fate.kind !== 'attempt'; ) {
-      const verdict = mergeEnding(seed, spec, merges);
+      const verdict = mergeEnding({ seed, landing }, spec, merges);
       merges += 1;
       if (verdict.kind === 'landed') return true;
       fate = afterRejection(landing, verdict.failure([]), 0, used);

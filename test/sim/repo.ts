@@ -17,39 +17,54 @@ export class Repo {
   target: Sha | null;
   /** What has landed, in order: the truth that the journal must agree with. */
   readonly landings: { readonly task: TaskId; readonly work: Sha }[] = [];
+  /** Work that stays on its branch. */
+  readonly delivered = new Map<TaskId, Sha>();
+  /** Whose changes a commit has: those of its history, and of what was rewritten into it. */
   readonly #contains = new Map<Sha, ReadonlySet<Sha>>();
+  readonly #history = new Map<Sha, ReadonlySet<Sha>>();
   #made = 0;
 
   constructor(base: Sha | null) {
     this.base = base;
     this.head = base;
     this.target = base;
-    if (base !== null) this.#contains.set(base, new Set([base]));
+    if (base === null) return;
+    this.#contains.set(base, new Set([base]));
+    this.#history.set(base, new Set([base]));
   }
 
   contains(commit: Sha | null, other: Sha): boolean {
     return commit !== null && this.#contains.get(commit)?.has(other) === true;
   }
 
-  /** A new commit on top of others. */
-  commit(name: string, parents: readonly Sha[]): Sha {
+  /** Whether a ref holds the commit itself, not only its changes. */
+  isReachable(commit: Sha): boolean {
+    const tips = [this.head, ...this.delivered.values()];
+    return tips.some((tip) => tip !== null && this.#history.get(tip)?.has(commit) === true);
+  }
+
+  /** A new commit on top of others, with the changes of more. */
+  commit(name: string, parents: readonly Sha[], rewritten: readonly Sha[] = []): Sha {
     this.#made += 1;
     const sha = `${name}-${this.#made}`;
-    const below = parents.map((parent) => {
-      const contained = this.#contains.get(parent);
-      if (contained === undefined) throw new Violation(`a commit on an unknown one: ${parent}`);
-      return [...contained];
-    });
-    this.#contains.set(sha, new Set([sha, ...below.flat()]));
+    this.#contains.set(sha, below(this.#contains, sha, [...parents, ...rewritten]));
+    this.#history.set(sha, below(this.#history, sha, parents));
     return sha;
   }
 
-  /** Moves the run's branch to a merge of the work. */
-  land(task: TaskId, work: Sha, onto: Sha): Sha {
+  /** Leaves the work on its branch, for good. */
+  deliver(task: TaskId, work: Sha): void {
+    const before = this.delivered.get(task);
+    if (before !== undefined) throw new Violation(`${task} is delivered twice: ${before}, ${work}`);
+    this.delivered.set(task, work);
+  }
+
+  /** Moves the run's branch to a merge of the work, or to its changes alone. */
+  land(task: TaskId, work: Sha, { onto, keeps }: { onto: Sha; keeps: boolean }): Sha {
     if (this.head !== onto) throw new Violation(`${task} lands on ${onto}, not on ${this.head}`);
     const before = this.landings.find((landing) => landing.task === task);
     if (before !== undefined) throw new Violation(`${task} landed twice: ${before.work}, ${work}`);
-    this.head = this.commit('head', [onto, work]);
+    this.head = keeps ? this.commit('head', [onto, work]) : this.commit('head', [onto], [work]);
     this.landings.push({ task, work });
     return this.head;
   }
@@ -65,4 +80,17 @@ export class Repo {
   landedWork(task: TaskId): Sha | null {
     return this.landings.find((landing) => landing.task === task)?.work ?? null;
   }
+}
+
+function below(
+  known: ReadonlyMap<Sha, ReadonlySet<Sha>>,
+  sha: Sha,
+  parents: readonly Sha[],
+): ReadonlySet<Sha> {
+  const all = parents.map((parent) => {
+    const contained = known.get(parent);
+    if (contained === undefined) throw new Violation(`a commit on an unknown one: ${parent}`);
+    return [...contained];
+  });
+  return new Set([sha, ...all.flat()]);
 }

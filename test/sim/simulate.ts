@@ -130,6 +130,8 @@ function checkEnd({ book, repo }: Universe, state: RunState): void {
     const page = book.page(id);
     const inHead = repo.landedWork(id) !== null;
     rule(inHead === (task.status.kind === 'landed'), `${id} is ${task.status.kind}, not in git`);
+    const onBranch = repo.delivered.has(id);
+    rule(onBranch === (task.status.kind === 'delivered'), `${id} is ${task.status.kind}, on git`);
     const kind = task.status.kind === 'committed' ? 'queued' : task.status.kind;
     const same = kind === page.status || (kind === 'stopped' && page.status === 'queued');
     rule(same, `${id} is ${kind} for the fold and ${page.status} for the book`);

@@ -37,6 +37,7 @@ export class Tally {
       `${this.of('attempt.started')} attempts`,
       `${this.of('rework')} reworks`,
       `${this.of('merge.landed')} landings`,
+      `${this.of('work.delivered')} deliveries`,
       `${this.of('merge.rejected')} rejections`,
       `${this.of('publish.finished')} publications`,
       `${this.of('run.stopping')} stops`,

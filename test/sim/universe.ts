@@ -25,9 +25,10 @@ export class Told {
 
   /** Books a recorded event: an end that the world told of is used up, one made up is not. */
   keep(event: Event): void {
-    const ends = /^(attempt|merge)\.(finished|failed|landed|rejected)$/.exec(event.type);
-    if (ends === null || !('task' in event) || !this.#facts.has(event)) return;
-    const key = `${ends[1]} ${event.task}`;
+    const ends = /^(attempt|merge|work)\.(finished|failed|landed|delivered|rejected)$/;
+    const [, of] = ends.exec(event.type) ?? [];
+    if (of === undefined || !('task' in event) || !this.#facts.has(event)) return;
+    const key = `${of === 'attempt' ? 'attempt' : 'merge'} ${event.task}`;
     this.#kept.set(key, (this.#kept.get(key) ?? 0) + 1);
   }
 

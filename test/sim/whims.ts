@@ -5,7 +5,7 @@
  */
 
 import type { Failure, FailureKind } from '../../src/model/failure.ts';
-import type { TaskId, TaskSpec } from '../../src/model/plan.ts';
+import type { LandingSpec, TaskId, TaskSpec } from '../../src/model/plan.ts';
 import { Random } from './random.ts';
 
 export type AttemptEnding =
@@ -56,15 +56,21 @@ export function attemptEnding(seed: number, spec: TaskSpec, nth: number): Attemp
   return { kind: 'failed', failure: () => failureOf('no-change', 0) };
 }
 
-/** How the nth judged landing of a task turns out. */
-export function mergeEnding(seed: number, spec: TaskSpec, nth: number): MergeEnding {
+/** How the nth judged landing of a task turns out, or its delivery where nothing is merged. */
+export function mergeEnding(
+  { seed, landing }: { readonly seed: number; readonly landing: LandingSpec },
+  spec: TaskSpec,
+  nth: number,
+): MergeEnding {
   const random = new Random(seed, 'merge', spec.id, nth);
   if (random.chance(0.65)) return { kind: 'landed' };
+  const merges = landing.strategy !== 'none';
   const kind = random.weighted([
-    ['conflict', 5],
+    ['conflict', merges ? 5 : 0],
     ['gate-failed', 5],
     ['interrupted', 2],
     ['workspace-failed', 0.5],
+    ['push-failed', !merges && landing.push !== undefined ? 5 : 0],
   ] as const);
   return { kind: 'rejected', failure: (since) => rejectionOf(kind, since) };
 }
@@ -90,6 +96,7 @@ function failureOf(
       return { kind, message, check: 'npm test', output: 'red' };
     case 'gate-failed':
     case 'conflict':
+    case 'push-failed':
     case 'dependency-failed':
       throw new Error(`no attempt ends with ${kind}`);
     default:
@@ -98,11 +105,12 @@ function failureOf(
 }
 
 function rejectionOf(
-  kind: 'conflict' | 'gate-failed' | 'interrupted' | 'workspace-failed',
+  kind: 'conflict' | 'gate-failed' | 'interrupted' | 'workspace-failed' | 'push-failed',
   landedSince: readonly TaskId[],
 ): Failure {
   const message = `It was ${kind}.`;
   if (kind === 'conflict') return { kind, message, files: ['same.txt'], landedSince };
   if (kind === 'gate-failed') return { kind, message, gate: 'tests', output: 'red', landedSince };
+  if (kind === 'push-failed') return { kind, message, remote: 'origin', branch: 'b' };
   return { kind, message };
 }

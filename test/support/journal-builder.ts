@@ -172,6 +172,13 @@ export class JournalBuilder {
     return this.add({ type: 'merge.landed', task, onto, commit: this.#head });
   }
 
+  /** The work stays on its branch. */
+  deliver(task: TaskId, pushed: string | null): this {
+    const commit = this.#commits.get(task) ?? this.#head;
+    const branch = `landfast/r1.${task}`;
+    return this.add({ type: 'work.delivered', task, commit, branch, pushed });
+  }
+
   reject(task: TaskId, failure: Failure): this {
     return this.add({ type: 'merge.rejected', task, onto: this.#head, failure });
   }

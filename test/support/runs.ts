@@ -1,8 +1,8 @@
 /** Runs of every kind, told as journals: what reports and views are tested with. */
 
 import type { Failure } from '../../src/model/failure.ts';
-import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
-import { JournalBuilder, type TaskInput } from './journal-builder.ts';
+import { type LandingSpec, NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
+import { JournalBuilder, planOf, type TaskInput } from './journal-builder.ts';
 
 const TRIO: readonly TaskInput[] = [
   { id: 'users' },
@@ -163,4 +163,18 @@ export function hostile(): JournalBuilder {
     .keep(id, long)
     .add({ type: 'publish.blocked', why: long, remedy: `${HOSTILE}\n\`\`\`\n# out` })
     .end('failed');
+}
+
+/** Two tasks whose work stays on its branch; the second one's could not be pushed. */
+export function delivered(landing: Partial<LandingSpec>): JournalBuilder {
+  const base = planOf([]).landing;
+  const run = new JournalBuilder([{ id: 'users' }, { id: 'login' }], {
+    landing: { ...base, ...landing },
+  });
+  run.start('users').finish('users').merge('users').deliver('users', 'origin');
+  const branch = 'landfast/r1.login';
+  const message = `${branch} could not be pushed to origin: no.`;
+  const failure: Failure = { kind: 'push-failed', message, remote: 'origin', branch };
+  run.start('login').finish('login').merge('login').reject('login', failure);
+  return run.giveUp('login', failure).end('failed');
 }

@@ -11,6 +11,7 @@ import type { Plan, Sha } from '../../model/plan.ts';
 import { planText } from '../../report/plan-text.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
 import { isCoding, requireAbilities } from '../agents.ts';
+import { requireFreeBranches } from '../branches.ts';
 import { findConfig } from '../config-files.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
 import { type LoadedPlan, loadPlan } from '../load-plan.ts';
@@ -107,8 +108,11 @@ export async function startRun(
   signal: AbortSignal,
 ): Promise<number> {
   const from = await startingPoint(plan, place, signal);
-  using db = openDatabase(place.stateDir);
   const id = newRunId(new Date());
+  if (place.repository !== null && from.base !== null) {
+    await requireFreeBranches(plan, { dir: place.dir, run: id, base: from.base }, signal);
+  }
+  using db = openDatabase(place.stateDir);
   const started: Event & { type: 'run.started' } = {
     type: 'run.started',
     plan: withoutSecrets(plan),

@@ -121,3 +121,25 @@ test('a task hears only what it needs', () => {
     ]
   `);
 });
+
+test('work that stays on its branch is seen by nobody else, so only readers may need it', () => {
+  const { plan } = parse(`
+landfast: 1
+land: { strategy: none, push: origin }
+tasks:
+  - { id: a, prompt: x, branch: feature/a, title: The first }
+  - { id: b, prompt: y, read_only: true, needs: [a] }
+  - { id: c, prompt: z, needs: [b] }
+`);
+  expect(plan?.landing).toMatchObject({ strategy: 'none', push: 'origin' });
+  expect(plan?.tasks[0]).toMatchObject({ branch: 'feature/a', title: 'The first' });
+  const wrong = parse(
+    'landfast: 1\nland: { strategy: none }\ntasks: [{ id: a, prompt: x }, { id: b, prompt: y, needs: [a] }]',
+  );
+  expect(wrong.problems.map(formatProblem)).toMatchInlineSnapshot(`
+    [
+      "plan.yaml:3:59: error: with strategy none the work of "a" is not seen by the tasks that need it
+      choose another strategy, or make one task of them",
+    ]
+  `);
+});

@@ -42,15 +42,15 @@ describe('each problem has its place and a way out', () => {
     ],
     [
       'land: { strategy: rebase }',
-      '2:19: error: land.strategy: "rebase" is not available in this version\n  use merge or squash',
+      '2:19: error: land.strategy: "rebase" is not available in this version\n  use merge or squash or none',
     ],
     [
       'land: { strategy: pr }',
-      '2:19: error: land.strategy: "pr" is not available in this version\n  use merge or squash',
+      '2:19: error: land.strategy: "pr" is not available in this version\n  use merge or squash or none',
     ],
     [
-      'land: { strategy: none }',
-      '2:19: error: land.strategy: "none" is not available in this version\n  use merge or squash',
+      'land: { push: origin }',
+      '2:9: error: only work that stays on its branch is pushed\n  add strategy: none to land, or remove push',
     ],
     [
       'land: { verify: batch }',

@@ -7,7 +7,7 @@ import { normaliseGlob } from '../../model/scope.ts';
 import type { Config } from '../config/schema.ts';
 import { type FrontMatter, markerIn, splitFrontMatter, withoutBom } from '../front-matter.ts';
 import { type Place, ProblemLog, quote, START } from '../problem.ts';
-import { type TaskOutline, validate } from '../validate.ts';
+import { type TaskOutline, UNSEEN_REMEDY, unseenNeed, validate } from '../validate.ts';
 import { entryOf, placeOf, plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
 import { reportIssues } from '../zod-problems.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
@@ -52,6 +52,7 @@ function parse(input: PlanInput): ParsedPlan {
   checkGateNames(root, log);
   checkReadTasks(root, log);
   checkHears(root, log);
+  checkDelivery(root, input.config, log);
   validateTasks(root, input.config, log);
   if (!parsed.success) return result(null);
   const { config, home } = input;
@@ -85,9 +86,8 @@ function stemOf(path: string): string {
 /** A read task's changes are thrown away: a scope for them would promise something else. */
 function checkReadTasks(root: YamlNode, log: ProblemLog): void {
   for (const task of taskNodes(root)) {
-    const readOnly = entryOf(task, 'read_only')?.value;
     const writes = entryOf(task, 'writes');
-    if (writes === undefined || readOnly?.kind !== 'scalar' || readOnly.value !== true) continue;
+    if (writes === undefined || !isReadOnly(task)) continue;
     log.error(writes.keyAt, 'a read_only task writes nothing', 'remove writes or read_only');
   }
 }
@@ -104,6 +104,37 @@ function checkHears(root: YamlNode, log: ProblemLog): void {
       log.error(heard.at, `a task hears only what it needs, and not ${quote(name)}`, remedy);
     }
   }
+}
+
+/** With strategy none work stays where nobody else sees it, and only then is it pushed. */
+function checkDelivery(root: YamlNode, config: Config, log: ProblemLog): void {
+  const land = entryOf(root, 'land')?.value;
+  const push = entryOf(land, 'push');
+  const strategy = textOf(entryOf(land, 'strategy')?.value) ?? config.land?.strategy;
+  if (strategy !== 'none') {
+    if (push === undefined) return;
+    const remedy = 'add strategy: none to land, or remove push';
+    return log.error(push.keyAt, 'only work that stays on its branch is pushed', remedy);
+  }
+  const writers = new Set(
+    taskNodes(root).flatMap((task) =>
+      isReadOnly(task) ? [] : [textOf(entryOf(task, 'id')?.value)],
+    ),
+  );
+  for (const task of taskNodes(root)) {
+    const needs = entryOf(task, 'needs')?.value;
+    if (isReadOnly(task) || needs?.kind !== 'list') continue;
+    for (const need of needs.items) {
+      const name = textOf(need);
+      if (name === undefined || !writers.has(name)) continue;
+      log.error(need.at, unseenNeed(name), UNSEEN_REMEDY);
+    }
+  }
+}
+
+function isReadOnly(task: YamlNode): boolean {
+  const readOnly = entryOf(task, 'read_only')?.value;
+  return readOnly?.kind === 'scalar' && readOnly.value === true;
 }
 
 function validateTasks(root: YamlNode, config: Config, log: ProblemLog): void {

@@ -59,6 +59,8 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
   const defaults = wishesFor(agent, sources);
   return {
     id: task.id,
+    ...present('title', task.title),
+    ...present('branch', task.branch),
     prompt,
     agent,
     ...present('role', task.role ?? defaults.role),
@@ -157,6 +159,7 @@ function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
     onGateFailure: land.on_gate_failure ?? 'agent',
     reworks: land.reworks ?? 2,
     publish: land.publish ?? 'end',
+    ...present('push', land.push),
   };
 }
 

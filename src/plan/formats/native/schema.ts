@@ -72,6 +72,8 @@ export const taskSchema = z.strictObject({
   ...forEveryTask,
   read_only: flag.optional(),
   needs: z.array(text).optional(),
+  title: text.optional(),
+  branch: branch.optional(),
   fork: id.optional(),
   hears: z.array(text).optional(),
   writes: scopes.optional(),
@@ -96,12 +98,13 @@ export const workspaceSchema = z.strictObject({
 export const gateSchema = z.strictObject({ name: id, run: text, timeout: duration.optional() });
 
 export const landSchema = z.strictObject({
-  strategy: choice(['merge', 'squash'], ['rebase', 'pr', 'none']).optional(),
+  strategy: choice(['merge', 'squash', 'none'], ['rebase', 'pr']).optional(),
   verify: choice(['each', 'off'], ['batch']).optional(),
   on_conflict: choice(['agent', 'fail']).optional(),
   on_gate_failure: choice(['agent', 'fail']).optional(),
   reworks: count(0, 100).optional(),
   publish: choice(['end', 'off'], ['each']).optional(),
+  push: word.optional(),
 });
 
 export const limitsSchema = z.strictObject({
