@@ -11,6 +11,7 @@ import type { Exit } from '../base/exit.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { AgentOptions, Permissions } from '../model/plan.ts';
+import type { Teller } from './story.ts';
 
 export interface Agent {
   readonly name: string;
@@ -19,6 +20,8 @@ export interface Agent {
   command(job: Job): CommandLine;
   /** A parser holds what one attempt's stream has said so far. */
   parser(job: Job): Parser;
+  /** Tells an attempt to people; absent where that can be done by what its output means. */
+  teller?(): Teller;
   /** What the end of the process means, once cancelling and time limits are ruled out. */
   outcome(end: AgentEnd): AgentOutcome;
 }

@@ -11,18 +11,22 @@ const JOB = jobOf({ newSession: '11111111-1111-4111-8111-111111111111' });
 
 const ALWAYS = [
   '-p',
-  ...['--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+  ...['--output-format', 'stream-json', '--include-partial-messages', '--verbose'],
 ];
 
+/** The arguments without those that are always there. */
 function args(part: Partial<Job>): readonly string[] {
-  return claude.command({ ...JOB, ...part }).args.slice(ALWAYS.length);
+  const all = claude.command({ ...JOB, ...part }).args;
+  const at = all.indexOf('-p');
+  expect(all.slice(at, at + ALWAYS.length)).toEqual(ALWAYS);
+  return [...all.slice(0, at), ...all.slice(at + ALWAYS.length)];
 }
 
 test('a new attempt names its session, and the prompt is no argument', () => {
   const { inherit, ...command } = claude.command(JOB);
   expect(command).toEqual({
     file: 'claude',
-    args: [...ALWAYS, '--session-id', JOB.newSession, '--permission-mode', 'acceptEdits'],
+    args: ['--permission-mode', 'acceptEdits', '--session-id', JOB.newSession, ...ALWAYS],
     stdin: JOB.prompt,
     env: {
       CLAUDE_CODE_MAX_RETRIES: '3',
@@ -54,14 +58,16 @@ test('the user’s program, the role, the model and the budget are passed on', (
 });
 
 test('a session is resumed under its own id', () => {
-  expect(args({ resume: 's1' }).slice(0, 2)).toEqual(['--resume', 's1']);
+  expect(args({ resume: 's1' }).slice(2)).toEqual(['--resume', 's1']);
   expect(args({ resume: 's1' })).not.toContain('--session-id');
 });
 
 test('skipping permissions has a flag of its own', () => {
-  expect(args({ permissions: 'bypassPermissions' }).slice(2)).toEqual([
+  expect(args({ permissions: 'bypassPermissions' })).toEqual([
     '--dangerously-skip-permissions',
+    ...['--session-id', JOB.newSession],
   ]);
+  expect(args({ permissions: 'default' })).toEqual(['--session-id', JOB.newSession]);
 });
 
 test.each([
@@ -69,7 +75,7 @@ test.each([
   ['acceptEdits', 'dontAsk'],
   ['plan', 'plan'],
 ] as const)('a read task with %s gets %s and no tool that writes', (permissions, mode) => {
-  expect(args({ readOnly: true, permissions }).slice(2)).toEqual([
+  expect(args({ readOnly: true, permissions }).slice(0, 3)).toEqual([
     '--permission-mode',
     mode,
     '--disallowedTools=Edit,Write,NotebookEdit',
@@ -90,10 +96,11 @@ test('every option becomes a flag, and servers a file of their own', () => {
   };
   const { files } = claude.command({ ...JOB, options });
   expect(args({ options })).toEqual([
-    ...['--session-id', JOB.newSession, '--permission-mode', 'acceptEdits'],
-    '--disallowedTools=Bash(rm *)',
+    ...['--permission-mode', 'acceptEdits'],
     '--allowedTools=WebFetch,Edit(src/**),Bash(npm:*)',
-    ...['--add-dir=/data', '--add-dir=/more data', '--max-turns', '7'],
+    '--disallowedTools=Bash(rm *)',
+    ...['--add-dir=/data', '--add-dir=/more data'],
+    ...['--session-id', JOB.newSession, '--max-turns', '7'],
     ...[
       '--json-schema',
       '{"type":"object"}',
@@ -111,8 +118,8 @@ test('every option becomes a flag, and servers a file of their own', () => {
 
 test('a fork goes on from a session and leaves it as it was', () => {
   expect(args({ resume: 's0', fork: true })).toEqual([
-    ...['--resume', 's0', '--fork-session', '--session-id', JOB.newSession],
     ...['--permission-mode', 'acceptEdits'],
+    ...['--resume', 's0', '--fork-session', '--session-id', JOB.newSession],
   ]);
 });
 

@@ -14,6 +14,7 @@
 import type { AgentOptions, Permissions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './claude/failure.ts';
+import { StreamTeller } from './claude/story.ts';
 import { StreamParser } from './claude/stream.ts';
 import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
@@ -51,12 +52,13 @@ export const claude: Agent = {
   },
   command,
   parser: () => new StreamParser(),
+  teller: () => new StreamTeller(),
   outcome,
 };
 
 function command(job: Job): CommandLine {
-  const args = ['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'];
-  args.push(...sessionArgs(job), ...permissionArgs(job), ...optionArgs(job.options));
+  const args = [...permissionArgs(job), ...sessionArgs(job), '-p', ...STREAM];
+  args.push(...optionArgs(job.options));
   if (job.role !== null) args.push('--agent', job.role);
   if (job.model !== null) args.push('--model', job.model);
   if (job.budgetUsd !== null) args.push('--max-budget-usd', String(job.budgetUsd));
@@ -75,6 +77,8 @@ function command(job: Job): CommandLine {
   };
 }
 
+const STREAM = ['--output-format', 'stream-json', '--include-partial-messages', '--verbose'];
+
 function sessionArgs({ resume, fork, newSession }: Job): readonly string[] {
   if (resume === null) return ['--session-id', newSession];
   return fork
@@ -82,13 +86,9 @@ function sessionArgs({ resume, fork, newSession }: Job): readonly string[] {
     : ['--resume', resume];
 }
 
-/** Flags that take several values are given with `=`, so that they take no more than their own. */
 function optionArgs(options: AgentOptions): readonly string[] {
-  const { tools, dirs, maxTurns, schema } = options;
-  const allowed = [...tools.allowed, ...tools.commands.map((name) => `Bash(${name}:*)`)];
+  const { maxTurns, schema } = options;
   return [
-    ...(allowed.length === 0 ? [] : [`--allowedTools=${allowed.join(',')}`]),
-    ...dirs.map((dir) => `--add-dir=${dir}`),
     ...(maxTurns === null ? [] : ['--max-turns', String(maxTurns)]),
     ...(schema === null ? [] : ['--json-schema', JSON.stringify(schema)]),
     ...(hasMcp(options) ? ['--mcp-config={temp}/mcp.json', '--strict-mcp-config'] : []),
@@ -108,12 +108,23 @@ function mcpConfig(servers: AgentOptions['mcp']): string {
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) });
 }
 
+/** Flags that take several values are given with `=`, so that they take no more than their own. */
 function permissionArgs(job: Job): readonly string[] {
-  const refused = [...(job.readOnly ? WRITING_TOOLS : []), ...job.options.tools.disallowed];
-  const rules = refused.length === 0 ? [] : [`--disallowedTools=${refused.join(',')}`];
-  if (job.readOnly) return ['--permission-mode', readMode(job.permissions), ...rules];
-  if (job.permissions === 'bypassPermissions') return ['--dangerously-skip-permissions', ...rules];
-  return ['--permission-mode', job.permissions, ...rules];
+  const { tools, dirs } = job.options;
+  const allowed = [...tools.allowed, ...tools.commands.map((name) => `Bash(${name}:*)`)];
+  const refused = [...(job.readOnly ? WRITING_TOOLS : []), ...tools.disallowed];
+  return [
+    ...modeArgs(job),
+    ...(allowed.length === 0 ? [] : [`--allowedTools=${allowed.join(',')}`]),
+    ...(refused.length === 0 ? [] : [`--disallowedTools=${refused.join(',')}`]),
+    ...dirs.map((dir) => `--add-dir=${dir}`),
+  ];
+}
+
+function modeArgs({ readOnly, permissions }: Job): readonly string[] {
+  if (readOnly) return ['--permission-mode', readMode(permissions)];
+  if (permissions === 'bypassPermissions') return ['--dangerously-skip-permissions'];
+  return permissions === 'default' ? [] : ['--permission-mode', permissions];
 }
 
 /** A read task asks nobody and gets no leave to write; planning is stricter still. */

@@ -3,7 +3,6 @@
  * all come here; what differs is only how they got a plan.
  */
 
-import { resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
 import { drive, takeOver } from '../engine/drive.ts';
@@ -25,6 +24,7 @@ import { summaryLines } from '../report/lines.ts';
 import type { ReportInfo } from '../report/remedy.ts';
 import { streamLines } from '../report/stream-lines.ts';
 import { exitCodeOf, summaryText } from '../report/summary.ts';
+import { resultsOf, resultsSummary } from '../report/task-results.ts';
 import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
@@ -34,6 +34,7 @@ import { agentNamed, executable, requireAgents } from './agents.ts';
 import { checkDetach, detach } from './detach.ts';
 import { whileExecuting } from './executing.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
+import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
 import { checkReport, writeReport } from './report-file.ts';
@@ -105,7 +106,9 @@ async function executeHolding(
   held: AbortSignal,
 ): Promise<number> {
   const { run, how, before, place, plan } = execution;
-  const fencing = await fenceOf(plan, place, { run, signal: new AbortController().signal });
+  const never = new AbortController().signal;
+  await ignoreOwnFiles(plan, place, never);
+  const fencing = await fenceOf(plan, place, { run, signal: never });
   const { events = false, quiet = false } = how;
   const dashboard = how.dashboard ?? (process.stderr.isTTY === true && !quiet);
   const screen = openScreen({ run, before, dashboard, events, quiet });
@@ -163,8 +166,7 @@ async function driveRun(
   const transcripts = new Transcripts({
     dir: attemptsDir(place.stateDir, run),
     secrets,
-    rawLogs: how.log ? 'kept' : 'none',
-    logDir: how.logDir === undefined ? null : resolve(how.logDir),
+    ...logOptions(plan, how, place),
     onWarning: (text) => screen.say(text),
   });
   const world = {
@@ -234,28 +236,33 @@ export type Telling = Pick<Execution, 'place' | 'run' | 'how'>;
 
 /** The end of a run as its plan's users know it; with `--events` on standard error. */
 export async function tell(execution: Telling, state: RunState): Promise<void> {
-  const { run, how } = execution;
+  const { run, how, place } = execution;
   const info: ReportInfo = { run };
   if (how.report !== undefined) writeReport(how.report, state, info);
+  writeOwnReports(state, run, place);
   const { quiet = false, report } = how;
   const out = how.events === true ? process.stderr : process.stdout;
-  if (state.plan.conventions.summary === 'lines') {
+  const { summary } = state.plan.conventions;
+  if (summary === 'lines') {
     for (const line of summaryLines(state, { quiet })) out.write(`${line}\n`);
     await tellTails(execution, state, ['total-timeout']);
     if (exitCodeOf(state) === 0) return;
   }
-  if (state.plan.conventions.summary === 'streams') {
+  if (summary === 'streams') {
     const { good, bad } = streamLines(state);
     for (const line of quiet ? [] : good) out.write(`${line}\n`);
     for (const line of bad) console.error(line);
     await tellTails(execution, state, null);
     if (exitCodeOf(state) === 0) return;
   }
+  if (summary === 'results') {
+    if (!quiet) out.write(resultsSummary(resultsOf(state, run)));
+    if (exitCodeOf(state) === 0) return;
+  }
   if (quiet && exitCodeOf(state) === 0) return;
   const ink = inkOf(wantsColor(process.env, out.isTTY === true));
   const text = summaryText(state, { ...info, ink, ...(report === undefined ? {} : { report }) });
-  const isForPeople = state.plan.conventions.summary === 'report';
-  (isForPeople ? out : process.stderr).write(text);
+  (summary === 'report' ? out : process.stderr).write(text);
 }
 
 const TAIL_LINES = 20;

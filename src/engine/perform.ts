@@ -70,6 +70,7 @@ async function perform(
   switch (effect.kind) {
     case 'attempt': {
       const last: Event[] = [];
+      parts.transcripts.begin(effect);
       await attempt(site, effect, (message) => file(parts, message, last, report), signal);
       const { task, attempt: number } = effect;
       await parts.transcripts.close(task, number, AbortSignal.timeout(RELEASE_LIMIT_MS));

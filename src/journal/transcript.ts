@@ -5,6 +5,7 @@
  *                          stdout.log         the lines of the process as they came
  *                          stderr.log
  *   <logDir>/<task>-stdout.log, -stderr.log   the same lines again, all attempts in one file
+ *   <stories.dir>/<task>.log                  what the attempts did, told (story-log.ts)
  *
  *   T1. Chatter may be lost without losing the run: a write that fails is told once, never thrown.
  *   T2. Secrets are masked before anything reaches the disk. Files are 0600, folders made 0700.
@@ -14,10 +15,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentEvent } from '../model/agent-event.ts';
-import type { Chatter } from '../model/effect.ts';
+import type { AttemptEffect, Chatter } from '../model/effect.ts';
 import type { TaskId } from '../model/plan.ts';
 import { masker } from './mask.ts';
 import { Sink } from './sink.ts';
+import { StoryLog, type Storyteller } from './story-log.ts';
 
 export interface TranscriptOptions {
   /** `attemptsDir(stateDir, run)`. */
@@ -27,8 +29,16 @@ export interface TranscriptOptions {
   readonly rawLogs: 'kept' | 'none';
   /** A folder of the user's for the raw lines as well. */
   readonly logDir: string | null;
+  /** A folder of the user's for what each task did, told for people. */
+  readonly stories?: StoryOptions | null;
   /** Told at most once. */
   readonly onWarning: (text: string) => void;
+}
+
+export interface StoryOptions {
+  readonly dir: string;
+  /** A new one for every attempt. */
+  tellerOf(task: TaskId): Storyteller;
 }
 
 /** The transcripts of a run, for its engine to write. */
@@ -36,6 +46,7 @@ export class Transcripts {
   readonly #options: TranscriptOptions;
   readonly #mask: (text: string) => string;
   readonly #open = new Map<string, AttemptSinks>();
+  readonly #stories = new Map<string, StoryLog>();
   readonly #begunLogs = new Set<TaskId>();
   #warned = false;
 
@@ -44,8 +55,20 @@ export class Transcripts {
     this.#mask = masker(options.secrets);
   }
 
+  /** An attempt is about to speak. */
+  begin({ task, attempt, start }: Pick<AttemptEffect, 'task' | 'attempt' | 'start'>): void {
+    const { stories } = this.#options;
+    if (stories == null) return;
+    const before = attempt === 1 ? 'discarded' : 'kept';
+    const sink = new Sink(join(stories.dir, `${fileName(task)}.log`), before, this.#warn);
+    const story = new StoryLog(sink, stories.tellerOf(task), this.#mask);
+    story.begin(attempt, start);
+    this.#stories.set(attemptName(task, attempt), story);
+  }
+
   /** Files one thing an attempt said. Returns at once and never throws. */
   write(task: TaskId, attempt: number, chatter: Chatter, at: number): void {
+    this.#stories.get(attemptName(task, attempt))?.heard(chatter, at);
     const sinks = this.#sinksOf(task, attempt);
     if (chatter.from === 'agent') {
       if (isStored(chatter.event)) sinks.transcript.write(this.#line({ at, event: chatter.event }));
@@ -60,12 +83,18 @@ export class Transcripts {
     const key = attemptName(task, attempt);
     const sinks = this.#open.get(key);
     this.#open.delete(key);
+    const story = this.#stories.get(key);
+    this.#stories.delete(key);
+    await story?.close(signal);
     if (sinks !== undefined) await closeSinks(sinks, signal);
   }
 
   async closeAll(signal: AbortSignal): Promise<void> {
     const all = [...this.#open.values()];
+    const stories = [...this.#stories.values()];
     this.#open.clear();
+    this.#stories.clear();
+    await Promise.all(stories.map((story) => story.close(signal)));
     await Promise.all(all.map((sinks) => closeSinks(sinks, signal)));
   }
 

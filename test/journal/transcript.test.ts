@@ -140,6 +140,32 @@ test('in the log folder a first attempt begins anew and retries are appended', a
   });
 });
 
+test('a story begins anew with a run, and a marker stands before each further attempt', async () => {
+  using temp = tempRun();
+  const dir = join(temp.dir, 'stories');
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'a.log'), 'of an earlier run\n');
+  const tellerOf = () => ({ hear: (said: Chatter) => ('text' in said ? said.text : '') });
+  const stories = { dir, tellerOf };
+  const transcripts = new Transcripts({ ...temp.options, secrets: ['hunter2hunter2'], stories });
+  transcripts.begin({ task: 'a', attempt: 1, start: { kind: 'fresh' } });
+  transcripts.begin({ task: 'b', attempt: 1, start: { kind: 'fresh' } });
+  for (const part of ['the word is hunter2', 'hunter2', '\nno end']) {
+    transcripts.write('a', 1, out(part), 1);
+  }
+  await transcripts.close('a', 1, signal);
+  transcripts.begin({ task: 'a', attempt: 2, start: { kind: 'continue', session: 's1' } });
+  transcripts.write('a', 2, out('second\n'), 2);
+  await transcripts.close('a', 2, signal);
+  transcripts.begin({ task: 'a', attempt: 3, start: { kind: 'fresh' } });
+  await transcripts.closeAll(signal);
+  expect(tree(dir)).toEqual({
+    'a.log':
+      'the word is [MASKED]\nno end\n\n--- RETRY (resuming session s1) ---\nsecond\n\n--- RETRY ---\n',
+    'b.log': '',
+  });
+});
+
 test('without raw logs only the transcript is written', async () => {
   using temp = tempRun();
   const logDir = join(temp.dir, 'logs');

@@ -175,8 +175,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it loses the session of an agent that could go on',
     file: RETRY,
-    find: 'if (agent.resume && task.session !== null) return',
-    replace: 'if (agent.resume && task.session === null) return',
+    find: 'if (!agent.resume || task.session === null) return',
+    replace: 'if (!agent.resume || task.session !== null) return',
+  },
+  {
+    name: 'it goes on with a session that the task does not want',
+    file: RETRY,
+    find: "task.spec.retry?.session === 'new' ? null",
+    replace: "task.spec.retry?.session === 'never' ? null",
+  },
+  {
+    name: 'it does not try again after a timeout although the task wants that',
+    file: RETRY,
+    find: "return retry?.afterTimeout === true ? 'counted'",
+    replace: "return retry?.afterTimeout === null ? 'counted'",
   },
   {
     name: 'it does not forgive the failures of before a resume',

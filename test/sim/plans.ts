@@ -129,7 +129,7 @@ function taskFor(
     checks: [],
     ...(group === undefined ? {} : { group }),
     retries: random.between(0, 3),
-    ...(random.chance(0.2) ? { retry: retryFor(random) } : {}),
+    ...(random.chance(0.4) ? { retry: retryFor(random) } : {}),
     timeoutMs: 3_600_000,
     idleMs: 60_000,
     permissions: 'default',

@@ -3,9 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
+import { findRun } from '../../journal/log.ts';
 import type { TaskState } from '../../model/state.ts';
 import { jsonText } from '../../report/json.ts';
 import { statusJson, statusText } from '../../report/status.ts';
+import { resultsOf, resultsTable } from '../../report/task-results.ts';
 import { dueAt } from '../../schedule/decide.ts';
 import { inkOf, wantsColor } from '../../ui/color.ts';
 import { frame } from '../../ui/live.ts';
@@ -29,6 +31,8 @@ export async function status(prefix: string | undefined, flags: StatusFlags): Pr
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
   using db = openForReading(place.stateDir);
+  const hasRun = db !== null && findRun(db, null).kind !== 'none';
+  if (!hasRun && prefix === undefined) return tellNothing(flags.json === true);
   if (db === null) throw noRun(prefix);
   const run = runNamed(db, prefix);
   if (flags.watch === true) {
@@ -43,9 +47,16 @@ export async function status(prefix: string | undefined, flags: StatusFlags): Pr
   const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
   const ink = inkOf(wantsColor(process.env, process.stdout.isTTY === true));
   const info = { run, now, live, actions, retryAt, ink };
-  process.stdout.write(
-    flags.json === true ? jsonText(statusJson(state, info)) : statusText(state, info),
-  );
+  const isTable = state.plan.conventions.summary === 'results' && state.outcome !== null;
+  const text = () => (isTable ? resultsTable(resultsOf(state, run)) : statusText(state, info));
+  process.stdout.write(flags.json === true ? jsonText(statusJson(state, info)) : text());
+  return EXIT.ok;
+}
+
+/** That nothing was run yet is an answer, not a mistake. */
+function tellNothing(json: boolean): number {
+  const remedy = 'Start one: landfast run PLAN';
+  process.stdout.write(json ? jsonText(null) : `No run yet in this repository. ${remedy}\n`);
   return EXIT.ok;
 }
 

@@ -43,10 +43,12 @@ export interface Branches {
 
 /** Which branches a file works with; flags win over the file, the file over the configuration. */
 export function branchesOf(file: TaskConfig, { config, wishes }: PlanInput): Branches {
-  const { settings } = file;
-  const base = settings?.base_branch ?? config.git?.base_branch ?? config.target ?? MAIN;
-  const configured = settings?.destination_branch ?? config.git?.destination_branch;
-  return { base, destination: wishes.target ?? configured ?? base };
+  const { base_branch: start, destination_branch: end } = file.settings ?? {};
+  const { base_branch: usual = MAIN, destination_branch: last } = config.git ?? {};
+  const base = start ?? usual;
+  // A destination that is only the configured base again says nothing against the file's base.
+  const destination = end ?? (last === usual ? base : last);
+  return { base, destination: wishes.target ?? destination ?? base };
 }
 
 /** `name` is the plan's. */
