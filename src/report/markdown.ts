@@ -9,8 +9,8 @@
 import type { Failure } from '../model/failure.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
-import { brief, tail } from './clean.ts';
 import { count, durationText, isoTime, moneyText, shortSha } from './format.ts';
+import { bullets, code, escaped, fence, table } from './markup.ts';
 import type { Result } from './outcome.ts';
 import {
   countResults,
@@ -258,38 +258,3 @@ function keptLine(state: RunState, task: TaskState, info: ReportInfo): string | 
 
 const NONE = '—';
 const OUTPUT_LINES = 40;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function bullets(lines: readonly string[]): string {
-  return lines.map((line) => `- ${line}`).join('\n');
-}
-
-/** Text that is only text, in a table too. An underscore within a word needs no escape. */
-function escaped(text: string, max: number): string {
-  return brief(text, max)
-    .replace(/[\\`*[\]<>|~&]/g, '\\$&')
-    .replace(/^[-+#=]|(?<=^\d+)[.)]/, '\\$&')
-    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
-}
-
-/** A code span. Not for tables, where a pipe would end the cell even inside. */
-function code(text: string): string {
-  const line = brief(text, 120);
-  const marks = '`'.repeat(longestRun(line) + 1);
-  const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
-  return `${marks}${pad}${line}${pad}${marks}`;
-}
-
-function fence(text: string, maxLines: number): string {
-  const inside = tail(text, maxLines);
-  const marks = '`'.repeat(Math.max(3, longestRun(inside) + 1));
-  return `${marks}\n${inside}\n${marks}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-}
