@@ -60,6 +60,7 @@ function describe(wrap: Wrap): Command {
   describeSpawn(program, wrap);
   describePlan(program, wrap);
   describeLooking(program, wrap);
+  describeResults(program, wrap);
   describeSteering(program, wrap);
   describeConfig(program, wrap);
   program
@@ -209,29 +210,6 @@ function describeLooking(program: Command, wrap: Wrap): void {
       ),
     );
   program
-    .command('attach')
-    .argument('[run]', 'a run id or its beginning (default: the newest)')
-    .description('show a run that goes on in the background; Ctrl-C leaves it alone')
-    .action(
-      wrap(async (run, _, command: Command) =>
-        (await import('./commands/attach.ts')).attach(run, command.optsWithGlobals()),
-      ),
-    );
-  program
-    .command('collect')
-    .argument('[run]', 'a run id or its beginning (default: the newest)')
-    .description('what became of the tasks that are over, and what their agents said last')
-    .option('-w, --wait', 'wait until the run ends; then end with its exit code')
-    .option('--json', 'print JSON')
-    .action(
-      wrap(async (run, _, command: Command) =>
-        (await import('./commands/collect.ts')).collect(run, command.optsWithGlobals()),
-      ),
-    );
-  program
-    .command('engine', { hidden: true })
-    .action(wrap(async () => (await import('./commands/engine.ts')).engine()));
-  program
     .command('runs')
     .description('all runs of this repository')
     .option('--json', 'print JSON')
@@ -254,6 +232,42 @@ function describeLooking(program: Command, wrap: Wrap): void {
         (await import('./commands/logs.ts')).logs(task, command.optsWithGlobals()),
       ),
     );
+}
+
+/** Runs in the background: looking at them again, and at what they leave. */
+function describeResults(program: Command, wrap: Wrap): void {
+  program
+    .command('attach')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('show a run that goes on in the background; Ctrl-C leaves it alone')
+    .action(
+      wrap(async (run, _, command: Command) =>
+        (await import('./commands/attach.ts')).attach(run, command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('collect')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('what became of the tasks that are over, and what their agents said last')
+    .option('-w, --wait', 'wait until the run ends; then end with its exit code')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (run, _, command: Command) =>
+        (await import('./commands/collect.ts')).collect(run, command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('worktrees')
+    .description('workspaces that runs have left or are using, and what to do about them')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/worktrees.ts')).worktrees(command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('engine', { hidden: true })
+    .action(wrap(async () => (await import('./commands/engine.ts')).engine()));
 }
 
 function describeSteering(program: Command, wrap: Wrap): void {

@@ -24,7 +24,10 @@ export interface Ground {
 }
 
 /** The folder that the workspaces of all runs are in. */
-export function workspacesFolder({ repository, plan }: Ground): string {
+export function workspacesFolder({
+  repository,
+  plan,
+}: Pick<Ground, 'repository' | 'plan'>): string {
   const { dir } = plan.workspace;
   return dir === undefined ? repository.worktreesDir : resolve(repository.dir, dir);
 }

@@ -1,0 +1,18 @@
+/** How much of a worktree is nowhere else: commits that a branch does not hold, loose files. */
+
+import { git, splitNul } from './git.ts';
+import { tipOf } from './refs.ts';
+
+/** Commits beyond `target` (all of them where there is no such branch), and files in no commit. */
+export async function unmergedIn(
+  dir: string,
+  target: string | null,
+  signal: AbortSignal,
+): Promise<{ readonly commits: number; readonly files: number }> {
+  const tip = target === null ? null : await tipOf(dir, `refs/heads/${target}`, signal);
+  const [commits, status] = await Promise.all([
+    git(dir, ['rev-list', '--count', 'HEAD', ...(tip === null ? [] : [`^${tip}`])], signal),
+    git(dir, ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'], signal),
+  ]);
+  return { commits: Number(commits.stdout.trim()), files: splitNul(status.stdout).length };
+}
