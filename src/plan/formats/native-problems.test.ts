@@ -20,7 +20,7 @@ describe('each problem has its place and a way out', () => {
     ['nam: x', '2:1: error: unknown key "nam"\n  did you mean "name"?'],
     [
       'zzz: x',
-      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, target, defaults, workspace, gates, land, limits, sandbox, fence, notify, tasks',
+      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, base, target, defaults, workspace, gates, land, limits, sandbox, fence, notify, conventions, tasks',
     ],
     [
       'name: 7',

@@ -50,7 +50,8 @@ function parse(input: PlanInput): ParsedPlan {
   if (!parsed.success) reportIssues(parsed.error.issues, nativeSchema, root, log);
   const prompts = promptsOf(root, input, sections, log);
   checkGateNames(root, log);
-  checkReadTasks(root, log);
+  checkModes(root, log);
+  checkBranches(root, log);
   checkHears(root, log);
   checkDelivery(root, input.config, log);
   validateTasks(root, input.config, log);
@@ -84,11 +85,33 @@ function stemOf(path: string): string {
 }
 
 /** A read task's changes are thrown away: a scope for them would promise something else. */
-function checkReadTasks(root: YamlNode, log: ProblemLog): void {
+function checkModes(root: YamlNode, log: ProblemLog): void {
   for (const task of taskNodes(root)) {
+    if (!isReadOnly(task)) continue;
     const writes = entryOf(task, 'writes');
-    if (writes === undefined || !isReadOnly(task)) continue;
-    log.error(writes.keyAt, 'a read_only task writes nothing', 'remove writes or read_only');
+    const here = entryOf(task, 'here');
+    if (writes !== undefined) {
+      log.error(writes.keyAt, 'a read_only task writes nothing', 'remove writes or read_only');
+    }
+    if (here !== undefined && isTrue(here.value)) {
+      log.error(here.keyAt, 'a read_only task has a workspace of its own', 'remove one of both');
+    }
+  }
+}
+
+function isTrue(node: YamlNode | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === true;
+}
+
+/** Two tasks on one branch would overwrite each other's work. */
+function checkBranches(root: YamlNode, log: ProblemLog): void {
+  const seen = new Set<string>();
+  for (const task of taskNodes(root)) {
+    const branch = entryOf(task, 'branch')?.value;
+    const name = textOf(branch);
+    if (branch === undefined || name === undefined) continue;
+    if (seen.has(name)) log.error(branch.at, `two tasks have the branch ${quote(name)}`);
+    seen.add(name);
   }
 }
 
@@ -133,8 +156,7 @@ function checkDelivery(root: YamlNode, config: Config, log: ProblemLog): void {
 }
 
 function isReadOnly(task: YamlNode): boolean {
-  const readOnly = entryOf(task, 'read_only')?.value;
-  return readOnly?.kind === 'scalar' && readOnly.value === true;
+  return isTrue(entryOf(task, 'read_only')?.value);
 }
 
 function validateTasks(root: YamlNode, config: Config, log: ProblemLog): void {

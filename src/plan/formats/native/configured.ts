@@ -70,12 +70,18 @@ export function permissionsOf({ permissions, tools }: Wishes): Permissions | und
 function configured(agent: string, config: Config): Wishes {
   const { defaults = {}, agent: limits = {} } = config;
   const tools = { ...config.tools, ...defaults.tools };
-  const { env, pass_env, mcp, max_turns, budget_usd } = defaults;
+  const { env, pass_env, retry, allow_empty, outside, answer, rules } = defaults;
+  const { mcp, max_turns, budget_usd } = defaults;
   const { role, model, command, prompt_as } = defaults;
   const isMeant = agent === (defaults.agent ?? DEFAULT_AGENT);
   return {
     env,
     pass_env,
+    retry,
+    allow_empty,
+    outside,
+    answer,
+    rules,
     retries: defaults.retries ?? limits.max_retries,
     timeout: defaults.timeout ?? inMs(limits.max_runtime),
     idle: defaults.idle ?? inMs(limits.inactivity_timeout),

@@ -1,17 +1,16 @@
 /** A checked native plan becomes a Plan: every default is written down here, and only here. */
 
-import {
-  type AgentOptions,
-  type GateSpec,
-  type LandingSpec,
-  type LimitsSpec,
-  type McpServer,
-  NATIVE_CONVENTIONS,
-  type NotifySpec,
-  type Plan,
-  type SandboxSpec,
-  type TaskSpec,
-  type WorkspaceSpec,
+import type {
+  AgentOptions,
+  GateSpec,
+  LandingSpec,
+  LimitsSpec,
+  McpServer,
+  NotifySpec,
+  Plan,
+  SandboxSpec,
+  TaskSpec,
+  WorkspaceSpec,
 } from '../../../model/plan.ts';
 import type { Config } from '../../config/schema.ts';
 import {
@@ -22,6 +21,7 @@ import {
   wishesFor,
   withConfig,
 } from './configured.ts';
+import { lowerConventions, lowerRetry } from './conventions.ts';
 import type { NativePlan, NativeTask } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,6 +42,7 @@ export function lower(plan: NativePlan, prompts: readonly string[], around: Arou
   const sources = { plan: plan.defaults ?? {}, config: around.config };
   return {
     name: native.name ?? around.name,
+    ...present('base', native.base),
     ...present('target', native.target),
     tasks: native.tasks.map((task, i) => lowerTask(task, prompts[i] ?? '', sources)),
     gates: (native.gates ?? []).map(lowerGate),
@@ -50,40 +51,49 @@ export function lower(plan: NativePlan, prompts: readonly string[], around: Arou
     limits: lowerLimits(native.limits ?? {}),
     sandbox: lowerSandbox(native),
     notify: (native.notify ?? []).map(lowerNotify),
-    conventions: NATIVE_CONVENTIONS,
+    conventions: lowerConventions(native.conventions ?? {}),
   };
 }
 
 function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec {
   const agent = agentOf(task, sources);
   const defaults = wishesFor(agent, sources);
+  const retry = task.retry ?? defaults.retry;
   return {
     id: task.id,
     ...present('title', task.title),
-    ...present('branch', task.branch),
     prompt,
+    ...present('rules', task.rules ?? defaults.rules),
     agent,
     ...present('role', task.role ?? defaults.role),
     ...present('model', task.model ?? defaults.model),
-    mode: task.read_only === true ? 'read' : 'write',
+    mode: modeOf(task),
+    ...present('branch', task.branch),
+    ...present('wave', task.wave),
     needs: [...new Set(task.needs)],
     ...present('forks', task.fork),
     writes: task.writes ?? [],
-    outside: 'fail',
+    outside: task.outside ?? defaults.outside ?? 'fail',
     forbids: task.forbids ?? [],
     checks: task.checks ?? [],
     ...present('group', task.group),
     retries: task.retries ?? defaults.retries ?? 2,
+    ...present('retry', retry && lowerRetry(retry)),
     timeoutMs: task.timeout ?? defaults.timeout ?? HOUR_MS,
     idleMs: task.idle ?? defaults.idle ?? 7 * MINUTE_MS,
     permissions: permissionsOf(task) ?? permissionsOf(defaults) ?? 'acceptEdits',
-    allowEmpty: task.allow_empty ?? false,
+    allowEmpty: task.allow_empty ?? defaults.allow_empty ?? false,
     env: { ...defaults.env, ...task.env },
     ...present('cwd', task.cwd === '' ? undefined : task.cwd),
     options: lowerOptions(task, defaults),
     hears: [...new Set(task.hears)],
-    answer: task.answer ?? 'free',
+    answer: task.answer ?? defaults.answer ?? 'free',
   };
+}
+
+function modeOf({ read_only, here }: NativeTask): TaskSpec['mode'] {
+  if (here === true) return 'here';
+  return read_only === true ? 'read' : 'write';
 }
 
 function lowerOptions(task: NativeTask, defaults: Wishes): AgentOptions {
@@ -111,7 +121,7 @@ function lowerServer({ command, env, url }: NonNullable<Wishes['mcp']>[string]):
 }
 
 function lowerWorkspace(
-  { setup, setup_key, copy, dir }: NonNullable<NativePlan['workspace']>,
+  { setup, setup_key, copy, dir, keep, exclude, inject }: NonNullable<NativePlan['workspace']>,
   home: string,
 ): WorkspaceSpec {
   return {
@@ -122,7 +132,14 @@ function lowerWorkspace(
       'dir',
       dir?.replace(/^~(?=\/|$)/, () => home),
     ),
-    inject: [],
+    ...present('keep', keep),
+    ...present('exclude', exclude),
+    inject: (inject ?? []).map(({ from, to, skip, blank }) => ({
+      from: from.replace(/^~(?=\/|$)/, () => home),
+      to,
+      skip: skip ?? [],
+      blank: blank ?? [],
+    })),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The native plan as zod sees it: every key, its kind and its bounds. Unknown keys are refused. */
 
 import { z } from 'zod';
+import { conventionsSchema, retrySchema } from './conventions.ts';
 import {
   anyFolder,
   branch,
@@ -63,36 +64,52 @@ const forEveryTask = {
   budget_usd: money.optional(),
   command: z.array(text).min(1).optional(),
   prompt_as: choice(['stdin', 'argument']).optional(),
+  retry: retrySchema.optional(),
+  allow_empty: flag.optional(),
+  outside: choice(['fail', 'report']).optional(),
+  answer: choice(['free', 'status-line', 'status-word', 'completion']).optional(),
+  rules: choice(['own']).optional(),
 };
 
 export const taskSchema = z.strictObject({
   id,
+  title: text.optional(),
   prompt: text.optional(),
   prompt_file: text.optional(),
   ...forEveryTask,
   read_only: flag.optional(),
-  needs: z.array(text).optional(),
-  title: text.optional(),
+  here: flag.optional(),
   branch: branch.optional(),
+  wave: count(1, 100_000).optional(),
+  needs: z.array(text).optional(),
   fork: id.optional(),
   hears: z.array(text).optional(),
   writes: scopes.optional(),
   forbids: scopes.optional(),
   checks: texts.optional(),
   group: id.optional(),
-  allow_empty: flag.optional(),
   schema: z.record(z.string(), z.unknown()).optional(),
-  answer: choice(['free', 'status-line', 'status-word', 'completion']).optional(),
   cwd: folder.optional(),
 });
 
 export const defaultsSchema = z.strictObject(forEveryTask);
+
+/** A folder of the user's that is laid into every workspace. */
+const injectSchema = z.strictObject({
+  from: place,
+  to: scope,
+  skip: texts.optional(),
+  blank: texts.optional(),
+});
 
 export const workspaceSchema = z.strictObject({
   setup: texts.optional(),
   setup_key: scopes.optional(),
   copy: scopes.optional(),
   dir: place.optional(),
+  keep: flag.optional(),
+  exclude: texts.optional(),
+  inject: z.array(injectSchema).optional(),
 });
 
 export const gateSchema = z.strictObject({ name: id, run: text, timeout: duration.optional() });
@@ -139,6 +156,7 @@ export const notifySchema = z
 export const nativeSchema = z.strictObject({
   landfast: z.literal(1),
   name: text.optional(),
+  base: branch.optional(),
   target: branch.optional(),
   defaults: defaultsSchema.optional(),
   workspace: workspaceSchema.optional(),
@@ -148,6 +166,7 @@ export const nativeSchema = z.strictObject({
   sandbox: choice(['off', 'on', 'require']).optional(),
   fence: fenceSchema.optional(),
   notify: z.array(notifySchema).optional(),
+  conventions: conventionsSchema.optional(),
   tasks: z.array(taskSchema).min(1),
 });
 

@@ -51,6 +51,13 @@ export const money = value({ type: 'number', exclusiveMinimum: 0 }, (given, refu
     : refuse({ expected: 'an amount of dollars above zero' }),
 );
 
+/** What something grows by each time. */
+export const factor = value({ type: 'number', minimum: 1 }, (given, refuse) =>
+  typeof given === 'number' && Number.isFinite(given) && given >= 1
+    ? given
+    : refuse({ expected: 'a number of at least 1' }),
+);
+
 const PERMISSIONS: readonly Permissions[] = [
   'default',
   'acceptEdits',
@@ -85,6 +92,13 @@ export const duration = value(DURATION_SHAPE, (given, refuse) => {
   if (!(ms > 0)) return refuse({ expected: 'a duration such as 90s, 7m or 1h30m' });
   if (ms > MAX_DURATION_MS) return refuse({ expected: 'a duration of at most 24d' });
   return Math.ceil(ms);
+});
+
+/** A duration, or 0 for none. */
+export const pause = value({ ...DURATION_SHAPE, exclusiveMinimum: -1 }, (given, refuse) => {
+  if (given === 0) return 0;
+  const read = duration.safeParse(given);
+  return read.success ? read.data : refuse({ expected: 'a duration such as 5s, or 0' });
 });
 
 const PATH_SHAPE: Shape = { type: 'string', pattern: '\\S' };

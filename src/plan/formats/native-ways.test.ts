@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { planInput } from '../../../test/support/plan-input.ts';
+import { NATIVE_CONVENTIONS } from '../../model/plan.ts';
+import { formatProblem } from '../problem.ts';
+import { native } from './native.ts';
+
+function parse(more: object, task: object = {}) {
+  const text = JSON.stringify({ landfast: 1, ...more, tasks: [{ id: 'a', prompt: 'p', ...task }] });
+  const { plan, problems } = native.parse(planInput('plan.yaml', text));
+  return { plan, problems: problems.map(formatProblem) };
+}
+
+test('the ways of another tool are said in `conventions`, one by one', () => {
+  const conventions = {
+    branch: 'team/{task}',
+    workspace: '{branch}',
+    commit_message: '{title}',
+    conflict_exit: 3,
+    summary: 'lines',
+    no_tasks: 'notice',
+    logs: { dir: 'logs', style: 'story' },
+    reports: [{ path: 'out.json', style: 'results' }],
+  };
+  expect(parse({ conventions }).plan?.conventions).toEqual({
+    branch: 'team/{task}',
+    workspace: '{branch}',
+    commitMessage: '{title}',
+    mergeMessage: NATIVE_CONVENTIONS.mergeMessage,
+    conflictExit: 3,
+    summary: 'lines',
+    noTasks: 'notice',
+    logs: { dir: 'logs', style: 'story' },
+    reports: [{ path: 'out.json', style: 'results' }],
+  });
+});
+
+test.each([
+  [{ branch: 'team/x' }, 'conventions.branch: expected the name of a branch with {task} in it'],
+  [{ workspace: '../{task}' }, 'conventions.workspace: "../{task}" climbs out of the repository'],
+  [{ workspace: 'all' }, 'conventions.workspace: expected a folder with {task} or {branch} in it'],
+  [{ conflict_exit: 2 }, 'conventions.conflict_exit: expected 1 or 3'],
+])('a convention that would not work is refused: %j', (conventions, message) => {
+  expect(parse({ conventions }).problems.join()).toContain(message);
+});
+
+test('a task has its own title, branch and way to be tried again', () => {
+  const task = {
+    title: 'T',
+    branch: 'feature/x',
+    here: true,
+    wave: 2,
+    rules: 'own',
+    outside: 'report',
+    answer: 'status-word',
+    retry: { pause: 0, factor: 3, session: 'new', after_timeout: true },
+  };
+  expect(parse({}, task).plan?.tasks[0]).toMatchObject({
+    title: 'T',
+    branch: 'feature/x',
+    mode: 'here',
+    wave: 2,
+    rules: 'own',
+    outside: 'report',
+    answer: 'status-word',
+    retry: { pauseMs: 0, factor: 3, session: 'new', afterTimeout: true },
+  });
+});
+
+test('what is laid into workspaces, and where they are', () => {
+  const workspace = {
+    dir: '~/trees',
+    keep: true,
+    exclude: ['.cache/'],
+    inject: [{ from: '.claude', to: '.claude', skip: ['*.local'], blank: ['x.json'] }],
+  };
+  expect(parse({ base: 'dev', workspace }).plan).toMatchObject({
+    base: 'dev',
+    workspace: { ...workspace, dir: '/home/ada/trees' },
+  });
+});
+
+test('two tasks cannot have one branch, and a read-only task is not here', () => {
+  const second = { id: 'b', prompt: 'p', branch: 'x', read_only: true, here: true };
+  const text = JSON.stringify({
+    landfast: 1,
+    tasks: [{ id: 'a', prompt: 'p', branch: 'x' }, second],
+  });
+  const { problems } = native.parse(planInput('plan.yaml', text));
+  expect(problems.map(({ message }) => message)).toEqual([
+    'two tasks have the branch "x"',
+    'a read_only task has a workspace of its own',
+  ]);
+});
