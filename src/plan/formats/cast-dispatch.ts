@@ -64,8 +64,12 @@ function readBlock(input: PlanInput, log: ProblemLog): Manifest | null {
 function pathsOf(input: PlanInput): { readonly path: string; readonly fullPath: string } {
   const { path } = input.file;
   const { root } = input.repository;
+  const folder = input.directory;
   const name = path.split('/').at(-1) ?? path;
-  const inside = placeOfPath([input.directory, name].join('/'), { root, home: input.home });
+  const inside = placeOfPath(folder === '' ? name : `${folder}/${name}`, {
+    root,
+    home: input.home,
+  });
   return { path, fullPath: inside.startsWith('/') ? inside : `${root}/${inside}` };
 }
 
