@@ -115,3 +115,14 @@ async function swap(
     return { kind: 'lost', actual };
   }
 }
+
+/** The branches below a ref, such as `refs/heads/team/`, without `refs/heads/`. */
+export async function branchNames(
+  dir: string,
+  below: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { stdout } = await git(dir, ['for-each-ref', '--format=%(refname)', below], signal);
+  const refs = stdout.split('\n').filter((line) => line !== '');
+  return refs.map((ref) => ref.replace(/^refs\/heads\//, ''));
+}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { lower } from './formats/native/lower.ts';
 import { idsOf, spawnPlan, tasksIn } from './spawn.ts';
 
-const AROUND = { config: {}, home: '/home/ada', taken: new Set<string>() };
+const AROUND = { land: true, config: {}, home: '/home/ada', taken: new Set<string>() };
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 test.each([
@@ -89,6 +89,22 @@ test('the plan is a native one of these tasks, with what is configured', () => {
     ...native,
     conventions: { ...native.conventions, commitMessage: '{title}' },
   });
+});
+
+test('with a prefix, branches and folders are named by the task alone, and nothing is merged', () => {
+  const config = { branch_prefix: 'orchestra' };
+  const { landing, workspace, conventions } = spawnPlan({ ...AROUND, prompts: ['x'], config });
+  expect([landing.strategy, workspace.dir]).toEqual(['none', '.worktrees']);
+  expect([conventions.branch, conventions.workspace]).toEqual(['orchestra/{task}', 'task-{task}']);
+  const own = { ...config, worktree_dir: 'trees', land: { strategy: 'squash' } } as const;
+  const other = spawnPlan({ ...AROUND, prompts: ['x'], config: own });
+  expect([other.landing.strategy, other.workspace.dir]).toEqual(['squash', 'trees']);
+});
+
+test('work stays on its branch where landing is not wanted', () => {
+  const config = { land: { strategy: 'squash' } } as const;
+  const plan = spawnPlan({ ...AROUND, prompts: ['x'], land: false, config });
+  expect(plan.landing.strategy).toBe('none');
 });
 
 test('a list has one task a line; blank lines are none', () => {

@@ -6,15 +6,18 @@
  *   A2. An id is made of what the text says, so that its branch and folder can be recognised.
  */
 
-import { NATIVE_CONVENTIONS, type Plan, type TaskId } from '../model/plan.ts';
+import { type Conventions, NATIVE_CONVENTIONS, type Plan, type TaskId } from '../model/plan.ts';
 import type { Config } from './config/schema.ts';
 import { lower } from './formats/native/lower.ts';
+import { freeId } from './slug.ts';
 
 export interface Spawn {
   /** What each agent is asked to do; none is blank. */
   readonly prompts: readonly string[];
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
+  /** False where the work is to stay on its branch. */
+  readonly land: boolean;
   readonly config: Config;
   /** What `~` stands for. */
   readonly home: string;
@@ -23,15 +26,28 @@ export interface Spawn {
 }
 
 /** The plan of these tasks. */
-export function spawnPlan({ prompts, agent, model, config, home, taken }: Spawn): Plan {
-  const ids = idsOf(prompts, taken);
-  const native = {
-    landfast: 1,
-    defaults: { agent, model },
-    tasks: ids.map((id) => ({ id })),
-  } as const;
+export function spawnPlan({ prompts, agent, model, land, config, home, taken }: Spawn): Plan {
+  const tasks = idsOf(prompts, taken).map((id) => ({ id }));
+  const native = { landfast: 1, defaults: { agent, model }, tasks } as const;
   const plan = lower(native, prompts, { name: 'spawn', config, home });
-  return { ...plan, conventions: { ...NATIVE_CONVENTIONS, commitMessage: '{title}' } };
+  const { branch_prefix: prefix } = config;
+  const stays = !land || (prefix !== undefined && config.land === undefined);
+  return {
+    ...plan,
+    landing: stays ? { ...plan.landing, strategy: 'none' } : plan.landing,
+    workspace: prefix === undefined ? plan.workspace : { dir: THEIR_FOLDER, ...plan.workspace },
+    conventions: conventionsFor(prefix),
+  };
+}
+
+/** Where users of claude-orchestra find workspaces, unless their configuration says otherwise. */
+const THEIR_FOLDER = '.worktrees';
+
+/** Whoever names a prefix wants to find branch and folder by the task alone. */
+export function conventionsFor(prefix: string | undefined): Conventions {
+  const names =
+    prefix === undefined ? {} : { branch: `${prefix}/{task}`, workspace: 'task-{task}' };
+  return { ...NATIVE_CONVENTIONS, commitMessage: '{title}', ...names };
 }
 
 /** What a text is split into where it comes from a file: one task a line. */
@@ -48,22 +64,16 @@ export function idsOf(
   taken: ReadonlySet<TaskId> = new Set(),
 ): readonly TaskId[] {
   const used = new Set(taken);
-  return prompts.map((prompt) => {
-    const slug = slugOf(prompt);
-    let id = slug;
-    for (let n = 2; used.has(id); n += 1) id = `${slug}-${n}`;
-    used.add(id);
-    return id;
-  });
+  return prompts.map((prompt) => freeId(taskSlug(prompt), used));
 }
 
-/** Users of claude-orchestra know ids of that length. */
+/** Users of claude-orchestra know ids of that length, cut wherever it ends. */
 const SLUG_LENGTH = 50;
 /** More of a text than any slug can hold. */
 const LOOKED_AT = 1_000;
 
 /** Lower-case letters and digits, everything between them a `-`; `task` where there are none. */
-function slugOf(text: string): string {
+function taskSlug(text: string): string {
   const slug = text
     .trim()
     .slice(0, LOOKED_AT)

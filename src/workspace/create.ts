@@ -8,8 +8,9 @@
 
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { messageOf, OperationalError } from '../base/errors.ts';
+import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
@@ -19,7 +20,7 @@ import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { bring, cleanWorkspace } from './bring.ts';
-import { branchOf, type Ground, specOf, workspaceDir } from './ground.ts';
+import { branchOf, type Ground, specOf, workspaceDir, workspacesFolder } from './ground.ts';
 import { inject, takeBack } from './inject.ts';
 import { keepAside, keepWork } from './keep.ts';
 
@@ -111,6 +112,7 @@ async function add(
   const { commonDir } = ground.repository;
   if (order.attempt > 1) await clearPlace(commonDir, order.dir, signal);
   await mkdir(dirname(order.dir), { recursive: true });
+  await hide(ground, order.dir, signal);
   const goesOn = order.start.kind !== 'fresh';
   const tip =
     order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
@@ -119,6 +121,15 @@ async function add(
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
   const commit = goesOn && tip !== null ? tip : order.base;
   await addWorktree(commonDir, { path: order.dir, branch: order.branch, commit }, signal);
+}
+
+/** In a checkout, git would take a folder of workspaces for new files of the user's. */
+async function hide(ground: Ground, dir: string, signal: AbortSignal): Promise<void> {
+  const { repository } = ground;
+  const folder = relative(repository.dir, workspacesFolder(ground));
+  const path = folder === '' ? relative(repository.dir, dir) : folder;
+  if (path.startsWith('..') || isAbsolute(path)) return;
+  await addExcludes(repository.commonDir, [`${literalPattern(path)}/`], signal);
 }
 
 /** What an engine that died while it made the workspace left: a folder, an entry, or both. */

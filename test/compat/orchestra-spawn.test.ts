@@ -1,9 +1,99 @@
 /** Ad hoc tasks, as users of claude-orchestra start them. */
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { orchestraProject, waitFor } from './orchestra-project.ts';
+
+const CONFIG = { branch_prefix: 'orchestra', worktree_dir: '.worktrees', max_parallel: 2 };
+
+test('R22: branch and worktree are found by the task, from the current branch', async () => {
+  const scripts = { implement: `${waitFor()}; echo 1 > auth.txt; echo "auth is there"` };
+  await using project = await orchestraProject({ scripts, config: CONFIG });
+  await project.repo.git('switch', '-q', '-c', 'topic');
+  const base = await project.repo.git('rev-parse', 'HEAD');
+  const running = project.startSpawn('implement auth', '--events');
+  await running.untilFact('attempt.started', 'implement-auth');
+  const worktree = join(project.dir, '.worktrees', 'task-implement-auth');
+  while (!existsSync(join(worktree, '.git'))) await project.cli('status');
+  expect(await project.repo.git('rev-parse', 'orchestra/implement-auth')).toBe(base);
+  expect(JSON.parse((await project.cli('status', '--json')).stdout).tasks).toMatchObject([
+    { id: 'implement-auth', state: 'running' },
+  ]);
+  expect(JSON.parse((await project.cli('worktrees', '--json')).stdout)).toMatchObject([
+    { path: worktree, branch: 'orchestra/implement-auth', state: 'live' },
+  ]);
+  project.release();
+  expect((await running.ended).code).toBe(0);
+  expect(await project.branches()).toEqual(['main', 'orchestra/implement-auth', 'topic']);
+  expect(await project.repo.git('show', 'orchestra/implement-auth:auth.txt')).toBe('1');
+  expect(await project.repo.git('rev-parse', 'topic')).toBe(base);
+  expect(JSON.parse((await project.cli('collect', '--json')).stdout).tasks).toMatchObject([
+    {
+      branch: 'orchestra/implement-auth',
+      landed: false,
+      status: 'succeeded',
+      text: 'auth is there',
+    },
+  ]);
+});
+
+test('R23: blanks and slashes become dashes, capitals become small', async () => {
+  await using project = await orchestraProject({ scripts: {}, config: CONFIG });
+  expect((await project.spawn('Add Tests/unit')).code).toBe(0);
+  expect(await project.branches()).toEqual(['main', 'orchestra/add-tests-unit']);
+});
+
+// Fix: it crashed, because branch and folder were there already.
+test('the same task again gets a branch of its own, also while the first one waits', async () => {
+  const scripts = { slow: waitFor() };
+  await using project = await orchestraProject({ scripts, config: CONFIG });
+  expect((await project.spawn('do it')).code).toBe(0);
+  await project.spawn('slow', 'do it', '--detach', '-p', '1');
+  expect((await project.spawn('do it')).code).toBe(0);
+  project.release();
+  const [, second] = JSON.parse((await project.cli('runs', '--json')).stdout);
+  await project.cli('attach', second.run);
+  expect((await project.branches()).filter((name) => name.includes('do-it'))).toEqual([
+    'orchestra/do-it',
+    'orchestra/do-it-2',
+    'orchestra/do-it-3',
+  ]);
+});
+
+test('more than max_parallel are not run at a time, and that is said', async () => {
+  await using project = await orchestraProject({ scripts: {}, config: CONFIG });
+  const ended = await project.spawn('a', 'b', 'c', '-p', '9');
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toContain('max_parallel is 2');
+  const report = await project.spawn('d', '-p', '2');
+  expect(report.stderr).not.toContain('max_parallel');
+});
+
+test('a folder of workspaces in the checkout is no change of it', async () => {
+  const scripts = { look: 'git -C "$OUT/repo" status --porcelain > "$OUT/status"; echo 1 > x.txt' };
+  await using project = await orchestraProject({ scripts });
+  writeFileSync(join(project.dir, 'landfast.yaml'), 'branch_prefix: team\nworktree_dir: trees\n');
+  await project.repo.git('add', '.');
+  await project.repo.git('commit', '-qm', 'Configure');
+  const ended = await project.spawn('look around');
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).not.toMatch(/checkout/);
+  expect(await project.read('status')).toBe('');
+  expect(await project.branches()).toEqual(['main', 'team/look-around']);
+});
+
+test('work that should not land stays on its branch', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  const before = await project.repo.git('rev-parse', 'main');
+  const ended = await project.spawn('add docs', '--no-land');
+  expect(ended.code).toBe(0);
+  expect(await project.repo.git('rev-parse', 'main')).toBe(before);
+  const [branch = ''] = (await project.branches()).filter((name) => name.startsWith('landfast/'));
+  expect(branch).toMatch(/^landfast\/[^/]+\.add-docs$/);
+  expect(ended.stdout).toContain(branch);
+  expect(await project.repo.git('show', `${branch}:add-docs.txt`)).toBe('add docs');
+});
 
 // Fix: 3 were started and the fourth was dropped without a word.
 test('R25: of four tasks three run at a time, and all four run', async () => {

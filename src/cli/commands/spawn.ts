@@ -4,13 +4,19 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { UserError } from '../../base/errors.ts';
-import { spawnPlan, tasksIn } from '../../plan/spawn.ts';
+import { branchNames } from '../../git/refs.ts';
+import { openForReading } from '../../journal/database.ts';
+import { listRuns } from '../../journal/log.ts';
+import type { TaskId } from '../../model/plan.ts';
+import type { Config } from '../../plan/config/schema.ts';
+import { conventionsFor, spawnPlan, tasksIn } from '../../plan/spawn.ts';
 import { adjust } from '../adjust.ts';
 import { isCoding } from '../agents.ts';
 import { findConfig } from '../config-files.ts';
 import { checkHow, type HowToRun } from '../execute.ts';
 import { EXIT } from '../main.ts';
-import { findPlace } from '../place.ts';
+import { findPlace, type Place } from '../place.ts';
+import { readState } from '../watch-run.ts';
 import { startRun } from './run.ts';
 
 export interface SpawnFlags extends HowToRun {
@@ -18,6 +24,8 @@ export interface SpawnFlags extends HowToRun {
   readonly agent?: string;
   readonly model?: string;
   readonly target?: string;
+  /** False for `--no-land`. */
+  readonly land: boolean;
 }
 
 /** Runs the tasks given, those of standard input in the place of `-`. */
@@ -25,16 +33,43 @@ export async function spawn(tasks: readonly string[], flags: SpawnFlags): Promis
   const signal = new AbortController().signal;
   const prompts = await promptsOf(tasks);
   const place = await findPlace(flags.projectDir, signal);
-  const { agent, model, target, parallel = flags.maxWorkers } = flags;
   const config = await findConfig(place, signal);
   if (config === null) return EXIT.usage;
-  const given = { prompts, agent, model };
-  const wanted = spawnPlan({ ...given, config, home: homedir(), taken: new Set() });
-  const how = { ...flags, ...(parallel === undefined ? {} : { maxWorkers: parallel }) };
+  const { agent, model, land, target } = flags;
+  const taken = await takenIds(place, config, signal);
+  const wanted = spawnPlan({ prompts, agent, model, land, config, home: homedir(), taken });
+  const how = { ...flags, ...parallelOf(flags, config) };
   const plan = adjust(wanted, { ...how, ...(target === undefined ? {} : { target }) }, isCoding);
   checkHow(plan, how);
   const hash = createHash('sha256').update(JSON.stringify(prompts)).digest('hex');
   return startRun({ plan, hash }, place, how, signal);
+}
+
+function parallelOf(flags: SpawnFlags, config: Config): Pick<HowToRun, 'maxWorkers'> {
+  const { parallel = flags.maxWorkers } = flags;
+  if (parallel === undefined) return {};
+  const most = config.max_parallel ?? parallel;
+  if (most < parallel) console.error(`landfast: max_parallel is ${most}: so many run at a time.`);
+  return { maxWorkers: Math.min(parallel, most) };
+}
+
+/** Without the run in their names, branches and folders of earlier runs would be met again. */
+async function takenIds(
+  { repository, stateDir }: Place,
+  config: Config,
+  signal: AbortSignal,
+): Promise<ReadonlySet<TaskId>> {
+  const { branch_prefix: prefix } = config;
+  if (prefix === undefined || repository === null) return new Set();
+  const branches = await branchNames(repository.commonDir, `refs/heads/${prefix}/`, signal);
+  const { branch } = conventionsFor(prefix);
+  using db = openForReading(stateDir);
+  const open = db === null ? [] : listRuns(db).filter(({ outcome }) => outcome === null);
+  const waiting = open.flatMap(({ run }) => {
+    const { plan } = readState(db!, run);
+    return plan.conventions.branch === branch ? plan.tasks.map(({ id }) => id) : [];
+  });
+  return new Set([...branches.map((name) => name.slice(prefix.length + 1)), ...waiting]);
 }
 
 async function promptsOf(tasks: readonly string[]): Promise<readonly string[]> {

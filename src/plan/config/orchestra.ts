@@ -39,6 +39,7 @@ export function fromOrchestra(theirs: OrchestraConfig): Readonly<Record<string, 
     worktree_dir,
     branch_prefix,
     stale_after: stale_threshold,
+    max_parallel,
     limits: isLimited ? { workers } : undefined,
     tools: bypass_permissions && { allowed_tools: bypass_permissions },
   };

@@ -108,6 +108,7 @@ describe('a file of claude-orchestra', () => {
         worktree_dir: '.worktrees',
         branch_prefix: 'team',
         stale_after: 300,
+        max_parallel: 2,
         limits: { workers: 2 },
         tools: { allowed_tools: ['Read(*)'] },
       },

@@ -86,6 +86,8 @@ export const configSchema = z.strictObject({
   git: gitSchema.optional(),
   worktree_dir: place.optional(),
   branch_prefix: branch.optional(),
+  /** The most that `spawn --parallel` may ask for. */
+  max_parallel: count(1, 256).optional(),
   stale_after: duration.optional(),
   claude_projects_dir: place.optional(),
   project: projectSchema.optional(),
