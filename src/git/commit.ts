@@ -88,6 +88,29 @@ export async function commitTree(
   });
 }
 
+/**
+ * A commit that nobody will ever see, to be merged with another: it needs no identity and no
+ * signature, and the same one has the same id.
+ */
+export async function draftCommit(
+  dir: string,
+  { tree, parents }: Pick<CommitData, 'tree' | 'parents'>,
+  signal: AbortSignal,
+): Promise<Sha> {
+  const args = ['commit-tree', ...parents.flatMap((parent) => ['-p', parent]), tree];
+  const { stdout } = await git(dir, args, signal, { stdin: 'A draft.\n', env: NOBODY });
+  return stdout.trim();
+}
+
+const NOBODY = {
+  GIT_AUTHOR_NAME: 'landfast',
+  GIT_AUTHOR_EMAIL: 'landfast@localhost',
+  GIT_AUTHOR_DATE: '@0 +0000',
+  GIT_COMMITTER_NAME: 'landfast',
+  GIT_COMMITTER_EMAIL: 'landfast@localhost',
+  GIT_COMMITTER_DATE: '@0 +0000',
+};
+
 /** Reads a commit, for making another one of it. */
 export async function readCommit(
   dir: string,

@@ -1,14 +1,25 @@
 /**
- * candidate: a merge of finished work onto a head, built in memory. No checkout is touched.
+ * candidate: finished work brought together with a head, in memory. No checkout is touched.
  *
  *   C1. The candidate's tree is exactly what would be on the branch if it landed.
  *   C2. A candidate is a commit that nothing points to yet: dropping it costs nothing.
  */
 
-import { commitTree } from '../git/commit.ts';
+import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
 import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
 import type { LandingSpec, Sha } from '../model/plan.ts';
+import { replay } from './replay.ts';
+
+/** What is brought together, and how. */
+export interface Merge {
+  readonly work: Sha;
+  readonly onto: Sha;
+  readonly message: string;
+  readonly strategy: LandingSpec['strategy'];
+  /** Only the files matter: nobody signs, nobody is named, and it cannot land. */
+  readonly isDraft?: boolean;
+}
 
 export type Candidate =
   | { readonly kind: 'built'; readonly commit: Sha; readonly tree: Sha }
@@ -24,15 +35,12 @@ export function workTrailer(commit: Sha): string {
 /** Builds the candidate of `work` on `onto`. */
 export async function buildCandidate(
   dir: string,
-  merge: {
-    readonly work: Sha;
-    readonly onto: Sha;
-    readonly message: string;
-    readonly strategy: LandingSpec['strategy'];
-  },
+  merge: Merge,
   signal: AbortSignal,
 ): Promise<Candidate> {
   const { work, onto, strategy } = merge;
+  const make = merge.isDraft === true ? draft : commitTree;
+  if (strategy === 'rebase') return replay({ dir, make }, merge, signal);
   const merged = await mergeTree(dir, onto, work, signal);
   if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
   const { tree } = merged;
@@ -42,6 +50,10 @@ export async function buildCandidate(
   const parents = strategy === 'squash' ? [onto] : [onto, work];
   const message =
     strategy === 'squash' ? `${merge.message}\n\n${workTrailer(work)}\n` : `${merge.message}\n`;
-  const made = await commitTree(dir, { tree, parents, message }, signal);
+  const made = await make(dir, { tree, parents, message }, signal);
   return made.kind === 'refused' ? made : { kind: 'built', commit: made.commit, tree };
+}
+
+async function draft(...[dir, data, signal]: Parameters<typeof commitTree>): Promise<Committed> {
+  return { kind: 'committed', commit: await draftCommit(dir, data, signal) };
 }

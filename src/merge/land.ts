@@ -2,8 +2,9 @@
  * land: finished work reaches the run's branch, verified in exactly the combination that lands.
  *
  *   L1. The branch moves by compare-and-swap from the head the candidate was built and verified on.
- *   L2. The candidate has the work as a parent, so landing it makes the work reachable; before
- *       anything is published that is checked for all of it at once (proof.ts).
+ *   L2. A merge has the work as a parent, so landing it makes the work reachable; a squashed or
+ *       rebased candidate has all of its changes. Before anything is published that is proved
+ *       for all of it at once (proof.ts).
  *   L3. Idempotent: work that is on the branch already is reported as landed and not merged again.
  */
 
@@ -14,10 +15,11 @@ import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
 import type { MergeEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import { mergeMessage } from '../model/names.ts';
-import type { Sha } from '../model/plan.ts';
+import { commitMessage, mergeMessage } from '../model/names.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
-import { buildCandidate, workTrailer } from './candidate.ts';
+import { buildCandidate, type Merge, workTrailer } from './candidate.ts';
+import { isResult } from './proof.ts';
 import { verify } from './verify.ts';
 
 const MOVE_LIMIT_MS = 60_000;
@@ -64,21 +66,17 @@ async function tryLanding(
   const { task, commit: work, onto } = effect;
   const head = await tipOf(commonDir, runRef(ground), signal);
   assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
+  const { strategy } = ground.plan.landing;
+  const merge = { work, onto, message: messageFor(ground, task), strategy };
   // It can be there already only if the branch is not where the engine left it: after a crash.
-  if (head !== onto && (await holdsWork(ground, head, work, signal))) return { onto, commit: head };
+  if (head !== onto && (await holdsWork(commonDir, head, merge, signal))) {
+    return { onto, commit: head };
+  }
   if (head !== onto) {
     const message = `Somebody else moved ${runRef(ground)}: nothing lands on what was not verified.`;
     return { kind: 'commit-failed', message };
   }
-  const spec = ground.plan.tasks.find(({ id }) => id === task);
-  assert(spec !== undefined, `no task ${task} in the plan`);
-  const message = mergeMessage(ground.plan.conventions, ground.run, spec);
-  const { strategy } = ground.plan.landing;
-  const candidate = await buildCandidate(
-    commonDir,
-    { work, onto: head, message, strategy },
-    signal,
-  );
+  const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') return conflict(effect, candidate.files);
   if (candidate.kind === 'refused') {
     return { kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` };
@@ -101,16 +99,27 @@ async function moveBranch(ground: Ground, { onto, commit }: Landed): Promise<Lan
   return { onto, commit };
 }
 
+/** Rebased commits are nobody's merge: the one that lands them is called like their own. */
+function messageFor({ plan, run }: Ground, task: TaskId): string {
+  const spec = plan.tasks.find(({ id }) => id === task);
+  assert(spec !== undefined, `no task ${task} in the plan`);
+  const name = plan.landing.strategy === 'rebase' ? commitMessage : mergeMessage;
+  return name(plan.conventions, run, spec);
+}
+
 async function holdsWork(
-  ground: Ground,
+  dir: string,
   head: Sha,
-  work: Sha,
+  merge: Merge,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { commonDir } = ground.repository;
-  if (await isAncestor(commonDir, work, head, signal)) return true;
-  if (ground.plan.landing.strategy !== 'squash') return false;
-  return (await readCommit(commonDir, head, signal)).message.includes(workTrailer(work));
+  const { work, onto, strategy } = merge;
+  if (await isAncestor(dir, work, head, signal)) return true;
+  if (strategy === 'squash') {
+    return (await readCommit(dir, head, signal)).message.includes(workTrailer(work));
+  }
+  if (strategy !== 'rebase' || !(await isAncestor(dir, onto, head, signal))) return false;
+  return isResult(dir, { ...merge, commit: head }, signal);
 }
 
 function conflict(effect: MergeEffect, files: readonly string[]): Failure {

@@ -18,7 +18,7 @@ import { keptRef, runBranch } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { buildCandidate } from './candidate.ts';
-import { missingFrom } from './proof.ts';
+import { lostFrom, missingFrom } from './proof.ts';
 import { verify } from './verify.ts';
 
 /** A target that keeps moving while its combination is verified. */
@@ -49,11 +49,12 @@ export async function publish(
 /** One round; null when the target moved in the middle of it. */
 async function tryPublish(
   ground: Ground,
-  { head, target, works }: PublishEffect,
+  effect: PublishEffect,
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Answer | null> {
   const { commonDir } = ground.repository;
+  const { head, target } = effect;
   const tip = await readRef(commonDir, `refs/heads/${target}`, signal);
   if (tip === null) {
     return blocked(`The branch ${target} does not exist any more.`, `git branch ${target} ${head}`);
@@ -61,10 +62,24 @@ async function tryPublish(
   if (await isAncestor(commonDir, head, tip, signal)) return finished(target, tip, 'none');
   const to = await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
-  const missing = await missingFrom(commonDir, to, works, signal);
-  assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
+  await prove(ground, effect, to, signal);
   if (signal.aborted) return INTERRUPTED;
   return move(ground, { head, target, tip, to });
+}
+
+/** Throws where something that landed would not reach the target. */
+async function prove(
+  ground: Ground,
+  { head, works, rewritten }: PublishEffect,
+  to: Sha,
+  signal: AbortSignal,
+): Promise<void> {
+  const { commonDir } = ground.repository;
+  const { strategy } = ground.plan.landing;
+  const missing = await missingFrom(commonDir, to, works, signal);
+  assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
+  const lost = await lostFrom(commonDir, head, { works: rewritten, strategy }, signal);
+  assert(lost === null, `the changes of ${lost} have landed but are not in ${head}`);
 }
 
 /** From here on nothing stops it: a target that has moved must be told of. */
@@ -105,8 +120,10 @@ async function combine(
   const { commonDir } = ground.repository;
   if (await isAncestor(commonDir, tip, head, signal)) return head;
   const branch = runBranch(ground.run);
-  const message = `Merge ${branch} into ${target}`;
-  const merge = { work: head, onto: tip, message, strategy: 'merge' } as const;
+  const isLine = ground.plan.landing.strategy === 'rebase';
+  const message = isLine ? `Land ${branch}` : `Merge ${branch} into ${target}`;
+  const strategy = isLine ? 'rebase' : 'merge';
+  const merge = { work: head, onto: tip, message, strategy } as const;
   const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') {
     const files = candidate.files.join(', ');

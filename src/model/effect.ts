@@ -57,8 +57,17 @@ export interface PublishEffect {
   readonly kind: 'publish';
   readonly head: Sha;
   readonly target: string;
-  /** What must be in the target's history afterwards: the work of every task that landed. */
+  /** What must be in the target's history afterwards: the work of every task that was merged. */
   readonly works: readonly Sha[];
+  /** Work that was squashed or rebased: its changes must be there. */
+  readonly rewritten: readonly Rewritten[];
+}
+
+/** Work, the head that it was brought to, and what that gave. */
+export interface Rewritten {
+  readonly work: Sha;
+  readonly onto: Sha;
+  readonly commit: Sha;
 }
 
 /** One effect of a key runs at a time. */

@@ -220,7 +220,7 @@ describe('the end', () => {
     expect(decided(journal).decisions).toEqual([
       {
         record: { type: 'publish.started', head },
-        perform: { kind: 'publish', head, target: 'main', works: [sha(2)] },
+        perform: { kind: 'publish', head, target: 'main', works: [sha(2)], rewritten: [] },
       },
     ]);
     expect(facts(journal.publish())).toEqual(['run.finished succeeded']);

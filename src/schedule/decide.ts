@@ -101,11 +101,19 @@ export function releaseEffect({ plan }: RunState, task: TaskState): ReleaseEffec
 
 /** The effect that publishes what has landed; also used to go on with it after a crash. */
 export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
-  const works = [...state.tasks.values()].flatMap(({ status, work }) =>
-    status.kind === 'landed' && work !== null ? [work] : [],
-  );
-  const isKept = state.plan.landing.strategy === 'merge';
-  return { kind: 'publish', head, target, works: isKept ? works : [] };
+  const landed = state.landed.flatMap(({ task, onto, commit }) => {
+    const work = state.tasks.get(task)?.work ?? null;
+    return work === null ? [] : [{ work, onto, commit }];
+  });
+  const isMerged = state.plan.landing.strategy === 'merge';
+  return {
+    kind: 'publish',
+    head,
+    target,
+    works: isMerged ? landed.map(({ work }) => work) : [],
+    // What a person has landed is in the history as it is.
+    rewritten: isMerged ? [] : landed.filter(({ onto, commit }) => onto !== commit),
+  };
 }
 
 /** The next candidate, when none is being verified. */

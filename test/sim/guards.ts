@@ -92,6 +92,10 @@ function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'pub
   rule([...book.pages.values()].every(isOver), 'a publication begins before everything is over');
   const lost = effect.works.find((sha) => !repo.isReachable(sha));
   rule(lost === undefined, `${lost} is published, but no history holds it`);
+  const proved = [...effect.works, ...effect.rewritten.map(({ work }) => work)];
+  const landed = repo.landings.map(({ work }) => work);
+  const all = JSON.stringify(proved) === JSON.stringify(landed);
+  rule(all, `published with proof of ${proved}, not of ${landed}`);
   const other = jobs.find((job) => job.effect.kind !== 'release');
   rule(other === undefined, 'a publication begins while something runs');
 }

@@ -41,12 +41,8 @@ describe('each problem has its place and a way out', () => {
       '2:38: error: two gates are called "a"\n  rename one',
     ],
     [
-      'land: { strategy: rebase }',
-      '2:19: error: land.strategy: "rebase" is not available in this version\n  use merge or squash or none',
-    ],
-    [
       'land: { strategy: pr }',
-      '2:19: error: land.strategy: "pr" is not available in this version\n  use merge or squash or none',
+      '2:19: error: land.strategy: "pr" is not available in this version\n  use merge or squash or rebase or none',
     ],
     [
       'land: { push: origin }',

@@ -115,7 +115,7 @@ export const workspaceSchema = z.strictObject({
 export const gateSchema = z.strictObject({ name: id, run: text, timeout: duration.optional() });
 
 export const landSchema = z.strictObject({
-  strategy: choice(['merge', 'squash', 'none'], ['rebase', 'pr']).optional(),
+  strategy: choice(['merge', 'squash', 'rebase', 'none'], ['pr']).optional(),
   verify: choice(['each', 'off'], ['batch']).optional(),
   on_conflict: choice(['agent', 'fail']).optional(),
   on_gate_failure: choice(['agent', 'fail']).optional(),
