@@ -34,6 +34,7 @@ import { agentNamed, executable, requireAgents } from './agents.ts';
 import { checkDetach, detach } from './detach.ts';
 import { whileExecuting } from './executing.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
+import { keepsWorkspaces, keptLines } from './keeping.ts';
 import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
@@ -131,6 +132,7 @@ async function executeHolding(
     const state = await driven.finally(screen.close);
     try {
       await tell(execution, state);
+      for (const line of keptLines(site.ground, state, how)) console.error(line);
     } finally {
       await tidy(site.ground, state);
       await notifier.settle(signals.force);
@@ -172,7 +174,7 @@ async function driveRun(
   const world = {
     site,
     transcripts,
-    keepWorkspaces: how.keepWorktrees === true || plan.workspace.keep === true,
+    keepWorkspaces: keepsWorkspaces(plan, how),
     mask: masker(secrets),
     recorded,
     heard: screen.heard,

@@ -8,6 +8,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { isExecuting } from './executing.ts';
+import { writtenOut } from './prefixes.ts';
 
 /** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
@@ -37,7 +38,7 @@ export async function main(args: readonly string[]): Promise<number> {
       program.outputHelp({ error: true });
       return EXIT.usage;
     }
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(writtenOut(program, args), { from: 'user' });
     return code;
   } catch (error) {
     return explain(error);

@@ -13,13 +13,13 @@ import { costOf, isGood, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
 import { categoryOf } from './lines.ts';
 import {
-  countResults,
+  countTold,
   deniedTools,
   doerOf,
   failureOf,
   isUnpublished,
-  resultOf,
   retriesOf,
+  toldOf,
   workMs,
 } from './outcome.ts';
 import type { ReportInfo } from './remedy.ts';
@@ -34,7 +34,7 @@ export function reportJson(state: RunState, info: ReportInfo) {
     finished_at: isoTime(state.finishedAt),
     duration_sec: seconds((state.finishedAt ?? state.at) - state.startedAt),
     total: tasks.length,
-    ...countResults(state),
+    ...countTold(state),
     run: info.run,
     outcome: state.outcome,
     target: state.target,
@@ -73,7 +73,7 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
   return {
     id: task.spec.id,
     agent: doerOf(task),
-    status: resultOf(task),
+    status: toldOf(state, task),
     duration_sec: seconds(workMs(task, state.at)),
     retry_count: retriesOf(task),
     failure_category: categoryOf(failure?.kind ?? null),

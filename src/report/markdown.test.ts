@@ -14,6 +14,7 @@ import {
   redTogether,
   retriedOnce,
 } from '../../test/support/runs.ts';
+import { NATIVE_CONVENTIONS } from '../model/plan.ts';
 import { reportMarkdown } from './markdown.ts';
 
 const INFO = { run: 'r1' };
@@ -343,4 +344,22 @@ test('what agents said of their work is told with their concerns', () => {
       '- `c`: `COMPLETED`',
     ].join('\n'),
   );
+});
+
+test('users of parallel-orchestra know tasks that were done before as resumed', () => {
+  const failure = { kind: 'transient', message: 'It broke.' } as const;
+  const conventions = { ...NATIVE_CONVENTIONS, summary: 'lines' } as const;
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }], { conventions });
+  run.start('a').finish('a').land('a').start('b').fail('b', failure).giveUp('b', failure);
+  run.end('failed').add({ type: 'run.resumed', retry: ['b'] });
+  run.start('b').finish('b').land('b').publish().end('succeeded');
+  const lines = reportMarkdown(run.state(), INFO).split('\n');
+  expect(lines.filter((line) => /^- [✓✗⊘↩]|^\| [ab] \| claude/.test(line))).toEqual([
+    '- ✓ 1 succeeded',
+    '- ✗ 0 failed',
+    '- ⊘ 0 skipped',
+    '- ↩ 1 resumed',
+    '| a | claude | ↩ resumed | — | — | — |',
+    '| b | claude | ✓ succeeded | 2.0 s | 0 | — |',
+  ]);
 });

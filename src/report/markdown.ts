@@ -11,18 +11,18 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import { count, durationText, isoTime, moneyText, shortSha } from './format.ts';
 import { bullets, code, escaped, fence, table } from './markup.ts';
-import type { Result } from './outcome.ts';
+import type { Told } from './outcome.ts';
 import {
-  countResults,
   deliveriesOf,
   deniedTools,
   doerOf,
   failureOf,
   outcomeSentence,
-  RESULT_ICONS,
   resultOf,
   retriesOf,
+  TOLD_ICONS,
   tasksWith,
+  toldOf,
   workMs,
 } from './outcome.ts';
 import type { ReportInfo } from './remedy.ts';
@@ -72,22 +72,25 @@ function facts(state: RunState, info: ReportInfo): string {
 }
 
 function results(state: RunState): string {
-  const counts = countResults(state);
-  const always: readonly Result[] = ['succeeded', 'failed', 'skipped'];
-  const others = (['cancelled', 'unfinished'] as const).filter((result) => counts[result] > 0);
+  const told = [...state.tasks.values()].map((task) => toldOf(state, task));
+  const countOf = (word: Told): number => told.filter((each) => each === word).length;
+  const always: readonly Told[] = ['succeeded', 'failed', 'skipped'];
+  const others = (['resumed', 'cancelled', 'unfinished'] as const).filter(
+    (word) => countOf(word) > 0,
+  );
   return bullets(
-    [...always, ...others].map((result) => `${RESULT_ICONS[result]} ${counts[result]} ${result}`),
+    [...always, ...others].map((word) => `${TOLD_ICONS[word]} ${countOf(word)} ${word}`),
   );
 }
 
 function taskTable(state: RunState): string {
   const rows = [...state.tasks.values()].map((task) => {
-    const result = resultOf(task);
-    const ran = task.attempts.length > 0;
+    const told = toldOf(state, task);
+    const ran = task.attempts.length > 0 && told !== 'resumed';
     return [
       escaped(task.spec.id, 80),
       escaped(doerOf(task), 80),
-      `${RESULT_ICONS[result]} ${result}`,
+      `${TOLD_ICONS[told]} ${told}`,
       ran ? durationText(workMs(task, state.at)) : NONE,
       ran ? String(retriesOf(task)) : NONE,
       failureOf(task)?.kind ?? NONE,

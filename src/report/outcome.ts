@@ -23,6 +23,8 @@ export const RESULT_ICONS: Readonly<Record<Result, string>> = {
   unfinished: '↩',
 };
 
+export const TOLD_ICONS: Readonly<Record<Told, string>> = { ...RESULT_ICONS, resumed: '↩' };
+
 /** One word for how a run is being stopped. */
 export const STOPPING_WORDS: Readonly<Record<StopMode, string>> = {
   drain: 'draining',
@@ -45,6 +47,28 @@ export function countResults(state: RunState): Readonly<Record<Result, number>> 
   const counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0, unfinished: 0 };
   for (const task of state.tasks.values()) counts[resultOf(task)] += 1;
   return counts;
+}
+
+/** What a report calls the outcome of a task; `resumed` is good work of before the run went on. */
+export type Told = Result | 'resumed';
+
+/**
+ * A task's outcome in the words of a plan's users: those of parallel-orchestra know tasks that were
+ * done before as `resumed`, and count them as skipped.
+ */
+export function toldOf(state: RunState, task: TaskState): Told {
+  const result = resultOf(task);
+  const isKnown = state.plan.conventions.summary === 'lines';
+  return isKnown && task.carried && result === 'succeeded' ? 'resumed' : result;
+}
+
+/** How many tasks have each result, as the plan's users count them. */
+export function countTold(state: RunState): Readonly<Record<Result, number>> {
+  const counts = countResults(state);
+  const resumed = [...state.tasks.values()].filter((task) => toldOf(state, task) === 'resumed');
+  const { succeeded, skipped } = counts;
+  const moved = resumed.length;
+  return { ...counts, succeeded: succeeded - moved, skipped: skipped + moved };
 }
 
 /** The tasks with one of these results, in the order of the plan. */

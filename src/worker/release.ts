@@ -1,9 +1,11 @@
 /** release: performs a release effect: the workspace goes, or stays with a reason. */
 
+import { existsSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
-import type { Ground } from '../workspace/ground.ts';
+import { type Ground, workspaceDir } from '../workspace/ground.ts';
+import { takeBack } from '../workspace/inject.ts';
 import { removeWorkspace } from '../workspace/remove.ts';
 
 /** Removes a workspace that nothing needs any more; a failure to do so only keeps it. */
@@ -15,8 +17,12 @@ export async function release(
 ): Promise<void> {
   const { task } = effect;
   if (ground === null) return report({ type: 'workspace.removed', task });
-  if (effect.keep) return report({ type: 'workspace.kept', task, why: 'asked for' });
   try {
+    if (effect.keep) {
+      const dir = workspaceDir(ground, task);
+      if (existsSync(dir)) await takeBack(dir, signal);
+      return report({ type: 'workspace.kept', task, why: 'asked for' });
+    }
     const answer = await removeWorkspace(ground, effect, signal);
     if (answer.kind === 'removed') return report({ type: 'workspace.removed', task });
     report({ type: 'workspace.kept', task, why: answer.why });

@@ -18,6 +18,7 @@ import { type LoadedPlan, loadPlan } from '../load-plan.ts';
 import { EXIT, showError } from '../main.ts';
 import { newRunId } from '../names.ts';
 import { findPlace, type Place } from '../place.ts';
+import { leftState } from '../po-state.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { formatOf, type WishFlags, wishesOf } from '../wishes.ts';
 import { resume as resumeNewest } from './resume.ts';
@@ -47,7 +48,7 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
   const loaded = loadPlan(path, from);
   if (loaded.plan === null) return loaded.exit;
   try {
-    return await runLoaded(loaded, place, flags, signal);
+    return await runLoaded({ ...loaded, path }, place, flags, signal);
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     showError(error);
@@ -56,7 +57,7 @@ export async function run(path: string | undefined, flags: RunFlags): Promise<nu
 }
 
 async function runLoaded(
-  loaded: LoadedPlan,
+  loaded: LoadedPlan & { readonly path: string },
   place: Place,
   flags: RunFlags,
   signal: AbortSignal,
@@ -76,6 +77,8 @@ async function runLoaded(
     const last = lastRunOf(place, loaded.hash);
     if (last !== null) return resumeNewest(last, flags, loaded.plan);
     console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
+    const left = loaded.format === 'po-manifest' ? leftState(loaded.path) : null;
+    if (left !== null) console.error(left);
   }
   return startRun({ ...loaded, plan }, place, flags, signal);
 }

@@ -100,6 +100,7 @@ test('PO-01: only the required keys give the documented defaults', () => {
       conflictExit: 3,
       summary: 'lines',
       noTasks: 'error',
+      logs: { dir: '.claude/logs', style: 'streams' },
       reports: [],
     },
   });

@@ -37,6 +37,7 @@ const CONVENTIONS: Conventions = {
   conflictExit: 3,
   summary: 'lines',
   noTasks: 'error',
+  logs: { dir: '.claude/logs', style: 'streams' },
   reports: [],
 };
 
