@@ -11,6 +11,7 @@ export interface PlanFlags {
   readonly sequential?: boolean;
   readonly budget?: number;
   readonly target?: string;
+  readonly autoApprove?: boolean;
   readonly onConflict?: LandingSpec['onConflict'];
 }
 
@@ -20,10 +21,12 @@ export function adjust(plan: Plan, flags: PlanFlags, isCoding: (agent: string) =
   if (target !== undefined && !isGitBranchName(target)) {
     throw new UserError(`${target} is not a branch name.`);
   }
-  const chosen = flags.tasks === undefined ? plan.tasks : select(plan.tasks, flags.tasks);
-  const tasks = chosen.map((task) =>
-    agent !== undefined && isCoding(task.agent) ? { ...task, agent } : task,
-  );
+  const chosen = flags.tasks === undefined ? plan.tasks : select(plan, flags.tasks);
+  const changes = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(flags.autoApprove === true ? { permissions: 'bypassPermissions' as const } : {}),
+  };
+  const tasks = chosen.map((task) => (isCoding(task.agent) ? { ...task, ...changes } : task));
   const workers = sequential === true ? 1 : (maxWorkers ?? plan.limits.workers);
   const limits = {
     ...plan.limits,
@@ -44,10 +47,11 @@ function conflictsTo(who: PlanFlags['onConflict'], landing: LandingSpec): Landin
 }
 
 /** Only the tasks named. What they need beyond that is taken to be there already. */
-function select(tasks: readonly TaskSpec[], ids: readonly string[]): readonly TaskSpec[] {
+function select({ tasks, conventions }: Plan, ids: readonly string[]): readonly TaskSpec[] {
   const known = new Set(tasks.map(({ id }) => id));
   const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length > 0 || ids.length === 0) {
+  const isWrong = unknown.length > 0 || ids.length === 0;
+  if (isWrong && conventions.noTasks === 'error') {
     throw new UserError(
       `--tasks names no task of this plan: ${unknown.join(', ') || '(nothing)'}.`,
       `Its tasks are ${[...known].join(', ')}.`,

@@ -104,8 +104,11 @@ function describeRun(program: Command, wrap: Wrap): void {
     .command('run')
     .argument('[plan]', 'the plan file, of any known format, or a folder with a manifest.json')
     .description('execute a plan: agents, gates, landing, publishing')
+    .option('-c, --config <file>', 'the plan, named by an option (default: task_config.yaml)')
     .option('--resume', 'go on with the last run of this plan instead of starting a new one');
   howToRun(run)
+    .option('-y, --auto-approve', 'let agents do anything without asking')
+    .option('--no-pr', 'do not ask agents to open pull requests')
     .option('-n, --dry-run', 'check the plan, show what would run, and stop')
     .option('--tasks <ids>', 'only these tasks, separated by commas', list)
     .option('--agent <name>', 'this agent for every task that has a coding agent')
@@ -149,7 +152,7 @@ function describeSpawn(program: Command, wrap: Wrap): void {
 function howToRun(command: Command): Command {
   return command
     .option('--max-workers <n>', 'at most so many agents at a time', count)
-    .option('--sequential', 'one agent at a time')
+    .option('-s, --sequential', 'one agent at a time')
     .option('--budget <usd>', 'stop starting agents when so much is spent', money)
     .option('--claude-exe <path>', 'the program to use for the claude agent')
     .option('--keep-worktrees', 'remove no workspace, whatever its outcome')

@@ -7,17 +7,23 @@ export interface WishFlags {
   /** False for `--no-barriers`. */
   readonly barriers?: boolean;
   readonly target?: string;
+  /** False for `--no-pr`. */
+  readonly pr?: boolean;
+  readonly autoApprove?: boolean;
   /** Cut a list of batches in two streams after so many, or in the middle. */
   readonly split?: number;
   readonly streams?: number;
 }
 
 /** What the flags ask of the format. */
-export function wishesOf({ barriers, target, split, streams }: WishFlags): Wishes {
+export function wishesOf(flags: WishFlags): Wishes {
+  const { barriers, target, split, streams, pr, autoApprove } = flags;
   const isCut = split !== undefined || streams !== undefined;
   return {
     ...(barriers === false ? { barriers } : {}),
     ...(target === undefined ? {} : { target }),
+    ...(pr === false ? { pr } : {}),
+    ...(autoApprove === true ? { autoApprove } : {}),
     ...(isCut ? { split: split ?? null } : {}),
   };
 }

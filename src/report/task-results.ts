@@ -7,6 +7,7 @@
  */
 
 import { taskBranch } from '../model/names.ts';
+import type { Plan } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { brief } from './clean.ts';
 import { failureOf, resultOf } from './outcome.ts';
@@ -45,6 +46,20 @@ export function resultsOf(state: RunState, run: string): readonly TaskResult[] {
       session_id: task.session,
     };
   });
+}
+
+/** The same of a plan that is only looked at. */
+export function skippedResults(plan: Plan): readonly TaskResult[] {
+  return plan.tasks.map((task) => ({
+    task_id: task.id,
+    status: 'skipped',
+    branch: taskBranch(plan.conventions, '', task),
+    pr_url: null,
+    pr_id: null,
+    error: null,
+    attempts: 0,
+    session_id: null,
+  }));
 }
 
 const ICONS: Readonly<Record<ResultStatus, string>> = {

@@ -1,5 +1,6 @@
 /** `landfast run`: a plan file becomes a run. */
 
+import { existsSync } from 'node:fs';
 import { OperationalError, UserError } from '../../base/errors.ts';
 import { identityProblem } from '../../git/identity.ts';
 import { resolveCommit } from '../../git/refs.ts';
@@ -9,6 +10,7 @@ import { newestRunOf } from '../../journal/log.ts';
 import type { Event } from '../../model/event.ts';
 import type { Plan, Sha } from '../../model/plan.ts';
 import { planText } from '../../report/plan-text.ts';
+import { resultsSummary, skippedResults } from '../../report/task-results.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
 import { isCoding, requireAbilities } from '../agents.ts';
 import { requireFreeBranches } from '../branches.ts';
@@ -19,6 +21,7 @@ import { EXIT, showError } from '../main.ts';
 import { newRunId } from '../names.ts';
 import { findPlace, type Place } from '../place.ts';
 import { leftState } from '../po-state.ts';
+import { remoteBase, withKnownRemote } from '../remote-base.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { formatOf, type WishFlags, wishesOf } from '../wishes.ts';
 import { resume as resumeNewest } from './resume.ts';
@@ -27,14 +30,14 @@ export interface RunFlags extends PlanFlags, HowToRun, WishFlags {
   readonly resume?: boolean;
   readonly dryRun?: boolean;
   readonly format?: string;
+  /** The plan once more, as claude-code-orchestrator's users name it. */
+  readonly config?: string;
 }
 
 /** Runs a plan, or goes on with its last run. */
-export async function run(path: string | undefined, flags: RunFlags): Promise<number> {
-  if (path === undefined) {
-    if (flags.resume === true) return resumeNewest(undefined, flags);
-    throw new UserError('Which plan?', 'landfast run PLAN, or landfast resume for the last run.');
-  }
+export async function run(named: string | undefined, flags: RunFlags): Promise<number> {
+  const path = planPath(named, flags);
+  if (path === null) return resumeNewest(undefined, flags);
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
   const config = await findConfig(place, signal);
@@ -63,12 +66,11 @@ async function runLoaded(
   signal: AbortSignal,
 ): Promise<number> {
   const plan = adjust(loaded.plan, flags, isCoding);
+  tellUnknown(loaded.plan, flags);
+  if (plan.tasks.length === 0) return EXIT.ok;
   requireAbilities(plan);
   if (flags.dryRun === true) {
-    const { workers } = plan.limits;
-    process.stdout.write(planText(plan, { format: loaded.format, maxWorkers: workers }));
-    const lines = loaded.preview.map((line) => `${line}\n`);
-    if (lines.length > 0) process.stdout.write(`\n${lines.join('')}`);
+    tellDryRun(plan, loaded);
     return EXIT.ok;
   }
   checkHow(plan, flags);
@@ -83,6 +85,40 @@ async function runLoaded(
   return startRun({ ...loaded, plan }, place, flags, signal);
 }
 
+const USUAL_PLAN = 'task_config.yaml';
+
+/** The plan to run; null where none is needed because a run goes on. */
+function planPath(named: string | undefined, { config, resume }: RunFlags): string | null {
+  if (named !== undefined && config !== undefined) {
+    throw new UserError('Two plans are named.', `Leave out ${named} or --config ${config}.`);
+  }
+  const path = named ?? config;
+  if (path !== undefined) return path;
+  if (resume === true) return null;
+  if (!existsSync(USUAL_PLAN)) {
+    throw new UserError('Which plan?', 'landfast run PLAN, or landfast resume for the last run.');
+  }
+  console.error(`landfast: no plan is named: ${USUAL_PLAN} is run.`);
+  return USUAL_PLAN;
+}
+
+/** Where it is no mistake that there is nothing to do, it is said. */
+function tellUnknown({ tasks }: Plan, flags: RunFlags): void {
+  const known = new Set(tasks.map(({ id }) => id));
+  const unknown = (flags.tasks ?? []).filter((id) => !known.has(id));
+  if (unknown.length > 0) console.error(`landfast: there is no task ${unknown.join(', ')} to run.`);
+  if (tasks.length === 0) console.error('landfast: the plan has no tasks: there is nothing to do.');
+}
+
+function tellDryRun(plan: Plan, { format, preview }: LoadedPlan): void {
+  const { workers } = plan.limits;
+  process.stdout.write(planText(plan, { format, maxWorkers: workers }));
+  const lines = preview.map((line) => `${line}\n`);
+  if (lines.length > 0) process.stdout.write(`\n${lines.join('')}`);
+  if (plan.conventions.summary !== 'results') return;
+  process.stdout.write(`\n${resultsSummary(skippedResults(plan))}`);
+}
+
 const CHANGES = [
   ['tasks', '--tasks'],
   ['agent', '--agent'],
@@ -90,6 +126,7 @@ const CHANGES = [
   ['split', '--split'],
   ['streams', '--streams'],
   ['onConflict', '--on-conflict'],
+  ['autoApprove', '--auto-approve'],
 ] as const;
 
 /** A run goes on with the plan it began with. */
@@ -105,11 +142,12 @@ function refuseChanges(flags: RunFlags): void {
 
 /** Starts a new run of a plan. */
 export async function startRun(
-  { plan, hash }: Pick<LoadedPlan, 'plan' | 'hash'>,
+  { plan: given, hash }: Pick<LoadedPlan, 'plan' | 'hash'>,
   place: Place,
   how: HowToRun,
   signal: AbortSignal,
 ): Promise<number> {
+  const plan = await withKnownRemote(given, place, signal);
   const from = await startingPoint(plan, place, signal);
   const id = newRunId(new Date());
   if (place.repository !== null && from.base !== null) {
@@ -146,6 +184,10 @@ async function startingPoint(
         remedy: 'Rename it: git branch -m landfast landfast-old',
       },
     );
+  }
+  if (plan.base !== undefined) {
+    const base = await remoteBase(repository, plan.base, signal);
+    return { base, target: plan.target ?? plan.base };
   }
   return plan.target === undefined
     ? currentBranch(repository, signal)

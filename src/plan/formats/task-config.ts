@@ -51,7 +51,8 @@ function detect(file: SourceFile): Place | null {
 function parse(input: PlanInput): ParsedPlan {
   const log = new ProblemLog(input.file.path);
   const plan = readConfig(input, log);
-  return { plan: log.failed ? null : plan, format: taskConfig.name, problems: log.sorted() };
+  const problems = log.sorted();
+  return { plan: log.failed ? null : plan, format: taskConfig.name, problems, refusalExit: 1 };
 }
 
 function readConfig(input: PlanInput, log: ProblemLog): ParsedPlan['plan'] {
