@@ -58,7 +58,7 @@ export async function catchUp(
  */
 export async function closeRunBranch(
   ground: Ground,
-  { outcome, target, tasks, plan }: RunState,
+  { outcome, target, tasks, plan, base }: RunState,
   signal: AbortSignal,
 ): Promise<void> {
   await removeRunFolder(ground, signal);
@@ -78,6 +78,9 @@ export async function closeRunBranch(
   if (!isDone || target === null) return;
   const ref = runRef(ground);
   const tip = await readRef(commonDir, ref, signal);
-  if (tip === null || !(await isAncestor(commonDir, tip, `refs/heads/${target}`, signal))) return;
+  if (tip === null) return;
+  // With strategy `none` it never moved from where all work began.
+  const isUnmoved = plan.landing.strategy === 'none' && tip === base;
+  if (!isUnmoved && !(await isAncestor(commonDir, tip, `refs/heads/${target}`, signal))) return;
   await deleteRef(commonDir, ref, tip, signal);
 }

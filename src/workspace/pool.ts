@@ -9,8 +9,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { git } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { hasNoEmptyFolder, isOrdinary } from '../git/ordinary.ts';
@@ -46,6 +46,7 @@ export class Pool {
     // Of empty folders no status tells.
     if (!hasNoEmptyFolder(dir)) await git(dir, ['clean', '-q', '-ffdx'], signal);
     const place = join(folder, `${IDLE}${randomUUID()}`);
+    await mkdir(folder, { recursive: true });
     await moveWorktree(dir, place);
     this.#idle.push(place);
     return true;
@@ -55,6 +56,7 @@ export class Pool {
   async take(dir: string): Promise<boolean> {
     const place = this.#idle.pop();
     if (place === undefined) return false;
+    await mkdir(dirname(dir), { recursive: true });
     await moveWorktree(place, dir);
     return true;
   }

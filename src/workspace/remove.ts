@@ -8,12 +8,13 @@
 
 import { existsSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
 import { headOf, isAncestor } from '../git/refs.ts';
 import { removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
-import type { Sha } from '../model/plan.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
 import {
   type Ground,
   gateDir,
@@ -68,7 +69,21 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
   await dropIdle(commonDir, runFolder(ground), signal);
   await sweepRemoved(runFolder(ground), signal);
   await rmdir(runFolder(ground)).catch(() => undefined); // Kept workspaces keep it.
+  for (const { id } of ground.plan.tasks) await removeEmptyParents(ground, id);
   await rmdir(workspacesFolder(ground)).catch(() => undefined);
+}
+
+/** A branch with slashes makes folders around its workspace. */
+async function removeEmptyParents(ground: Ground, task: TaskId): Promise<void> {
+  const top = workspacesFolder(ground);
+  let dir = dirname(workspaceDir(ground, task));
+  for (; dir.startsWith(`${top}${sep}`); dir = dirname(dir)) {
+    const isGone = await rmdir(dir).then(
+      () => true,
+      () => !existsSync(dir),
+    );
+    if (!isGone) return;
+  }
 }
 
 async function leftovers(ground: Ground, dir: string, signal: AbortSignal) {
