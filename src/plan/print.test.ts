@@ -1,0 +1,316 @@
+import { expect, test } from 'vitest';
+import { Random } from '../../test/sim/random.ts';
+import { planInput } from '../../test/support/plan-input.ts';
+import type {
+  AgentOptions,
+  Conventions,
+  GateSpec,
+  InjectSpec,
+  LandingSpec,
+  LimitsSpec,
+  NotifySpec,
+  Plan,
+  ReportSpec,
+  RetrySpec,
+  TaskSpec,
+  WorkspaceSpec,
+} from '../model/plan.ts';
+import { parsePlan } from './parse.ts';
+import { printPlan } from './print.ts';
+
+function reread(text: string) {
+  const { plan, problems } = parsePlan(planInput('plan.yaml', text), 'native');
+  return { plan, problems };
+}
+
+test('any plan, printed and read again, is the same plan', () => {
+  for (let seed = 0; seed < 300; seed += 1) {
+    const plan = new PlanMaker(new Random('print', seed)).plan();
+    for (const isFull of [false, true]) {
+      const text = printPlan(plan, { isFull, notes: ['a\nnote'] });
+      expect(reread(text), `seed ${seed}:\n${text}`).toEqual({ plan, problems: [] });
+    }
+  }
+});
+
+test('what is usual is left out, and what all tasks share is said once', () => {
+  const text = [
+    'landfast: 1',
+    'name: accounts',
+    '',
+    'defaults:',
+    '  model: opus',
+    '  retries: 1',
+    '',
+    'gates:',
+    '  - name: tests',
+    '    run: npm test',
+    '    timeout: 10m',
+    '',
+    '# What a comment says.',
+    'tasks:',
+    '  - id: users',
+    '    prompt: |-',
+    '      Add users.',
+    '',
+    '      And their table.',
+    '    writes: [src/users/**, migrations/**]',
+    '',
+    '  - id: login',
+    '    needs: [users]',
+    '    prompt: "Log in: now"',
+    '    timeout: 1h30m',
+    '',
+  ].join('\n');
+  const { plan } = reread(text);
+  expect(printPlan(plan!, { comments: { tasks: 'What a comment says.' } })).toBe(text);
+});
+
+const TEXTS = [
+  'plain',
+  'two\nlines',
+  ' leading and trailing \n',
+  'yes',
+  '0123',
+  '- dash',
+  'a: b # c',
+  '"quoted" \\ back',
+  'ümlaut 💥',
+  '{braces} [x]',
+  '~',
+  'tab\tin\r\nit',
+  '\n\nblank above',
+];
+
+type Optional<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
+
+/** Makes plans. `Required` sees to it that a new field of a Plan has to be thought of here. */
+class PlanMaker {
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  plan(): Plan {
+    const r = this.#random;
+    const ids = Array.from({ length: r.between(1, 4) }, (_, i) => `t${i}`);
+    const groups = { db: r.between(1, 3), ui: 1 };
+    const strategy = r.pick(['merge', 'squash', 'none'] as const);
+    const kept = strategy === 'none'; // Then nobody can need what another task writes.
+    const tasks = ids.map((id, i) => this.#task(id, kept ? [] : ids.slice(0, i)));
+    const full: Required<Plan> = {
+      name: this.#text(),
+      base: 'develop',
+      target: 'release/1.x',
+      tasks,
+      gates: this.#some(
+        (i): Required<GateSpec> => ({ name: `g${i}`, run: this.#text(), timeoutMs: this.#ms() }),
+      ),
+      workspace: this.#workspace(),
+      landing: this.#landing(strategy),
+      limits: this.#limits(groups),
+      sandbox: {
+        mode: r.pick(['off', 'on', 'require']),
+        network: r.pick(['on', 'off', ['api.example.com', '*.npmjs.org']]),
+        caches: this.#some(() => r.pick(['~/.npm', '/var/cache'])),
+      },
+      notify: this.#some(() => this.#notify()),
+      conventions: this.#conventions(),
+    };
+    return this.#dropped(full, ['base', 'target']);
+  }
+
+  #task(id: string, before: readonly string[]): TaskSpec {
+    const r = this.#random;
+    const mode = r.pick(['write', 'write', 'read', 'here'] as const);
+    const needs = before.filter(() => r.chance(0.6));
+    const full: Required<TaskSpec> = {
+      id,
+      title: this.#text(),
+      prompt: this.#text(),
+      rules: 'own',
+      agent: r.pick(['claude', 'codex', 'shell']),
+      role: 'dev',
+      model: 'opus',
+      mode,
+      branch: `feature/${id}`,
+      wave: r.between(1, 9),
+      needs,
+      forks: needs[0] ?? '',
+      hears: needs.filter(() => r.chance(0.5)),
+      writes: mode === 'read' ? [] : this.#some((i) => `src/${id}/${i}/**`),
+      outside: r.pick(['fail', 'report']),
+      forbids: this.#some((i) => `lib/${i}`),
+      checks: this.#some(() => this.#text()),
+      group: r.pick(['db', 'ui']),
+      retries: r.between(0, 5),
+      retry: this.#retry(),
+      timeoutMs: this.#ms(),
+      idleMs: this.#ms(),
+      permissions: r.pick(['default', 'acceptEdits', 'plan', 'bypassPermissions']),
+      allowEmpty: r.chance(0.5),
+      env: r.chance(0.5) ? { A: this.#text(), B: '' } : {},
+      cwd: 'packages/a',
+      options: this.#options(),
+      answer: r.pick(['free', 'status-line', 'status-word', 'completion']),
+    };
+    const gone: Optional<TaskSpec>[] = needs.length === 0 ? ['forks'] : [];
+    const task = this.#dropped(full, [
+      'title',
+      'rules',
+      'role',
+      'model',
+      'branch',
+      'wave',
+      'forks',
+      'group',
+      'retry',
+      'cwd',
+    ]);
+    return Object.fromEntries(
+      Object.entries(task).filter(([key]) => !(gone as string[]).includes(key)),
+    ) as unknown as TaskSpec;
+  }
+
+  #options(): AgentOptions {
+    const r = this.#random;
+    const full: Required<AgentOptions> = {
+      tools: {
+        allowed: this.#some(() => 'Bash(git:*)'),
+        disallowed: this.#some(() => 'Edit'),
+        commands: this.#some(() => r.pick(['gh', 'npm'])),
+      },
+      dirs: this.#some(() => r.pick(['~/lib', '/opt/x', 'docs'])),
+      mcp: r.chance(0.5)
+        ? { a: { command: ['x', this.#text()], env: {} }, b: { url: 'https://b.example' } }
+        : {},
+      maxTurns: r.pick([null, 5]),
+      budgetUsd: r.pick([null, 0.5]),
+      schema: r.pick([null, { type: 'object', properties: {}, required: [] }, {}]),
+      passEnv: r.chance(0.5) ? ['TOKEN'] : [],
+      command: this.#some(() => this.#text()),
+      promptAs: r.pick(['stdin', 'argument']),
+    };
+    return full;
+  }
+
+  #retry(): RetrySpec {
+    const r = this.#random;
+    const full: Required<RetrySpec> = {
+      pauseMs: r.pick([0, 500, 5_000]),
+      factor: r.pick([1, 1.5, 2]),
+      session: r.pick(['resumed', 'new']),
+      afterTimeout: r.chance(0.5),
+    };
+    return this.#dropped(full, ['factor']);
+  }
+
+  #workspace(): WorkspaceSpec {
+    const r = this.#random;
+    const full: Required<WorkspaceSpec> = {
+      setup: this.#some(() => this.#text()),
+      setupKey: this.#some((i) => `lock${i}`),
+      copy: this.#some((i) => `.env${i}`),
+      dir: r.pick(['../trees', '/srv/trees']),
+      keep: r.chance(0.5),
+      exclude: ['.venv/'],
+      inject: this.#some(
+        (i): Required<InjectSpec> => ({
+          from: '.claude',
+          to: `in/${i}`,
+          skip: this.#some(() => '*.log'),
+          blank: this.#some(() => 'x.md'),
+        }),
+      ),
+    };
+    return this.#dropped(full, ['dir', 'keep', 'exclude']);
+  }
+
+  #landing(strategy: LandingSpec['strategy']): LandingSpec {
+    const r = this.#random;
+    const full: Required<LandingSpec> = {
+      strategy,
+      verify: r.pick(['each', 'off']),
+      onConflict: r.pick(['agent', 'fail']),
+      onGateFailure: r.pick(['agent', 'fail']),
+      reworks: r.between(0, 3),
+      publish: r.pick(['end', 'off']),
+      push: 'origin',
+    };
+    const { push: _, ...rest } = full;
+    return strategy === 'none' ? this.#dropped(full, ['push']) : rest;
+  }
+
+  #limits(groups: Readonly<Record<string, number>>): LimitsSpec {
+    const r = this.#random;
+    const full: Required<LimitsSpec> = {
+      workers: r.between(1, 8),
+      gates: r.between(1, 3),
+      budgetUsd: 2.5,
+      groups,
+    };
+    return this.#dropped(full, ['budgetUsd']);
+  }
+
+  #notify(): NotifySpec {
+    const r = this.#random;
+    return {
+      on: r.pick([['finished'], ['failed', 'person'], ['finished', 'person', 'limit']]),
+      to: r.pick([
+        { kind: 'webhook', url: 'https://hooks.example.com/x' },
+        { kind: 'command', run: this.#text() },
+        { kind: 'desktop' },
+        { kind: 'bell' },
+      ] as const),
+    };
+  }
+
+  #conventions(): Conventions {
+    const r = this.#random;
+    const full: Required<Conventions> = {
+      branch: r.pick(['landfast/{run}.{task}', 'team/{task}-{hash}']),
+      workspace: r.pick(['{run}/{task}', '{branch}']),
+      commitMessage: this.#text(),
+      mergeMessage: this.#text(),
+      conflictExit: r.pick([1, 3]),
+      summary: r.pick(['report', 'lines', 'results', 'streams']),
+      noTasks: r.pick(['error', 'notice']),
+      logs: { dir: 'logs', style: r.pick(['streams', 'story', 'result']) },
+      reports: this.#some(() => {
+        const report: Required<ReportSpec> = {
+          path: 'out/report.json',
+          style: r.pick(['results', 'waves-json', 'waves-text']),
+          subject: this.#text(),
+        };
+        return this.#dropped(report, ['subject']);
+      }),
+    };
+    return this.#dropped(full, ['logs']);
+  }
+
+  #text(): string {
+    return this.#random.pick(TEXTS);
+  }
+
+  #ms(): number {
+    return this.#random.pick([1, 1_500, 60_000, 420_000, 3_600_000, 5_400_000]);
+  }
+
+  #some<T>(make: (index: number) => T): T[] {
+    return Array.from({ length: this.#random.pick([0, 0, 1, 2]) }, (_, i) => make(i));
+  }
+
+  /** Without some of what may be absent. */
+  #dropped<T extends object, K extends keyof T>(
+    full: T,
+    keys: readonly K[],
+  ): Omit<T, K> & Partial<Pick<T, K>> {
+    const gone = keys.filter(() => this.#random.chance(0.5)) as readonly PropertyKey[];
+    return Object.fromEntries(Object.entries(full).filter(([key]) => !gone.includes(key))) as Omit<
+      T,
+      K
+    > &
+      Partial<Pick<T, K>>;
+  }
+}
