@@ -10,7 +10,7 @@ import type { Config } from '../plan/config/schema.ts';
 import type { PlanInput, Wishes } from '../plan/formats/format.ts';
 import { FORMATS } from '../plan/formats/index.ts';
 import { parsePlan } from '../plan/parse.ts';
-import { formatProblem } from '../plan/problem.ts';
+import { formatProblem, type Problem } from '../plan/problem.ts';
 
 export interface LoadedPlan {
   readonly plan: Plan;
@@ -20,6 +20,8 @@ export interface LoadedPlan {
   /** How the format was found, one sentence a line. */
   readonly why: readonly string[];
   readonly preview: readonly string[];
+  /** What was shown when it was read. */
+  readonly warnings: readonly Problem[];
   /** The exit code for surroundings in which it cannot run. */
   readonly refusalExit: 1 | 2 | 3;
 }
@@ -31,43 +33,50 @@ export interface RefusedPlan {
   readonly why: readonly string[];
 }
 
+/** Where a plan is read, and with what around it. */
+export interface PlanSource {
+  readonly root: string;
+  readonly format: string | null;
+  readonly config?: Config;
+  readonly wishes?: Wishes;
+}
+
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** The plan's file of a folder that is a plan as a whole. */
 const FOLDER_PLAN = 'manifest.json';
 
 /** Loads a plan, of a file or of a folder with a manifest.json, and shows what is wrong with it. */
-export function loadPlan(
-  given: string,
-  from: {
-    readonly root: string;
-    readonly format: string | null;
-    readonly config?: Config;
-    readonly wishes?: Wishes;
-  },
-): LoadedPlan | RefusedPlan {
+export function loadPlan(given: string, from: PlanSource): LoadedPlan | RefusedPlan {
   if (isIdle(from.format)) return { plan: null, exit: 0, why: [] };
-  const path = planFile(given);
-  const bytes = readBytes(path);
-  const folder = dirname(resolve(path));
-  const parsed = parsePlan(
-    {
-      file: { path, text: bytes.toString('utf8') },
-      directory: relative(from.root, folder).split(sep).join('/'),
-      ...readerOf(folder),
-      repository: { root: from.root, ...readerOf(from.root) },
-      home: homedir(),
-      config: from.config ?? {},
-      wishes: from.wishes ?? {},
-    },
-    from.format,
-  );
+  const bytes = readBytes(planFile(given));
+  const parsed = parsePlan(inputOf(given, from, bytes), from.format);
   const { plan, format, why, refusalExit, preview = [] } = parsed;
   if (isIdle(format)) return { plan: null, exit: 0, why };
   for (const problem of parsed.problems) console.error(formatProblem(problem));
   if (plan === null || format === null) return { plan: null, exit: refusalExit ?? 2, why };
   const hash = createHash('sha256').update(bytes).digest('hex');
-  return { plan, format, why, hash, preview, refusalExit: refusalExit ?? 3 };
+  const warnings = parsed.problems;
+  return { plan, format, why, hash, preview, warnings, refusalExit: refusalExit ?? 3 };
+}
+
+/** What a format is given to read. */
+export function inputOf(
+  given: string,
+  from: PlanSource,
+  bytes = readBytes(planFile(given)),
+): PlanInput {
+  const path = planFile(given);
+  const folder = dirname(resolve(path));
+  return {
+    file: { path, text: bytes.toString('utf8') },
+    directory: relative(from.root, folder).split(sep).join('/'),
+    ...readerOf(folder),
+    repository: { root: from.root, ...readerOf(from.root) },
+    home: homedir(),
+    config: from.config ?? {},
+    wishes: from.wishes ?? {},
+  };
 }
 
 /**

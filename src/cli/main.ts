@@ -63,6 +63,7 @@ function describe(wrap: Wrap): Command {
   describeLooking(program, wrap);
   describeResults(program, wrap);
   describeSteering(program, wrap);
+  describeConvert(program, wrap);
   describeConfig(program, wrap);
   program
     .command('agents')
@@ -180,6 +181,21 @@ function describePlan(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (plan, _, command: Command) =>
         (await import('./commands/plan.ts')).plan(plan, command.optsWithGlobals()),
+      ),
+    );
+}
+
+function describeConvert(program: Command, wrap: Wrap): void {
+  program
+    .command('convert')
+    .argument('<plan>', 'the plan file, of any known format')
+    .description("write a plan as one of Landfast's own")
+    .option('-o, --output <file>', 'write it to this file instead of standard output')
+    .option('--force', 'overwrite that file')
+    .option('--format <name>', 'read the plan as this format instead of detecting it')
+    .action(
+      wrap(async (plan, _, command: Command) =>
+        (await import('./commands/convert.ts')).convert(plan, command.optsWithGlobals()),
       ),
     );
 }
