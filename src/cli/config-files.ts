@@ -37,12 +37,13 @@ export async function findConfig(place: Place, signal: AbortSignal): Promise<Con
 export function loadConfiguration(
   root: string,
   scopes: readonly Scope[] = ['global', 'project'],
+  tell: (line: string) => void = (line) => console.error(line),
 ): Configuration | null {
   const layers: ConfigLayer[] = [];
   let isBroken = false;
   for (const file of scopes.flatMap((scope) => filesOf(scope, root))) {
     const { layer, problems } = readConfig(file);
-    for (const problem of problems) console.error(formatProblem(problem));
+    for (const problem of problems) tell(formatProblem(problem));
     if (layer === null) isBroken = true;
     else layers.push(layer);
   }

@@ -11,6 +11,7 @@ import { apply } from '../model/fold.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { actionOf } from '../report/action.ts';
+import { STALE_MS } from '../report/task-view.ts';
 import { dueAt } from '../schedule/decide.ts';
 import { wantsColor } from '../ui/color.ts';
 import { frame } from '../ui/live.ts';
@@ -79,6 +80,8 @@ function plainScreen({ before, quiet, lines = 'stderr' }: ScreenOptions): Screen
 function liveScreen({ run, before }: ScreenOptions): Screen {
   let state = before;
   const actions = new Map<TaskId, string>();
+  const heardAt = new Map<TaskId, number>();
+  const hearing = { heardAt, staleMs: STALE_MS };
   const painter = new Painter(process.stderr);
   const color = wantsColor(process.env, true);
   const lastFrame = (): readonly string[] => {
@@ -87,7 +90,8 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
     const { columns: width = 80, rows: height = 24 } = process.stderr;
     const retryAt = (task: TaskState) => dueAt(known, task, agentsKnown);
     const now = state.finishedAt ?? Date.now();
-    return frame({ run, state, now, width, height: height - 1, actions, color, retryAt });
+    const size = { width, height: height - 1 };
+    return frame({ run, state, now, ...size, actions, color, retryAt, hearing });
   };
   const timer = setInterval(() => painter.draw(lastFrame()), FRAME_MS);
   return {
@@ -95,6 +99,7 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
       for (const entry of entries) state = apply(state, entry);
     },
     heard: (task, line) => {
+      heardAt.set(task, Date.now());
       const action = actionIn(line, state?.tasks.get(task)?.spec.agent);
       if (action !== null) actions.set(task, action);
     },

@@ -1,5 +1,6 @@
 /** A run as a second process sees it: folded entries, plus what its agents did last. */
 
+import { statSync } from 'node:fs';
 import type { Database } from '../journal/database.ts';
 import { readEntries } from '../journal/log.ts';
 import { readTail } from '../journal/tail.ts';
@@ -9,6 +10,9 @@ import type { TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { actionOf } from '../report/action.ts';
 import { exitCodeOf } from '../report/summary.ts';
+import { STALE_MS } from '../report/task-view.ts';
+import { loadConfiguration } from './config-files.ts';
+import type { Place } from './place.ts';
 import { exitCodeFor } from './signals.ts';
 
 const TAIL_BYTES = 32 * 1024;
@@ -43,6 +47,30 @@ export async function lastActions(
     }),
   );
   return new Map(last.filter((each): each is [TaskId, string] => each[1] !== null));
+}
+
+/** When each running agent last printed anything, from the times of its files. */
+export function lastHeard(
+  stateDir: string,
+  run: string,
+  state: RunState,
+): ReadonlyMap<TaskId, number> {
+  const dir = attemptsDir(stateDir, run);
+  const running = [...state.tasks.values()].filter(({ status }) => status.kind === 'running');
+  return new Map(
+    running.map(({ spec, attempts }) => {
+      const files = Object.values(attemptFiles(dir, spec.id, attempts.length));
+      const times = files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      return [spec.id, Math.max(...times)];
+    }),
+  );
+}
+
+/** How long an agent may be silent before it is called stale, here. */
+export function staleAfter({ dir }: Pick<Place, 'dir'>): number {
+  // What is wrong with the configuration is told by what depends on it; here one only looks.
+  const configuration = loadConfiguration(dir, ['global', 'project'], () => undefined);
+  return configuration?.config.stale_after ?? STALE_MS;
 }
 
 /** The newest line that says what is being done; the others need not be read. */

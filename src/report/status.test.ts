@@ -94,6 +94,7 @@ test('text and JSON agree', () => {
       "elapsed_sec": 47,
       "id": "running",
       "kept_why": null,
+      "silent_sec": null,
       "state": "running",
       "workspace": "live",
     }
@@ -153,4 +154,29 @@ test('the list of runs has one line a run', () => {
     "
   `);
   expect(runsText([], { time })).toBe('No runs yet.\n');
+});
+
+test('an agent is stale when it has been silent for longer than it may be, and only then', () => {
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }]).start('a').start('b');
+  const state = run.state();
+  const now = state.at + 400_000;
+  const heardAt = new Map([
+    ['a', now - 300_001],
+    ['b', now - 300_000],
+  ]);
+  const hearing = { heardAt, staleMs: 300_000 };
+  const actions = new Map([['a', 'Bash npm test']]);
+  const { tasks } = statusJson(state, { run: 'r1', now, live: true, actions, hearing });
+  expect(tasks.map(({ state: word, silent_sec, detail }) => [word, silent_sec, detail])).toEqual([
+    ['stale', 300, 'silent for 5 m 00 s after: Bash npm test'],
+    ['running', 300, ''],
+    ['waiting', null, expect.any(String)],
+  ]);
+});
+
+test('an agent that has said nothing yet is silent since its attempt began', () => {
+  const state = new JournalBuilder([{ id: 'a' }]).start('a').state();
+  const hearing = { heardAt: new Map<string, number>(), staleMs: 1_000 };
+  const { tasks } = statusJson(state, { run: 'r1', now: state.at + 2_000, live: true, hearing });
+  expect(tasks[0]).toMatchObject({ state: 'stale', silent_sec: 2, detail: 'silent for 2.0 s' });
 });

@@ -24,8 +24,8 @@ import {
 } from './format.ts';
 import { countResults, deliveriesOf, progressText, STOPPING_WORDS } from './outcome.ts';
 import { resumeCommand } from './remedy.ts';
-import type { TaskView } from './task-view.ts';
-import { taskView } from './task-view.ts';
+import type { Hearing, TaskView } from './task-view.ts';
+import { silenceOf, taskView } from './task-view.ts';
 import { crowdOf } from './wait.ts';
 
 export interface StatusInfo {
@@ -36,6 +36,7 @@ export interface StatusInfo {
   readonly ink?: Ink;
   readonly actions?: ReadonlyMap<TaskId, string>;
   readonly retryAt?: (task: TaskState) => number | null;
+  readonly hearing?: Hearing;
 }
 
 /** A run as it stands, for people. */
@@ -80,6 +81,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
       attempt: view.attempt,
       elapsed_sec: seconds(view.elapsedMs),
       cost_usd: dollars(view.costUsd),
+      silent_sec: silentSeconds(state, view.id, info),
       detail: view.detail,
     })),
   };
@@ -151,8 +153,15 @@ function viewsOf(state: RunState, info: StatusInfo): TaskView[] {
     crowd: crowdOf(state),
     actions: info.actions ?? new Map<TaskId, string>(),
     ...(info.retryAt === undefined ? {} : { retryAt: info.retryAt }),
+    ...(info.hearing === undefined ? {} : { hearing: info.hearing }),
   };
   return [...state.tasks.values()].map((task) => taskView(state, task, context));
+}
+
+function silentSeconds(state: RunState, id: TaskId, info: StatusInfo): number | null {
+  const task = state.tasks.get(id);
+  const ms = task === undefined ? null : silenceOf(task, momentOf(state, info), info.hearing);
+  return ms === null ? null : seconds(ms);
 }
 
 function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {

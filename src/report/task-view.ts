@@ -10,7 +10,7 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { taskCost } from '../model/state.ts';
 import { brief } from './clean.ts';
 import type { Style } from './format.ts';
-import { nameList, shortSha } from './format.ts';
+import { durationText, nameList, shortSha } from './format.ts';
 import type { Result } from './outcome.ts';
 import { deliveryText, failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
 import type { Crowd } from './wait.ts';
@@ -40,6 +40,25 @@ export interface ViewContext {
   readonly actions: ReadonlyMap<TaskId, string>;
   /** When a stopped task is tried again, where the caller knows. */
   readonly retryAt?: (task: TaskState) => number | null;
+  readonly hearing?: Hearing;
+}
+
+/** Who has been heard when: an agent that says nothing for too long is called stale. */
+export interface Hearing {
+  /** The last sign of life of each running agent. */
+  readonly heardAt: ReadonlyMap<TaskId, number>;
+  readonly staleMs: number;
+}
+
+/** How long an agent may be silent before that is told, where nobody says. */
+export const STALE_MS = 300_000;
+
+/** How long the agent of a running task has been silent; null where that is not known. */
+export function silenceOf(task: TaskState, now: number, hearing?: Hearing): number | null {
+  const last = task.attempts.at(-1);
+  if (hearing === undefined || task.status.kind !== 'running' || last === undefined) return null;
+  const heardAt = hearing.heardAt.get(task.spec.id) ?? 0;
+  return Math.max(0, now - Math.max(heardAt, last.startedAt));
 }
 
 /** The row of a task. */
@@ -67,7 +86,7 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
       if (state.outcome !== null) return shape('not started', RESULT_ICONS.unfinished, 'dim', '');
       return shape('waiting', '·', 'dim', waitDetail(state, task, context));
     case 'running':
-      return shape('running', '●', 'accent', context.actions.get(task.spec.id) ?? '');
+      return runningShape(task, context);
     case 'stopped':
       return stoppedShape(state, task, context);
     case 'committed':
@@ -83,6 +102,16 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
     case 'failed':
       return overShape(task, resultOf(task));
   }
+}
+
+function runningShape(task: TaskState, { now, actions, hearing }: ViewContext): Shape {
+  const action = actions.get(task.spec.id) ?? '';
+  const silentMs = silenceOf(task, now, hearing);
+  if (hearing === undefined || silentMs === null || silentMs <= hearing.staleMs) {
+    return shape('running', '●', 'accent', action);
+  }
+  const before = action === '' ? '' : ` after: ${action}`;
+  return shape('stale', '◌', 'warn', `silent for ${durationText(silentMs)}${before}`);
 }
 
 function waitDetail(state: RunState, task: TaskState, context: ViewContext): string {

@@ -15,7 +15,7 @@ import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
 import { progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
-import type { ViewContext } from '../report/task-view.ts';
+import type { Hearing, ViewContext } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
 import { crowdOf } from '../report/wait.ts';
 import { inkOf } from './color.ts';
@@ -32,6 +32,7 @@ export interface LiveView {
   readonly actions: ReadonlyMap<TaskId, string>;
   readonly color: boolean;
   readonly retryAt?: (task: TaskState) => number | null;
+  readonly hearing?: Hearing;
 }
 
 /** The lines to show now. */
@@ -49,8 +50,14 @@ export function frame(view: LiveView): string[] {
 }
 
 function contextOf(view: LiveView): ViewContext {
-  const { now, actions, retryAt, state } = view;
-  return { now, actions, crowd: crowdOf(state), ...(retryAt === undefined ? {} : { retryAt }) };
+  const { now, actions, retryAt, hearing, state } = view;
+  return {
+    now,
+    actions,
+    crowd: crowdOf(state),
+    ...(retryAt === undefined ? {} : { retryAt }),
+    ...(hearing === undefined ? {} : { hearing }),
+  };
 }
 
 function titleLine({ run, state, now, width }: LiveView, paint: Paint): string {

@@ -74,3 +74,23 @@ test('status --watch shows what happens while it watches', async () => {
   expect(ended.code).toBe(0);
   expect(ended.stdout).toMatch(/slow-work.*landed|landed.*slow-work/i);
 });
+
+// Keep for an agent that is silent; fix: every agent became stale, whatever it did.
+test('R31: an agent that is silent for too long is stale, one that works is running', async () => {
+  const works =
+    'n=0; until [ -e "$OUT/go" ]; do n=$((n + 1)); echo $n; sleep 0.1; done; echo 1 > w.txt';
+  const scripts = { works, silent: `${waitFor()}; echo 1 > s.txt` };
+  const config = { branch_prefix: 'orchestra', stale_threshold: 4 };
+  await using project = await orchestraProject({ scripts, config });
+  await project.spawn('works hard', 'silent one', '--detach');
+  const states = async () => {
+    const { tasks } = JSON.parse((await project.cli('status', '--json')).stdout);
+    return tasks.map(({ state }: { state: string }) => state);
+  };
+  let now = await states();
+  while (now[1] !== 'stale') now = await states();
+  expect(now).toEqual(['running', 'stale']);
+  expect((await project.cli('status')).stdout).toMatch(/silent-one +stale .*silent for \d/);
+  project.release();
+  expect((await project.cli('attach')).code).toBe(0);
+});

@@ -18,7 +18,7 @@ import { Following } from '../live.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
 import { openScreen } from '../screen.ts';
-import { lastActions, readState } from '../watch-run.ts';
+import { lastActions, lastHeard, readState, staleAfter } from '../watch-run.ts';
 
 export interface StatusFlags {
   readonly projectDir: string;
@@ -46,7 +46,8 @@ export async function status(prefix: string | undefined, flags: StatusFlags): Pr
   const actions = await lastActions(place.stateDir, run, state, signal);
   const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
   const ink = inkOf(wantsColor(process.env, process.stdout.isTTY === true));
-  const info = { run, now, live, actions, retryAt, ink };
+  const hearing = { heardAt: lastHeard(place.stateDir, run, state), staleMs: staleAfter(place) };
+  const info = { run, now, live, actions, retryAt, hearing, ink };
   const isTable = state.plan.conventions.summary === 'results' && state.outcome !== null;
   const text = () => (isTable ? resultsTable(resultsOf(state, run)) : statusText(state, info));
   process.stdout.write(flags.json === true ? jsonText(statusJson(state, info)) : text());
@@ -78,6 +79,7 @@ export async function watch(
 
 async function watchLive(place: Place, run: string, signal: AbortSignal): Promise<void> {
   using painter = new Painter(process.stdout);
+  const staleMs = staleAfter(place);
   let lines: readonly string[] = [];
   let over = false;
   const ended = (async () => {
@@ -86,7 +88,7 @@ async function watchLive(place: Place, run: string, signal: AbortSignal): Promis
   })();
   for (let last = false; !last; ) {
     last = over || signal.aborted;
-    lines = await currentFrame(place, run);
+    lines = await currentFrame(place, run, staleMs);
     painter.draw(lines);
     if (!last) await Promise.race([ended, pause(FRAME_MS)]);
   }
@@ -95,7 +97,11 @@ async function watchLive(place: Place, run: string, signal: AbortSignal): Promis
   await ended;
 }
 
-async function currentFrame(place: Place, run: string): Promise<readonly string[]> {
+async function currentFrame(
+  place: Place,
+  run: string,
+  staleMs: number,
+): Promise<readonly string[]> {
   using db = openForReading(place.stateDir);
   if (db === null) return [];
   const state = readState(db, run);
@@ -105,5 +111,7 @@ async function currentFrame(place: Place, run: string): Promise<readonly string[
   const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
   const now = state.finishedAt ?? Date.now();
   const color = wantsColor(process.env, true);
-  return frame({ run, state, now, width, height: height - 1, actions, color, retryAt });
+  const hearing = { heardAt: lastHeard(place.stateDir, run, state), staleMs };
+  const size = { width, height: height - 1 };
+  return frame({ run, state, now, ...size, actions, color, retryAt, hearing });
 }
