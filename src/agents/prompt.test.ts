@@ -64,6 +64,30 @@ test('the first attempt gets the task and the rules of its workspace', () => {
   `);
 });
 
+test('a task in the checkout is told to leave everything else as it is, and not to commit', () => {
+  const task = { ...TASK, mode: 'here' as const, writes: [], forbids: [], checks: [] };
+  const failure = { kind: 'transient', message: 'Overloaded.' } as const;
+  expect(prompt(task, FRESH, failure)).toMatchInlineSnapshot(`
+    "# Task login
+
+    Add the login form.
+
+    # Rules
+
+    - You work in the user's own folder: other changes there are not yours, leave them as they are.
+    - Nobody can answer questions: decide, and say what you decided.
+    - Do not commit: your changes are to stay in the files.
+    - Do not push, do not switch branches and do not touch other worktrees.
+
+    # Before this attempt (2)
+
+    The attempt before was cut short. Overloaded.
+
+    The files are as that attempt left them.
+    "
+  `);
+});
+
 test('what other tasks reported stands in front of the task, the middle of it left out', () => {
   const task = { ...TASK, prompt: 'Go.', writes: [], forbids: [], checks: [] };
   const heard = [

@@ -26,7 +26,7 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   if (!context.prose) return task.prompt;
   const { attempt, start, before } = context;
   const past = before === null ? [] : [story(before)];
-  if (start.kind !== 'fresh' || before !== null) past.push(leftovers(start));
+  if (start.kind !== 'fresh' || before !== null) past.push(leftovers(task, start));
   const resumed = start.kind !== 'fresh' && start.session !== null;
   const sections = resumed
     ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']
@@ -54,7 +54,9 @@ function told({ task, text }: Heard): readonly string[] {
 
 function rules(task: TaskSpec): string {
   const lines = [
-    'You work alone in your own git worktree of the repository.',
+    task.mode === 'here'
+      ? "You work in the user's own folder: other changes there are not yours, leave them as they are."
+      : 'You work alone in your own git worktree of the repository.',
     'Nobody can answer questions: decide, and say what you decided.',
     ...(task.mode === 'read' ? READ_RULES : writeRules(task)),
     'Do not push, do not switch branches and do not touch other worktrees.',
@@ -95,12 +97,17 @@ function writeRules(task: TaskSpec): readonly string[] {
   if (task.checks.length > 0) {
     lines.push(`Before you finish, make sure that these pass: ${codeList(task.checks)}.`);
   }
-  lines.push('You may commit. What you leave uncommitted is committed for you.');
+  lines.push(
+    task.mode === 'here'
+      ? 'Do not commit: your changes are to stay in the files.'
+      : 'You may commit. What you leave uncommitted is committed for you.',
+  );
   return lines;
 }
 
 /** What the workspace holds when the agent begins. */
-function leftovers(start: AttemptStart): string {
+function leftovers({ mode }: TaskSpec, start: AttemptStart): string {
+  if (mode === 'here') return 'The files are as that attempt left them.';
   switch (start.kind) {
     case 'fresh':
       return 'Nothing is left of that attempt: the workspace is as new.';

@@ -226,7 +226,7 @@ function executableOf(agent: string, { claudeExe }: HowToRun): string | null {
 
 /** Gate workspaces go, and the run's branch once the target holds all of it. */
 async function tidy(ground: Ground | null, state: RunState): Promise<void> {
-  if (ground === null) return;
+  if (ground === null || state.base === null) return;
   try {
     await closeRunBranch(ground, state, AbortSignal.timeout(TIDY_LIMIT_MS));
   } catch (error) {

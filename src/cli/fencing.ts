@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { OperationalError } from '../base/errors.ts';
+import { OperationalError, UserError } from '../base/errors.ts';
 import { taskBranch } from '../model/names.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
 import { startEgress } from '../process/egress.ts';
@@ -30,6 +30,7 @@ export async function fenceOf(
 ): Promise<Fencing> {
   const { mode, network, caches } = plan.sandbox;
   if (mode === 'off' || repository === null) return UNFENCED;
+  refuseHere(plan);
   const support = await fenceSupport(signal);
   if (support.kind === 'missing') {
     if (mode === 'require') {
@@ -53,6 +54,15 @@ export async function fenceOf(
       network: way.rule,
     });
   return { fenceFor, close: way.close };
+}
+
+/** A fence goes around a workspace; a task in the user's own checkout has none. */
+function refuseHere({ sandbox, tasks }: Plan): void {
+  const here = tasks.filter(({ mode }) => mode === 'here').map(({ id }) => id);
+  if (here.length === 0) return;
+  const message = `Tasks that work in your own checkout cannot be fenced in: ${here.join(', ')}.`;
+  if (sandbox.mode !== 'require') return console.error(`landfast: ${message}`);
+  throw new UserError(message, 'Give them a workspace (no here), or do not require the sandbox.');
 }
 
 /** What a fence is told about the network: a list of hosts becomes a proxy that keeps to it. */

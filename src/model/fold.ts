@@ -139,7 +139,7 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
   switch (event.type) {
     case 'attempt.started':
       task.status = { kind: 'running' };
-      task.workspace = 'live';
+      if (task.spec.mode !== 'here') task.workspace = 'live';
       task.keptWhy = null;
       if (event.start.kind === 'rework') task.reworks += 1;
       if (event.start.kind === 'fresh') task.session = null;

@@ -92,6 +92,7 @@ function taskFacts(task: TaskSpec, plan: Plan): string[] {
   const agent = [task.agent, task.role, task.model].filter((part) => part !== undefined);
   const facts = [clean(agent.join(' / '))];
   if (task.mode === 'read') facts.push('read-only');
+  if (task.mode === 'here') facts.push('in your own checkout');
   if (task.needs.length > 0) facts.push(`needs ${task.needs.join(', ')}`);
   if (task.writes.length > 0) facts.push(`writes ${clean(task.writes.join(', '))}`);
   if (task.forbids.length > 0) facts.push(`forbids ${clean(task.forbids.join(', '))}`);

@@ -1,8 +1,8 @@
 /**
  * What a task waits for, told from the state alone. The scheduler decides; this only explains.
  *
- *   W1. The limits looked at are those of the scheduler: needs, group, workers, scopes, budget. The
- *       first that holds is named, the one a user can do most about first.
+ *   W1. The limits looked at are those of the scheduler: needs, group, workers, the user's checkout,
+ *       scopes, budget. The first that holds is named, the one a user can do most about first.
  */
 
 import { overlaps } from '../model/scope.ts';
@@ -47,6 +47,10 @@ export function startWait(state: RunState, task: TaskState, crowd: Crowd): strin
     if (busy >= limit) return `group ${brief(spec.group, 40)} (${busy} of ${limit} busy)`;
   }
   if (crowd.running.length >= state.plan.limits.workers) return 'a worker slot';
+  const here = crowd.running.find((busy) => busy.spec.mode === 'here');
+  if (spec.mode === 'here' && here !== undefined) {
+    return `${brief(here.spec.id, 60)} works in your checkout`;
+  }
   const other = crowd.pending.find((busy) => overlaps(spec.writes, busy.spec.writes));
   if (other !== undefined) return `overlaps with ${brief(other.spec.id, 60)}`;
   const { budgetUsd } = state.plan.limits;

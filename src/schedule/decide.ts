@@ -2,7 +2,8 @@
  * decide: from what is known to what to do next. All policy of a run meets here, and it is pure.
  *
  *   D1. It returns facts to record and, with each, at most one effect to perform after recording.
- *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes.
+ *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and
+ *       one task at a time works in the user's own checkout.
  *   D3. Nothing starts before everything it needs has landed (or is done).
  *   D4. One candidate at a time: the head a candidate is built on is the head it lands on.
  *   D5. Called again with the facts recorded it decides something new or nothing.
@@ -227,6 +228,7 @@ function hasRoom(
   const { limits } = state.plan;
   const { group } = task.spec;
   if (active.length >= limits.workers) return false;
+  if (task.spec.mode === 'here' && active.some(({ spec }) => spec.mode === 'here')) return false;
   if (group !== undefined) {
     const inGroup = active.filter((other) => other.spec.group === group).length;
     if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;

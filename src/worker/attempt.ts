@@ -19,14 +19,14 @@ import type { Sha, TaskSpec } from '../model/plan.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
-import { type Judged, judgeWork } from '../workspace/judge.ts';
+import { type Judged, judgeWork, runChecks } from '../workspace/judge.ts';
 import { failedByWord, selfReportOf } from './answer.ts';
-import { attemptEnv } from './environment.ts';
+import { allowedEnv, attemptEnv } from './environment.ts';
 import { type Fence, type Spoken, speak, stopped } from './speak.ts';
 
 /** Where attempts are made. */
 export interface Site {
-  /** Null where there is no repository: read tasks then run in place. */
+  /** Null where there is no repository: read tasks then run in place, too. */
   readonly ground: Ground | null;
   readonly run: string;
   readonly tasks: readonly TaskSpec[];
@@ -102,7 +102,12 @@ async function tryTask(
   if (said !== null) return { ...failed(said), exitCode: 1, status };
   const { text, structured } = outcome;
   const end = { exitCode, text, status, ...(structured === undefined ? {} : { structured }) };
-  if (site.ground === null || place.root === null) return { ...failed(null), ...end };
+  if (site.ground === null || place.root === null) {
+    const env = allowedEnv(site.userEnv, []);
+    const checked = { task, dir: place.dir, mark };
+    const red = task.mode === 'here' ? await runChecks(env, checked, signal) : null;
+    return { ...failed(red), ...end };
+  }
   const base = effect.base;
   assert(base !== null, 'a workspace has a base');
   const mended = effect.start.kind !== 'fresh';
@@ -133,7 +138,9 @@ async function speakWatched(
 ): Promise<Spoken> {
   const { effect, task, agent, mark, place } = order;
   const { attempt } = effect;
-  const watched = agent.can.prose ? site.ground : null;
+  // What a task does in the user's checkout is meant, and nobody can tell whose change it is.
+  const isMeant = site.tasks.some(({ mode }) => mode === 'here');
+  const watched = agent.can.prose && !isMeant ? site.ground : null;
   const before = watched && (await fingerprint(watched, signal));
   const ids = { run: site.run, task: task.id, attempt, index: order.index };
   const spoken = await speak(
@@ -173,7 +180,9 @@ type Place =
 async function placeOf(site: Site, order: Order, signal: AbortSignal): Promise<Place> {
   const { effect, task, agent, mark } = order;
   const cwd = task.cwd ?? '';
-  if (site.ground === null) return { kind: 'ready', dir: resolve(site.dir, cwd), root: null };
+  if (site.ground === null || task.mode === 'here') {
+    return { kind: 'ready', dir: resolve(site.dir, cwd), root: null };
+  }
   const base: Sha | null = effect.base;
   assert(base !== null, 'an attempt in a repository has a base');
   // A script that did not land is simply run again on the new head; only prose can resolve a merge.

@@ -61,7 +61,7 @@ export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal)
     if (isPristine) ground.pool.note(dir);
     return judged;
   }
-  const red = await runChecks(ground, work, signal);
+  const red = await runChecks(ground.env, work, signal);
   if (red !== null) return bad(red);
   const now = await changedFiles(dir, base, signal); // Checks may have changed something, too.
   const late = await judgeFiles(work, now, signal);
@@ -108,13 +108,14 @@ function outsideOf(task: TaskSpec, files: readonly string[]): readonly string[] 
   return task.writes.length === 0 ? [] : files.filter((file) => !inScope(file, task.writes));
 }
 
-async function runChecks(
-  ground: Ground,
-  { task, dir, mark }: Work,
+/** Runs a task's own checks where its work is; what is wrong, or null. */
+export async function runChecks(
+  around: Ground['env'],
+  { task, dir, mark }: Pick<Work, 'task' | 'dir' | 'mark'>,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   for (const command of task.checks) {
-    const env = { ...ground.env, ...task.env };
+    const env = { ...around, ...task.env };
     const result = await check({ dir, command, env, timeoutMs: task.timeoutMs, mark }, signal);
     signal.throwIfAborted();
     if (result.kind === 'failed') {

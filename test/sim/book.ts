@@ -232,7 +232,7 @@ export class Book {
     page.status = 'running';
     page.attempts = event.attempt;
     page.base = event.base;
-    page.workspace = 'live';
+    if (spec.mode !== 'here') page.workspace = 'live';
   }
 
   /** A first attempt may start at any time; another one when and from where policy says. */

@@ -54,6 +54,8 @@ function guardAttempt({ book, repo, jobs }: Scene, effect: Effect & { kind: 'att
     const inGroup = active.filter((spec) => spec.group === group).length;
     rule(inGroup < groups[group], `${name} is one more than ${groups[group]} of group ${group}`);
   }
+  const here = active.find(({ mode }) => mode === 'here' && page.spec.mode === 'here');
+  rule(here === undefined, `${name} works in the checkout together with ${here?.id}`);
   const met = active.find((spec) => reallyMeet(spec, page.spec));
   rule(met === undefined, `${name} runs together with ${met?.id}, which writes the same files`);
 }
@@ -140,6 +142,7 @@ function hasRoom({ plan, pages }: Book, { spec }: Page): boolean {
   if (spec.writes.length > 0) return false;
   const active = [...pages.values()].filter(({ status }) => status === 'running');
   if (active.length >= plan.limits.workers) return false;
+  if (spec.mode === 'here' && active.some((page) => page.spec.mode === 'here')) return false;
   const limit = plan.limits.groups[spec.group ?? ''];
   return (
     limit === undefined || active.filter((page) => page.spec.group === spec.group).length < limit

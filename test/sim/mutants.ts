@@ -41,6 +41,30 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "task?.attempts.find(({ text }) => text !== '')",
   },
   {
+    name: 'it lets two tasks work in the checkout',
+    file: DECIDE,
+    find: "if (task.spec.mode === 'here' && active.some(",
+    replace: "if (task.spec.mode === 'read' && active.some(",
+  },
+  {
+    name: 'it has a workspace for a task in the checkout',
+    file: STATE,
+    find: "if (task.spec.mode !== 'here') task.workspace = 'live';",
+    replace: "task.workspace = 'live';",
+  },
+  {
+    name: 'it asks the agent again for work that could not be pushed',
+    file: STATE,
+    find: "status.failure.kind === 'push-failed';",
+    replace: "status.failure.kind === 'cancelled';",
+  },
+  {
+    name: 'it takes rebased work for safe',
+    file: DECIDE,
+    find: "const isSafe = landed || task.status.kind === 'delivered';",
+    replace: 'const isSafe = isGood(task);',
+  },
+  {
     name: 'it ignores the limits of groups',
     file: DECIDE,
     find: 'if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;',

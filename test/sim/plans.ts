@@ -95,10 +95,11 @@ function tasksFor(
   const density = random.pick([0, 0.5, 1, 2]);
   const tasks: TaskSpec[] = [];
   for (let i = 0; i < count; i += 1) {
-    const mode = !repository || random.chance(0.15) ? 'read' : 'write';
+    const other = random.chance(0.6) ? 'read' : 'here';
+    const mode = !repository || random.chance(0.25) ? other : 'write';
     // What stays on its branch is seen by nobody else, so no plan lets a writer need it.
     const seen = tasks.filter(
-      (task) => strategy !== 'none' || mode === 'read' || task.mode === 'read',
+      (task) => strategy !== 'none' || mode !== 'write' || task.mode !== 'write',
     );
     const needs = seen.filter(() => random.chance(density / i)).map(({ id }) => id);
     tasks.push(taskFor(random, { id: `t${i + 1}`, needs, mode }));

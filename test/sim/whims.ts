@@ -50,7 +50,7 @@ export function attemptEnding(seed: number, spec: TaskSpec, nth: number): Attemp
     const waitMs = random.between(-500, 8_000);
     return { kind: 'failed', failure: (now) => failureOf(kind, now + waitMs) };
   }
-  if (spec.mode === 'read') return { kind: 'nothing' };
+  if (spec.mode !== 'write') return { kind: 'nothing' };
   if (random.chance(0.9)) return { kind: 'work' };
   if (spec.allowEmpty) return { kind: 'nothing' };
   return { kind: 'failed', failure: () => failureOf('no-change', 0) };

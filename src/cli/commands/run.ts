@@ -169,8 +169,10 @@ async function startingPoint(
   { repository, dir }: Place,
   signal: AbortSignal,
 ): Promise<{ readonly base: Sha | null; readonly target: string | null }> {
+  const nowhere = { base: null, target: null };
+  if (plan.tasks.every(({ mode }) => mode === 'here')) return nowhere;
   if (repository === null) {
-    if (plan.tasks.every(({ mode }) => mode === 'read')) return { base: null, target: null };
+    if (plan.tasks.every(({ mode }) => mode !== 'write')) return nowhere;
     throw new OperationalError(`${dir} is not in a git repository.`, {
       remedy: 'Tasks that write need one: git init, and a first commit; or use -C DIR.',
     });
