@@ -35,9 +35,14 @@ export function planText(plan: Plan, extra: PlanTextExtra): string {
     gateLines(plan),
     landingLines(plan, extra),
   ];
-  if (plan.conventions.summary === 'lines') blocks.push(dryRunLines(plan, extra.maxWorkers));
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** What a dry run prints: the plan, or the lines that scripts of the plan's users read. */
+export function dryRunText(plan: Plan, extra: PlanTextExtra): string {
+  if (plan.conventions.summary !== 'lines') return planText(plan, extra);
+  return `${dryRunLines(plan, extra.maxWorkers).join('\n')}\n`;
 }
 
 /** The plan and its shape as a plain object. */

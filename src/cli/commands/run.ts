@@ -9,7 +9,7 @@ import { openDatabase } from '../../journal/database.ts';
 import { newestRunOf } from '../../journal/log.ts';
 import type { Event } from '../../model/event.ts';
 import type { Plan, Sha } from '../../model/plan.ts';
-import { planText } from '../../report/plan-text.ts';
+import { dryRunText } from '../../report/plan-text.ts';
 import { resultsSummary, skippedResults } from '../../report/task-results.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
 import { isCoding, requireAbilities } from '../agents.ts';
@@ -112,7 +112,7 @@ function tellUnknown({ tasks }: Plan, flags: RunFlags): void {
 
 function tellDryRun(plan: Plan, { format, preview }: LoadedPlan): void {
   const { workers } = plan.limits;
-  process.stdout.write(planText(plan, { format, maxWorkers: workers }));
+  process.stdout.write(dryRunText(plan, { format, maxWorkers: workers }));
   const lines = preview.map((line) => `${line}\n`);
   if (lines.length > 0) process.stdout.write(`\n${lines.join('')}`);
   if (plan.conventions.summary !== 'results') return;
