@@ -138,6 +138,7 @@ function describeSpawn(program: Command, wrap: Wrap): void {
     .option('--agent <name>', 'the agent (default: claude)')
     .option('--model <name>', "the agent's model")
     .option('--no-land', 'leave the work of each task on its branch')
+    .option('--no-worktree', 'work in the current folder itself, one task at a time')
     .option('--target <branch>', 'publish to this branch instead of the current one')
     .action(
       wrap(async (tasks, options, command: Command) =>

@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { lower } from './formats/native/lower.ts';
 import { idsOf, spawnPlan, tasksIn } from './spawn.ts';
 
-const AROUND = { land: true, config: {}, home: '/home/ada', taken: new Set<string>() };
+const AROUND = {
+  land: true,
+  here: null,
+  config: {},
+  home: '/home/ada',
+  taken: new Set<string>(),
+};
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 test.each([
@@ -105,6 +111,15 @@ test('work stays on its branch where landing is not wanted', () => {
   const config = { land: { strategy: 'squash' } } as const;
   const plan = spawnPlan({ ...AROUND, prompts: ['x'], land: false, config });
   expect(plan.landing.strategy).toBe('none');
+});
+
+test('without workspaces, tasks work where the user is', () => {
+  const modes = (here: string) =>
+    spawnPlan({ ...AROUND, prompts: ['x'], here }).tasks.map(({ mode, cwd }) => [mode, cwd]);
+  expect([modes('')[0], modes('src/app')[0]]).toEqual([
+    ['here', undefined],
+    ['here', 'src/app'],
+  ]);
 });
 
 test('a list has one task a line; blank lines are none', () => {

@@ -18,6 +18,8 @@ export interface Spawn {
   readonly model?: string | undefined;
   /** False where the work is to stay on its branch. */
   readonly land: boolean;
+  /** The folder to work in where no workspace is wanted, relative to the root; else null. */
+  readonly here: string | null;
   readonly config: Config;
   /** What `~` stands for. */
   readonly home: string;
@@ -26,8 +28,10 @@ export interface Spawn {
 }
 
 /** The plan of these tasks. */
-export function spawnPlan({ prompts, agent, model, land, config, home, taken }: Spawn): Plan {
-  const tasks = idsOf(prompts, taken).map((id) => ({ id }));
+export function spawnPlan(spawn: Spawn): Plan {
+  const { prompts, agent, model, land, here, config, home } = spawn;
+  const place = here === null ? {} : { here: true, cwd: here };
+  const tasks = idsOf(prompts, spawn.taken).map((id) => ({ id, ...place }));
   const native = { landfast: 1, defaults: { agent, model }, tasks } as const;
   const plan = lower(native, prompts, { name: 'spawn', config, home });
   const { branch_prefix: prefix } = config;

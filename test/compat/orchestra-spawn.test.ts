@@ -3,6 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { landfast } from '../support/landfast.ts';
 import { orchestraProject, waitFor } from './orchestra-project.ts';
 
 const CONFIG = { branch_prefix: 'orchestra', worktree_dir: '.worktrees', max_parallel: 2 };
@@ -143,6 +144,32 @@ test('a task may begin with a dash', async () => {
   await using project = await orchestraProject({ scripts: {} });
   expect((await project.spawn('--', '--help', '-x')).code).toBe(0);
   expect(await project.repo.git('show', 'main:help.txt')).toContain('--help');
+});
+
+test('R28: without a worktree the agent works in the current folder', async () => {
+  const scripts = { write: 'pwd > "$OUT/cwd"; echo 1 > written.txt' };
+  await using project = await orchestraProject({ scripts });
+  const before = await project.repo.git('rev-parse', 'HEAD');
+  await project.repo.write({ 'sub/mine.txt': 'not committed\n' });
+  const claude = join(project.outside, 'claude');
+  const args = ['spawn', '--claude-exe', claude, '--no-worktree', 'write it'];
+  const ended = await landfast(args, {
+    cwd: join(project.dir, 'sub'),
+    env: { HOME: project.outside },
+  });
+  expect(ended.code).toBe(0);
+  expect(await project.read('cwd')).toBe(join(project.dir, 'sub'));
+  expect(await project.repo.git('status', '--porcelain', '-uall')).toBe(
+    '?? sub/mine.txt\n?? sub/written.txt',
+  );
+  expect(await project.repo.git('rev-parse', 'HEAD')).toBe(before);
+  expect(await project.branches()).toEqual(['main']);
+  expect((await project.cli('worktrees')).stdout).toBe('No workspaces.\n');
+  expect(JSON.parse((await project.cli('collect', '--json')).stdout).tasks).toMatchObject([
+    { task: 'write-it', status: 'succeeded', commit: null, branch: null },
+  ]);
+  const refused = await project.spawn('x', '--no-worktree', '--no-land');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
 });
 
 test('R29: without a task it is refused with exit 2', async () => {

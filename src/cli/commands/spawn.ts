@@ -1,7 +1,9 @@
 /** `landfast spawn`: tasks from the command line become a run. */
 
 import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { UserError } from '../../base/errors.ts';
 import { branchNames } from '../../git/refs.ts';
@@ -26,23 +28,40 @@ export interface SpawnFlags extends HowToRun {
   readonly target?: string;
   /** False for `--no-land`. */
   readonly land: boolean;
+  /** False for `--no-worktree`. */
+  readonly worktree: boolean;
 }
 
 /** Runs the tasks given, those of standard input in the place of `-`. */
 export async function spawn(tasks: readonly string[], flags: SpawnFlags): Promise<number> {
   const signal = new AbortController().signal;
   const prompts = await promptsOf(tasks);
+  refuseIdle(flags);
   const place = await findPlace(flags.projectDir, signal);
   const config = await findConfig(place, signal);
   if (config === null) return EXIT.usage;
   const { agent, model, land, target } = flags;
   const taken = await takenIds(place, config, signal);
-  const wanted = spawnPlan({ prompts, agent, model, land, config, home: homedir(), taken });
+  const here = flags.worktree ? null : folderWithin(place.dir, flags.projectDir);
+  const wanted = spawnPlan({ prompts, agent, model, land, here, config, home: homedir(), taken });
   const how = { ...flags, ...parallelOf(flags, config) };
   const plan = adjust(wanted, { ...how, ...(target === undefined ? {} : { target }) }, isCoding);
   checkHow(plan, how);
   const hash = createHash('sha256').update(JSON.stringify(prompts)).digest('hex');
   return startRun({ plan, hash }, place, how, signal);
+}
+
+/** In the user's own checkout nothing is committed: there is nothing to land or to publish. */
+function refuseIdle({ worktree, land, target }: SpawnFlags): void {
+  if (worktree || (land && target === undefined)) return;
+  throw new UserError(
+    `With --no-worktree nothing is committed, so ${land ? '--target' : '--no-land'} has no place.`,
+    'Leave one of them out.',
+  );
+}
+
+function folderWithin(root: string, folder: string): string {
+  return relative(realpathSync(root), realpathSync(folder)).split(sep).join('/');
 }
 
 function parallelOf(flags: SpawnFlags, config: Config): Pick<HowToRun, 'maxWorkers'> {
