@@ -39,6 +39,7 @@ import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
 import { checkReport, writeReport } from './report-file.ts';
+import { writeResultLogs } from './result-logs.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { Signals } from './signals.ts';
 
@@ -242,6 +243,8 @@ export async function tell(execution: Telling, state: RunState): Promise<void> {
   const info: ReportInfo = { run };
   if (how.report !== undefined) writeReport(how.report, state, info);
   writeOwnReports(state, run, place);
+  const limit = AbortSignal.timeout(TIDY_LIMIT_MS);
+  if (how.log) await writeResultLogs(state, run, place, limit);
   const { quiet = false, report } = how;
   const out = how.events === true ? process.stderr : process.stdout;
   const { summary } = state.plan.conventions;

@@ -3,17 +3,19 @@
  * when the run ends. Git ignores them, so that no checkout looks changed because of them.
  */
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { EventTeller } from '../agents/story.ts';
 import { messageOf } from '../base/errors.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import type { TranscriptOptions } from '../journal/transcript.ts';
 import type { Plan, ReportSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { jsonText } from '../report/json.ts';
 import { resultsText } from '../report/task-results.ts';
+import { wavesJson, wavesMarkdown } from '../report/waves.ts';
 import { agentNamed } from './agents.ts';
 import type { Place } from './place.ts';
+import { writeWhole } from './write-whole.ts';
 
 export interface LogWishes {
   readonly logDir?: string;
@@ -28,7 +30,8 @@ export function logOptions(
 ): Pick<TranscriptOptions, 'logDir' | 'stories' | 'rawLogs'> {
   const { logs } = plan.conventions;
   const rawLogs = log ? 'kept' : 'none';
-  const named = logDir ?? (logs === undefined ? undefined : resolve(dir, logs.dir));
+  const isLive = logs !== undefined && logs.style !== 'result'; // Those are written at the end.
+  const named = logDir ?? (isLive ? resolve(dir, logs.dir) : undefined);
   const folder = named === undefined || !log ? null : resolve(named);
   if (logs?.style !== 'story' || folder === null) return { rawLogs, logDir: folder, stories: null };
   const agents = new Map(plan.tasks.map(({ id, agent }) => [id, agentNamed(agent)]));
@@ -56,36 +59,24 @@ export async function ignoreOwnFiles(plan: Plan, place: Place, signal: AbortSign
 /** Writes the files that the plan's users look for when a run is over. */
 export function writeOwnReports(state: RunState, run: string, { dir }: Place): void {
   for (const report of state.plan.conventions.reports) {
-    const text = reportText(report, state, run);
-    if (text === null) continue;
     const path = resolve(dir, report.path);
     try {
-      writeWhole(path, text);
+      writeWhole(path, reportText(report, state, run));
     } catch (error) {
       console.error(`landfast: ${path} could not be written: ${messageOf(error)}`);
     }
   }
 }
 
-function reportText({ style }: ReportSpec, state: RunState, run: string): string | null {
-  switch (style) {
+function reportText(report: ReportSpec, state: RunState, run: string): string {
+  const about = { run, subject: report.subject ?? state.plan.name };
+  switch (report.style) {
     case 'results':
       return resultsText(state, run, localTime(new Date()));
-    default:
-      return null;
-  }
-}
-
-/** Whoever reads it finds the old content or the new one, never half of it. */
-function writeWhole(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const part = `${path}.${process.pid}.part`;
-  try {
-    writeFileSync(part, text, { flag: 'wx' });
-    renameSync(part, path);
-  } catch (error) {
-    rmSync(part, { force: true });
-    throw error;
+    case 'waves-json':
+      return jsonText(wavesJson(state, about));
+    case 'waves-text':
+      return wavesMarkdown(state, about);
   }
 }
 

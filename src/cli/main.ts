@@ -60,6 +60,7 @@ function describe(wrap: Wrap): Command {
   describeRun(program, wrap);
   describeSpawn(program, wrap);
   describePlan(program, wrap);
+  describeInit(program, wrap);
   describeLooking(program, wrap);
   describeResults(program, wrap);
   describeSteering(program, wrap);
@@ -177,6 +178,7 @@ function describePlan(program: Command, wrap: Wrap): void {
     .option('--format <name>', 'read it as this format instead of detecting it')
     .option('--explain', 'say first which format it is and why')
     .option('--no-barriers', 'show it without barriers between waves')
+    .option('--prompts', 'check the prompt files of a folder instead')
     .option('--max-workers <n>', 'show it for so many workers', count)
     .option('--json', 'print JSON')
     .action(
@@ -219,10 +221,25 @@ function describeConfig(program: Command, wrap: Wrap): void {
     );
 }
 
+function describeInit(program: Command, wrap: Wrap): void {
+  program
+    .command('init')
+    .argument('[dir]', 'the folder to make (default: parallel/<tech spec>-<name>)')
+    .description('make a folder with a manifest.json, for waves of tasks; overwrites nothing')
+    .option('-t, --tech-spec <id>', 'the specification it is about, such as TS-0042')
+    .option('-n, --name <name>', 'a short name')
+    .option('--parallel', 'make parallel/ with its README.md and .gitignore instead')
+    .action(
+      wrap(async (dir, _, command: Command) =>
+        (await import('./commands/init.ts')).init(dir, command.optsWithGlobals()),
+      ),
+    );
+}
+
 function describeLooking(program: Command, wrap: Wrap): void {
   program
     .command('status')
-    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .argument('[run]', 'a run id or its beginning, or the folder of a plan (default: the newest)')
     .description('a run as it stands')
     .option('-w, --watch', 'go on showing it until it ends')
     .option('--json', 'print JSON')

@@ -201,7 +201,7 @@ function attemptName(task: TaskId, attempt: number): string {
 }
 
 /** Letters, digits, `.`, `_` and `-` stay, every other byte is written as %XX: never a path. */
-function fileName(id: string): string {
+export function fileName(id: string): string {
   return id.replace(/[^\p{L}\p{N}._-]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   );

@@ -10,6 +10,7 @@ import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { type WishFlags, wishesOf } from '../wishes.ts';
+import { validatePrompts } from './validate-prompts.ts';
 
 export interface PlanCommandFlags extends WishFlags {
   readonly projectDir: string;
@@ -17,10 +18,13 @@ export interface PlanCommandFlags extends WishFlags {
   readonly maxWorkers?: number;
   readonly json?: boolean;
   readonly explain?: boolean;
+  /** Check the prompt files of a folder instead. */
+  readonly prompts?: boolean;
 }
 
 /** Prints the plan; nothing is started and nothing is written. */
 export async function plan(path: string, flags: PlanCommandFlags): Promise<number> {
+  if (flags.prompts === true) return validatePrompts(path, flags);
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
   const config = await findConfig(place, signal);

@@ -131,9 +131,9 @@ const CHANGES = [
 
 /** A run goes on with the plan it began with. */
 function refuseChanges(flags: RunFlags): void {
-  const given = CHANGES.filter(([key]) => flags[key] !== undefined);
-  if (given.length === 0) return;
-  const names = given.map(([, name]) => name);
+  const given = CHANGES.filter(([key]) => flags[key] !== undefined).map(([, name]) => name);
+  const names = flags.barriers === false ? [...given, '--no-barriers'] : given;
+  if (names.length === 0) return;
   throw new UserError(
     `A run that goes on keeps its plan: ${names.join(', ')} cannot be changed.`,
     'Leave it out, or start a new run without --resume.',

@@ -17,6 +17,7 @@ import { isLive, noRun, runNamed } from '../find-run.ts';
 import { Following } from '../live.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
+import { isPlanFolder, newestRunNamed, pendingText, planOf } from '../plan-status.ts';
 import { openScreen } from '../screen.ts';
 import { lastActions, lastHeard, readState, staleAfter } from '../watch-run.ts';
 
@@ -27,10 +28,20 @@ export interface StatusFlags {
 }
 
 /** Shows a run. */
-export async function status(prefix: string | undefined, flags: StatusFlags): Promise<number> {
+export async function status(given: string | undefined, flags: StatusFlags): Promise<number> {
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
   using db = openForReading(place.stateDir);
+  let prefix = given;
+  if (isPlanFolder(given)) {
+    const plan = await planOf(given, place, signal);
+    if (plan === null) return EXIT.usage;
+    prefix = newestRunNamed(db, plan.name) ?? undefined;
+    if (prefix === undefined) {
+      process.stdout.write(pendingText(plan, flags.json === true));
+      return EXIT.ok;
+    }
+  }
   const hasRun = db !== null && findRun(db, null).kind !== 'none';
   if (!hasRun && prefix === undefined) return tellNothing(flags.json === true);
   if (db === null) throw noRun(prefix);

@@ -1,0 +1,17 @@
+/** Files that others read: they find the old content or the new one, never half of it. */
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Writes a file as a whole, with the folders it is in; a link in its place is replaced. */
+export function writeWhole(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const part = `${path}.${process.pid}.part`;
+  try {
+    writeFileSync(part, text, { flag: 'wx' });
+    renameSync(part, path);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+}
