@@ -30,7 +30,17 @@ export function stopsFor(
     const keys = [`attempt:${event.task}`, `merge:${event.task}`];
     return keys.map((key) => ({ key, reason: 'cancelled' }));
   }
+  // A candidate that has left the queue needs no verdict any more.
+  if (
+    event.type === 'merge.withdrawn' ||
+    event.type === 'merge.rejected' ||
+    event.type === 'merge.landed'
+  ) {
+    const keys = running.filter((key) => key.startsWith(`verify:${event.task}:`));
+    return keys.map((key) => ({ key, reason: 'interrupted' }));
+  }
   if (event.type !== 'run.stopping' || event.mode === 'drain') return [];
   const reason = event.mode === 'cancel' ? 'cancelled' : 'interrupted';
-  return running.filter((key) => !key.startsWith('release:')).map((key) => ({ key, reason }));
+  const isSpared = (key: string): boolean => /^(?:release|land|verify)\b/.test(key);
+  return running.filter((key) => !isSpared(key)).map((key) => ({ key, reason }));
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assert, unreachable } from '../base/assert.ts';
 import type { Transcripts } from '../journal/transcript.ts';
 import { deliverWork } from '../merge/deliver.ts';
-import { landWork } from '../merge/land.ts';
+import { landCandidates, mergeWork, verifyWork } from '../merge/land.ts';
 import { publish } from '../merge/publish.ts';
 import type { Chatter, Effect, Message } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
@@ -81,7 +81,13 @@ async function perform(
       assert(site.ground !== null, 'landing needs a repository');
       return site.ground.plan.landing.strategy === 'none'
         ? deliverWork(site.ground, effect, report, signal)
-        : landWork(site.ground, effect, report, signal);
+        : mergeWork(site.ground, effect, report, signal);
+    case 'verify':
+      assert(site.ground !== null, 'verifying needs a repository');
+      return verifyWork(site.ground, effect, report, signal);
+    case 'land':
+      assert(site.ground !== null, 'landing needs a repository');
+      return landCandidates(site.ground, effect, report);
     case 'release': {
       const limit = AbortSignal.timeout(RELEASE_LIMIT_MS);
       return release(site.ground, { ...effect, keep: parts.keepWorkspaces }, report, limit);

@@ -26,7 +26,12 @@ test('a merge is performed again on the head it was recorded with', () => {
   const [onto, commit] = [sha(4), sha(5)];
   expect(recover(run.state())).toEqual({
     facts: [],
-    effects: [{ kind: 'merge', task: 'b', commit, onto, landedSince: ['a'] }],
+    effects: [
+      {
+        kind: 'merge',
+        ...{ task: 'b', commit, onto, ahead: null, lands: false, landedSince: ['a'] },
+      },
+    ],
   });
 });
 

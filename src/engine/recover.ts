@@ -6,12 +6,12 @@
  * performed again, and where they had been done they find that and report it.
  */
 
-import { assert } from '../base/assert.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { mergeEffect, publishEffect, releaseEffect } from '../schedule/decide.ts';
+import { publishEffect, releaseEffect } from '../schedule/decide.ts';
+import { landEffect, unfinished } from '../schedule/landing.ts';
 
 export interface Unfinished {
   readonly facts: readonly Event[];
@@ -30,15 +30,15 @@ export function recover(state: RunState): Unfinished {
       const attempt = task.attempts.length;
       facts.push({ type: 'attempt.failed', task: id, attempt, failure, exitCode: null });
     }
-    if (task.status.kind === 'merging') {
-      const effect = mergeEffect(state, task);
-      assert(effect !== null, `task ${id} is merging without work`);
-      effects.push(effect);
-    }
     if (task.workspace === 'released') {
       effects.push(releaseEffect(state, task));
     }
   }
+  for (const candidate of state.queue) {
+    const effect = unfinished(state, candidate);
+    if (effect !== null) effects.push(effect);
+  }
+  if (state.landing !== null) effects.push(landEffect(state, state.landing));
   if (state.publish.kind === 'running' && state.target !== null) {
     effects.push(publishEffect(state, state.publish.head, state.target));
   }

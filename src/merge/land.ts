@@ -12,7 +12,7 @@ import { assert } from '../base/assert.ts';
 import { OperationalError } from '../base/errors.ts';
 import { readCommit } from '../git/commit.ts';
 import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
-import type { MergeEffect } from '../model/effect.ts';
+import type { LandEffect, MergeEffect, VerifyEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage, mergeMessage } from '../model/names.ts';
@@ -20,21 +20,23 @@ import type { Sha, TaskId } from '../model/plan.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
 import { buildCandidate, type Merge, workTrailer } from './candidate.ts';
 import { isResult } from './proof.ts';
-import { verify } from './verify.ts';
+import { type Verdict, verify } from './verify.ts';
 
 const MOVE_LIMIT_MS = 60_000;
 
-/** Performs a merge effect: the last fact it reports is `merge.landed` or `merge.rejected`. */
-export async function landWork(
+/**
+ * Performs a merge effect: the last fact it reports is `candidate.built`, `merge.landed`,
+ * `merge.withdrawn` or `merge.rejected`.
+ */
+export async function mergeWork(
   ground: Ground,
   effect: MergeEffect,
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { task, onto } = effect;
-  const answer = await orFailure(signal, () => tryLanding(ground, effect, report, signal));
-  if ('kind' in answer) return report({ type: 'merge.rejected', task, onto, failure: answer });
-  report({ type: 'merge.landed', task, ...answer });
+  const answer = await orFailure(signal, () => tryMerge(ground, effect, signal));
+  report('type' in answer ? answer : { type: 'merge.rejected', task, onto, failure: answer });
 }
 
 /** One piece of work that git cannot handle must not end the others. */
@@ -56,35 +58,103 @@ interface Landed {
   readonly commit: Sha;
 }
 
-async function tryLanding(
+type Merged = Event & { type: 'candidate.built' | 'merge.landed' | 'merge.withdrawn' };
+
+async function tryMerge(
   ground: Ground,
   effect: MergeEffect,
-  report: (fact: Event) => void,
   signal: AbortSignal,
-): Promise<Landed | Failure> {
+): Promise<Merged | Failure> {
   const { commonDir } = ground.repository;
-  const { task, commit: work, onto } = effect;
-  const head = await tipOf(commonDir, runRef(ground), signal);
-  assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
+  const { task, commit: work, onto, ahead } = effect;
   const { strategy } = ground.plan.landing;
   const merge = { work, onto, message: messageFor(ground, task), strategy };
-  // It can be there already only if the branch is not where the engine left it: after a crash.
-  if (head !== onto && (await holdsWork(commonDir, head, merge, signal))) {
-    return { onto, commit: head };
-  }
-  if (head !== onto) {
-    const message = `Somebody else moved ${runRef(ground)}: nothing lands on what was not verified.`;
-    return { kind: 'commit-failed', message };
-  }
+  const there = ahead === null ? await foundOn(ground, task, merge, signal) : null;
+  if (there !== null) return there;
   const candidate = await buildCandidate(commonDir, merge, signal);
-  if (candidate.kind === 'conflict') return conflict(effect, candidate.files);
+  if (candidate.kind === 'conflict') {
+    if (ahead === null) return conflict(effect, candidate.files);
+    const why = `Conflicts with the work of ${ahead} in ${candidate.files.join(', ')}.`;
+    return { type: 'merge.withdrawn', task, ahead, why };
+  }
   if (candidate.kind === 'refused') {
     return { kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` };
   }
-  const verdict = await verify(ground, { task, ...candidate }, report, signal);
-  if (verdict.kind === 'stopped' || signal.aborted) return stoppedBy(signal);
+  const { commit, tree } = candidate;
+  if (!effect.lands) return { type: 'candidate.built', task, commit, tree };
+  if (signal.aborted) return stoppedBy(signal);
+  const landed = await moveBranch(ground, { onto, commit });
+  return 'kind' in landed ? landed : { type: 'merge.landed', task, ...landed };
+}
+
+/** The work as it was found on the branch; null where that is where the engine left it. */
+async function foundOn(
+  ground: Ground,
+  task: TaskId,
+  merge: Merge,
+  signal: AbortSignal,
+): Promise<Merged | Failure | null> {
+  const { commonDir } = ground.repository;
+  const head = await tipOf(commonDir, runRef(ground), signal);
+  assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
+  const { onto } = merge;
+  if (head === onto) return null;
+  // It can be there already only after a crash.
+  if (await holdsWork(commonDir, head, merge, signal)) {
+    return { type: 'merge.landed', task, onto, commit: head };
+  }
+  const message = `Somebody else moved ${runRef(ground)}: nothing lands on what was not verified.`;
+  return { kind: 'commit-failed', message };
+}
+
+/** Performs a verify effect: says whether the candidate is green, unless it was stopped. */
+export async function verifyWork(
+  ground: Ground,
+  effect: VerifyEffect,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { task, commit } = effect;
+  const verdict = await verify(ground, effect, report, signal).catch((error: unknown) => {
+    if (signal.aborted) return { kind: 'stopped' } as const;
+    if (!(error instanceof OperationalError)) throw error;
+    return { kind: 'broken', message: `It could not be verified. ${error.message}` } as const;
+  });
+  if (verdict.kind === 'stopped') return;
+  const failure = verdict.kind === 'green' ? null : failureOf(effect, verdict);
+  report({ type: 'candidate.verified', task, commit, failure });
+}
+
+function failureOf(
+  effect: VerifyEffect,
+  verdict: (Verdict & { kind: 'red' }) | { readonly kind: 'broken'; readonly message: string },
+): Failure {
   if (verdict.kind === 'red') return redGate(effect, verdict);
-  return moveBranch(ground, { onto: head, commit: candidate.commit });
+  return { kind: 'commit-failed', message: verdict.message };
+}
+
+/** Performs a land effect: the head moves to the last candidate, and all of them have landed. */
+export async function landCandidates(
+  ground: Ground,
+  { onto, candidates }: LandEffect,
+  report: (fact: Event) => void,
+): Promise<void> {
+  const [first, ...others] = candidates;
+  const last = candidates.at(-1);
+  assert(first !== undefined && last !== undefined, 'nothing lands without a candidate');
+  const landed = await moveBranch(ground, { onto, commit: last.commit });
+  if ('kind' in landed) {
+    report({ type: 'merge.rejected', task: first.task, onto, failure: landed });
+    for (const { task } of others) {
+      report({ type: 'merge.withdrawn', task, ahead: null, why: landed.message });
+    }
+    return;
+  }
+  let below = onto;
+  for (const { task, commit } of candidates) {
+    report({ type: 'merge.landed', task, onto: below, commit });
+    below = commit;
+  }
 }
 
 /** From here on nothing stops it: a branch that has moved must be told of. */
@@ -132,7 +202,7 @@ function conflict(effect: MergeEffect, files: readonly string[]): Failure {
 
 /** The failure of work on which a gate is red. */
 export function redGate(
-  { landedSince }: MergeEffect,
+  { landedSince }: Pick<VerifyEffect, 'landedSince'>,
   { gate, output }: { readonly gate: string; readonly output: string },
 ): Failure {
   const message =
@@ -145,5 +215,5 @@ export function redGate(
 /** The failure of a landing that was asked to stop. */
 export function stoppedBy(signal: AbortSignal): Failure {
   const kind = signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
-  return { kind, message: 'Stopped while it was being verified; the work is committed.' };
+  return { kind, message: 'Stopped while it was being landed; the work is committed.' };
 }

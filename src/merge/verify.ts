@@ -3,7 +3,7 @@
  *
  *   V1. A gate sees the candidate's files and nothing of an earlier one's: the workspace is moved
  *       to the commit and cleaned first, of ignored files too; only what set-up made may stay.
- *   V2. The first red gate decides; gates that are still running are ended.
+ *   V2. The first red gate decides; those after it are not run.
  *   V3. Interrupted is not red.
  */
 
@@ -30,63 +30,77 @@ export interface ToVerify {
   readonly tree: Sha;
 }
 
-/** Runs all gates of the plan on a candidate, as many at a time as the plan allows. */
+/** Runs the gates of the plan on a candidate, one after the other, in a workspace of its own. */
 export async function verify(
   ground: Ground,
   candidate: ToVerify,
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { gates, limits, landing } = ground.plan;
+  const { gates, landing } = ground.plan;
   if (gates.length === 0 || landing.verify === 'off') return { kind: 'green' };
-  const red = new AbortController();
-  const stop = AbortSignal.any([signal, red.signal]);
-  const waiting = [...gates];
-  const verdicts: Verdict[] = [];
-  const runSlot = async (slot: number): Promise<void> => {
-    for (let gate = waiting.shift(); gate !== undefined; gate = waiting.shift()) {
-      if (stop.aborted) return;
-      const verdict = await runGate(ground, { ...candidate, gate, slot }, report, stop);
-      verdicts.push(verdict);
-      if (verdict.kind === 'red') red.abort('red');
-    }
-  };
-  const slots = Math.min(limits.gates, gates.length);
-  // Every slot is waited for, whatever happens in another: nothing may run on behind the verdict.
-  const ends = await Promise.allSettled(Array.from({ length: slots }, (_, slot) => runSlot(slot)));
-  const failed = verdicts.find(({ kind }) => kind === 'red');
-  if (failed !== undefined) return failed;
-  const broken = ends.find((end) => end.status === 'rejected');
-  if (broken !== undefined && !signal.aborted) throw broken.reason;
-  return signal.aborted ? { kind: 'stopped' } : { kind: 'green' };
+  using slot = takeSlot(ground);
+  const place = { ...candidate, dir: gateDir(ground, slot.number), mark: slot.mark };
+  for (const gate of gates) {
+    const broken = await prepare(ground, place, report, signal);
+    if (broken !== null) return broken;
+    const verdict = await runGate(ground, { ...place, gate }, report, signal);
+    if (verdict.kind !== 'green') return verdict;
+  }
+  return { kind: 'green' };
 }
+
+type Placed = ToVerify & { readonly dir: string; readonly mark: string };
+
+const slots = new WeakMap<Ground, Set<number>>();
+
+/** The first place for a gate workspace that nobody uses. */
+function takeSlot(ground: Ground): Disposable & { readonly number: number; readonly mark: string } {
+  const used = slots.get(ground) ?? new Set();
+  slots.set(ground, used);
+  let number = 0;
+  while (used.has(number)) number += 1;
+  used.add(number);
+  const mark = `${ground.run}/gate.${number}`;
+  return { number, mark, [Symbol.dispose]: () => void used.delete(number) };
+}
+
+/**
+ * The candidate's files and their set-up, for each gate anew: none sees what another one did. A
+ * verdict only where that did not work.
+ */
+async function prepare(
+  ground: Ground,
+  { task, tree, commit, dir, mark }: Placed,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<Verdict | null> {
+  await moveTo(ground, dir, commit, signal);
+  const key = await setupKey(ground, commit, signal);
+  const brought = await bring(ground, { dir, key, mark }, signal);
+  if (brought.kind === 'stopped') return brought;
+  if (brought.kind === 'ready') return null;
+  const output = `${brought.message}\n${brought.output}`;
+  report({ type: 'gate.finished', task, gate: SETUP, tree, ok: false, ms: 0, output });
+  return { kind: 'red', gate: SETUP, output };
+}
+
+/** How the set-up of a gate workspace is called where it fails. */
+const SETUP = 'setup';
 
 async function runGate(
   ground: Ground,
-  todo: ToVerify & { readonly gate: GateSpec; readonly slot: number },
+  { gate, task, tree, dir, mark }: Placed & { readonly gate: GateSpec },
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { gate, slot, task, tree } = todo;
-  const mark = `${ground.run}/gate.${slot}`;
-  const dir = gateDir(ground, slot);
-  const finished = (ok: boolean, ms: number, output: string): void =>
-    report({ type: 'gate.finished', task, gate: gate.name, tree, ok, ms, output });
-  await moveTo(ground, dir, todo.commit, signal);
-  const key = await setupKey(ground, todo.commit, signal);
-  const brought = await bring(ground, { dir, key, mark }, signal);
-  if (brought.kind === 'stopped') return brought;
-  if (brought.kind === 'failed') {
-    const output = `${brought.message}\n${brought.output}`;
-    finished(false, 0, output);
-    return { kind: 'red', gate: gate.name, output };
-  }
-  const { run: command, timeoutMs } = gate;
+  const { run: command, timeoutMs, name } = gate;
   const result = await check({ dir, command, env: ground.env, timeoutMs, mark }, signal);
   if (result.kind === 'stopped') return result;
   const ok = result.kind === 'passed';
-  finished(ok, result.ms, ok ? '' : result.output);
-  return ok ? { kind: 'green' } : { kind: 'red', gate: gate.name, output: result.output };
+  const output = ok ? '' : result.output;
+  report({ type: 'gate.finished', task, gate: name, tree, ok, ms: result.ms, output });
+  return ok ? { kind: 'green' } : { kind: 'red', gate: name, output };
 }
 
 /** Brings the gate workspace to a commit, making it where it is missing or broken. */

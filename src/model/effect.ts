@@ -10,7 +10,13 @@ import type { AttemptStart, Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Sha, TaskId } from './plan.ts';
 
-export type Effect = AttemptEffect | MergeEffect | ReleaseEffect | PublishEffect;
+export type Effect =
+  | AttemptEffect
+  | MergeEffect
+  | VerifyEffect
+  | LandEffect
+  | ReleaseEffect
+  | PublishEffect;
 
 /** Prepare the workspace, run the agent, judge, commit. */
 export interface AttemptEffect {
@@ -33,14 +39,36 @@ export interface Heard {
   readonly text: string;
 }
 
-/** Build the candidate, verify its exact tree, land it by compare-and-swap. */
+/** Build the candidate; where nothing is to be verified, land it in the same step. */
 export interface MergeEffect {
   readonly kind: 'merge';
   readonly task: TaskId;
   readonly commit: Sha;
   readonly onto: Sha;
+  /** Whose candidate `onto` is; null where it is the head. */
+  readonly ahead: TaskId | null;
+  readonly lands: boolean;
   /** Tasks that landed after this work's base: named when the combination is red. */
   readonly landedSince: readonly TaskId[];
+}
+
+/** Run the gates on a candidate's exact tree. */
+export interface VerifyEffect {
+  readonly kind: 'verify';
+  readonly task: TaskId;
+  readonly commit: Sha;
+  readonly tree: Sha;
+  /** It was red once: only what is run now counts. */
+  readonly again: boolean;
+  readonly landedSince: readonly TaskId[];
+}
+
+/** Move the head to a green candidate, by compare-and-swap. */
+export interface LandEffect {
+  readonly kind: 'land';
+  readonly onto: Sha;
+  /** The candidates that land with it, in order; the last one is where the head goes. */
+  readonly candidates: readonly { readonly task: TaskId; readonly commit: Sha }[];
 }
 
 /** Remove the workspace if all of its work is safe, else keep it and say why. */
@@ -72,7 +100,10 @@ export interface Rewritten {
 
 /** One effect of a key runs at a time. */
 export function keyOf(effect: Effect): string {
-  return effect.kind === 'publish' ? 'publish' : `${effect.kind}:${effect.task}`;
+  if (effect.kind === 'publish' || effect.kind === 'land') return effect.kind;
+  // A candidate that is built again is another one, even while the old one is being given up.
+  if (effect.kind === 'verify') return `verify:${effect.task}:${effect.commit}`;
+  return `${effect.kind}:${effect.task}`;
 }
 
 /** What an effect says while it runs: facts for the journal, chatter for the transcript. */

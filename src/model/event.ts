@@ -155,6 +155,7 @@ export interface SelfReport {
 }
 
 export type LandingEvent =
+  /** The work is in the queue: its candidate is being built, on the head or the last candidate. */
   | {
       readonly type: 'merge.started';
       readonly task: TaskId;
@@ -162,6 +163,32 @@ export type LandingEvent =
       readonly commit: Sha;
       readonly onto: Sha;
     }
+  | {
+      readonly type: 'candidate.built';
+      readonly task: TaskId;
+      readonly commit: Sha;
+      readonly tree: Sha;
+    }
+  | { readonly type: 'candidate.verifying'; readonly task: TaskId; readonly commit: Sha }
+  /** All gates have passed on its exact tree, or one has not. */
+  | {
+      readonly type: 'candidate.verified';
+      readonly task: TaskId;
+      readonly commit: Sha;
+      readonly failure: Failure | null;
+    }
+  /**
+   * The work leaves the queue without blame, and comes again: what it was built on is gone, it
+   * conflicts with work ahead that has not landed (`ahead`), or the run is stopping.
+   */
+  | {
+      readonly type: 'merge.withdrawn';
+      readonly task: TaskId;
+      readonly ahead: TaskId | null;
+      readonly why: string;
+    }
+  /** The head is moved to the candidate of this task, with all before it. */
+  | { readonly type: 'merge.landing'; readonly task: TaskId; readonly commit: Sha }
   /** A gate ran on a candidate's exact tree. `task` is null when the candidate is a publication. */
   | {
       readonly type: 'gate.finished';

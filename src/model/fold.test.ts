@@ -37,6 +37,8 @@ test('a run begins with its plan, and nothing else', () => {
       ['b', { spec: taskSpec({ id: 'b' }), ...task }],
     ]),
     landed: [],
+    queue: [],
+    landing: null,
     stopping: null,
     publish: { kind: 'none' },
     outcome: null,

@@ -8,6 +8,7 @@
 
 import { assert, unreachable } from '../base/assert.ts';
 import type { Entry, Event } from './event.ts';
+import { applyToQueue, type Draft, leave } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import {
   type Attempt,
@@ -39,8 +40,6 @@ export function apply(before: RunState | null, entry: Entry): RunState {
   return state;
 }
 
-type Draft<T> = { -readonly [K in keyof T]: T[K] };
-
 function begin({ seq, at, event }: Entry): RunState {
   assert(event.type === 'run.started', `a journal starts with run.started, not ${event.type}`);
   return {
@@ -52,6 +51,8 @@ function begin({ seq, at, event }: Entry): RunState {
     head: event.base,
     tasks: new Map(event.plan.tasks.map((spec) => [spec.id, newTask(spec)])),
     landed: [],
+    queue: [],
+    landing: null,
     stopping: null,
     publish: { kind: 'none' },
     outcome: null,
@@ -108,16 +109,28 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     case 'gate.finished':
       if (event.task !== null) addGate(taskOf(state, event.task), event);
       return;
+    case 'merge.rejected':
+      leave(state, event.task);
+      return reject(taskOf(state, event.task), event, at);
     case 'merge.landed':
+      leave(state, event.task);
       state.head = event.commit;
       (state.landed as Landing[]).push({ ...pick(event, 'task', 'onto', 'commit'), at });
       taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };
       return;
     case 'work.delivered': {
+      leave(state, event.task);
       const where = pick(event, 'commit', 'branch', 'pushed');
       taskOf(state, event.task).status = { kind: 'delivered', ...where, at };
       return;
     }
+    case 'merge.started':
+    case 'candidate.built':
+    case 'candidate.verifying':
+    case 'candidate.verified':
+    case 'merge.landing':
+    case 'merge.withdrawn':
+      return applyToQueue(state, taskOf(state, event.task), event, at);
     default:
       return applyToTask(taskOf(state, event.task), event, at);
   }
@@ -129,8 +142,9 @@ type ToTask = Exclude<
     type:
       | `run.${string}`
       | `publish.${string}`
+      | `merge.${string}`
+      | `candidate.${string}`
       | 'gate.finished'
-      | 'merge.landed'
       | 'work.delivered';
   }
 >;
@@ -169,11 +183,6 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       endAttempt(task, event, at);
       task.status = { kind: 'stopped', failure: event.failure, at, work: null };
       return;
-    case 'merge.started':
-      task.status = { kind: 'merging', commit: event.commit, onto: event.onto };
-      return;
-    case 'merge.rejected':
-      return reject(task, event, at);
     case 'task.failed':
       task.status = { kind: 'failed', failure: event.failure, at };
       return;

@@ -201,7 +201,8 @@ export interface InjectSpec {
 export interface LandingSpec {
   /** `none` leaves the work on the task's branch: nothing is merged and nothing is published. */
   readonly strategy: 'merge' | 'squash' | 'rebase' | 'none';
-  readonly verify: 'each' | 'off';
+  /** Every candidate, the last one of many for all of them, or none. */
+  readonly verify: 'each' | 'batch' | 'off';
   readonly onConflict: 'agent' | 'fail';
   readonly onGateFailure: 'agent' | 'fail';
   /** How often work may go back to its agent because it did not land. */
@@ -214,7 +215,7 @@ export interface LandingSpec {
 
 export interface LimitsSpec {
   readonly workers: number;
-  /** How many gates of one candidate run at the same time, each in its own workspace. */
+  /** How many candidates are verified at the same time, each in a workspace of its own. */
   readonly gates: number;
   readonly budgetUsd?: number;
   /** At most this many tasks of a group at the same time. */

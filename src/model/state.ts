@@ -29,6 +29,10 @@ export interface RunState {
   readonly tasks: ReadonlyMap<TaskId, TaskState>;
   /** In the order of landing. */
   readonly landed: readonly Landing[];
+  /** Work on its way to the head, each built on the one before it. */
+  readonly queue: readonly Candidate[];
+  /** The candidate that the head is being moved to. */
+  readonly landing: Sha | null;
   readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
   readonly publish: Publish;
   readonly outcome: RunOutcome | null;
@@ -69,7 +73,13 @@ export type Status =
       readonly at: number;
       readonly work: Sha | null;
     }
-  | { readonly kind: 'committed'; readonly commit: Sha; readonly at: number }
+  | {
+      readonly kind: 'committed';
+      readonly commit: Sha;
+      readonly at: number;
+      /** It conflicts with work of this task that is ahead of it and has not landed. */
+      readonly avoids?: TaskId;
+    }
   | { readonly kind: 'merging'; readonly commit: Sha; readonly onto: Sha }
   | { readonly kind: 'landed'; readonly commit: Sha; readonly at: number }
   | {
@@ -104,6 +114,23 @@ export interface Attempt {
   /** The answer that fits the task's schema; null where it has none. */
   readonly structured: unknown;
   readonly status: SelfReport | null;
+}
+
+/** Finished work on its way to the head: merged in memory, landed only when it is green. */
+export interface Candidate {
+  readonly task: TaskId;
+  readonly work: Sha;
+  /** The head, or the candidate before it. */
+  readonly onto: Sha;
+  /** Null while it is being built. */
+  readonly built: { readonly commit: Sha; readonly tree: Sha } | null;
+  readonly verdict: 'none' | 'green' | 'red';
+  /** How often its gates have been run to a verdict. */
+  readonly looks: number;
+  /** Whether they are being run. */
+  readonly isRunning: boolean;
+  /** Why it is red. */
+  readonly failure: Failure | null;
 }
 
 export interface GateRun {

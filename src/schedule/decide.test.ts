@@ -160,8 +160,9 @@ describe('money', () => {
 });
 
 describe('landing', () => {
-  test('one candidate at a time, built on the head, told what has landed since its base', () => {
-    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+  test('without gates work lands one at a time, told what has landed since its base', () => {
+    const tasks = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
+    const journal = new JournalBuilder(tasks, { gates: [] });
     journal.start('a').start('b').start('c').finish('c').land('c');
     journal.add({ type: 'workspace.released', task: 'c' });
     journal.finish('b').finish('a');
@@ -169,10 +170,66 @@ describe('landing', () => {
     expect(decided(journal).decisions).toEqual([
       {
         record: { type: 'merge.started', task: 'a', attempt: 1, commit, onto },
-        perform: { kind: 'merge', task: 'a', commit, onto, landedSince: ['c'] },
+        perform: {
+          kind: 'merge',
+          ...{ task: 'a', commit, onto, ahead: null, lands: true, landedSince: ['c'] },
+        },
       },
     ]);
     expect(facts(journal.merge('a'))).toEqual([]);
+  });
+
+  const GATED = {
+    gates: [{ name: 'tests', run: 'npm test', timeoutMs: 1 }],
+    limits: { workers: 4, gates: 2, groups: {} },
+  };
+
+  /** Both have finished; the candidate of `a` is built on the head and is being verified. */
+  const verifying = () => {
+    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }], GATED);
+    journal.start('a').start('b').finish('a').finish('b').merge('a');
+    journal.add({ type: 'candidate.built', task: 'a', commit: 'ca', tree: 'ta' });
+    return journal.add({ type: 'candidate.verifying', task: 'a', commit: 'ca' });
+  };
+
+  test('the next candidate is built on one that is still being verified', () => {
+    expect(decided(verifying()).decisions).toMatchObject([
+      {
+        record: { type: 'merge.started', task: 'b', onto: 'ca' },
+        perform: { kind: 'merge', ahead: 'a', lands: false, landedSince: ['a'] },
+      },
+    ]);
+  });
+
+  test('a green candidate is where the head goes', () => {
+    const green = verifying().add({
+      type: 'candidate.verified',
+      ...{ task: 'a', commit: 'ca', failure: null },
+    });
+    expect(decided(green).decisions[0]).toEqual({
+      record: { type: 'merge.landing', task: 'a', commit: 'ca' },
+      perform: { kind: 'land', onto: sha(1), candidates: [{ task: 'a', commit: 'ca' }] },
+    });
+  });
+
+  test('a chain on a head that has gone is withdrawn; what lands already is not', () => {
+    const moved = verifying().add({ type: 'run.resumed', retry: [], head: sha(99) });
+    expect(facts(moved)).toEqual(['merge.withdrawn a']);
+    const stopped = verifying();
+    stopped.add({ type: 'candidate.verified', task: 'a', commit: 'ca', failure: null });
+    stopped.add({ type: 'merge.landing', task: 'a', commit: 'ca' });
+    stopped.add({ type: 'run.stopping', mode: 'end', why: 'Asked for.' });
+    expect(facts(stopped)).toEqual([]);
+  });
+
+  test('work that conflicts with a candidate ahead waits until that has gone', () => {
+    const journal = verifying().merge('b');
+    journal.add({ type: 'merge.withdrawn', task: 'b', ahead: 'a', why: 'Conflicts.' });
+    expect(facts(journal)).toEqual([]);
+    journal.add({ type: 'candidate.verified', task: 'a', commit: 'ca', failure: null });
+    journal.add({ type: 'merge.landing', task: 'a', commit: 'ca' });
+    journal.add({ type: 'merge.landed', task: 'a', onto: sha(1), commit: 'ca' });
+    expect(facts(journal)).toEqual(['workspace.released a', 'merge.started b']);
   });
 });
 

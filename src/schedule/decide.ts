@@ -5,16 +5,17 @@
  *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and
  *       one task at a time works in the user's own checkout.
  *   D3. Nothing starts before everything it needs has landed (or is done).
- *   D4. One candidate at a time: the head a candidate is built on is the head it lands on.
+ *   D4. What lands, and in which order, is the queue's business (landing.ts, queue.ts).
  *   D5. Called again with the facts recorded it decides something new or nothing.
  */
 
-import type { Effect, MergeEffect, PublishEffect, ReleaseEffect } from '../model/effect.ts';
+import type { Effect, PublishEffect, ReleaseEffect } from '../model/effect.ts';
 import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Sha, TaskId } from '../model/plan.ts';
+import type { Sha } from '../model/plan.ts';
 import { isGood, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
 import { isSpent, Purse } from './budget.ts';
+import { land } from './landing.ts';
 import { byPriority, scopesMeet } from './priority.ts';
 import { type Capabilities, type Next, nextAfter } from './retry.ts';
 
@@ -35,7 +36,8 @@ export type AgentsKnown = (agent: string) => Capabilities;
 /** The next facts and effects of a run. */
 export function decide(state: RunState, now: number, agents: AgentsKnown): Decided {
   if (state.outcome !== null) return { decisions: [], wakeAt: null };
-  const settled = [...settle(state, agents), ...release(state), ...merge(state, agents)];
+  const queued = (task: TaskState): boolean => isQueued(state, task, agents);
+  const settled = [...settle(state, agents), ...release(state), ...land(state, queued)];
   const { decisions: starts, wakeAt } = start(state, now, agents);
   const decisions = [...settled, ...starts];
   if (decisions.length === 0) decisions.push(...finish(state, agents));
@@ -117,44 +119,9 @@ export function publishEffect(state: RunState, head: Sha, target: string): Publi
   };
 }
 
-/** The next candidate, when none is being verified. */
-function merge(state: RunState, agents: AgentsKnown): readonly Decision[] {
-  if (state.stopping !== null && state.stopping.mode !== 'drain') return [];
-  const tasks = [...state.tasks.values()];
-  if (state.head === null || tasks.some(({ status }) => status.kind === 'merging')) return [];
-  const first = tasks
-    .filter((task) => isQueued(state, task, agents))
-    .sort(byPriority(state.plan))[0];
-  if (first === undefined) return [];
-  const effect = mergeEffect(state, first);
-  if (effect === null) return [];
-  const attempt = first.attempts.length;
-  const { task, commit, onto } = effect;
-  return [{ record: { type: 'merge.started', task, attempt, commit, onto }, perform: effect }];
-}
-
 function isQueued(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
   if (task.cancelled) return false;
   return task.status.kind === 'committed' || nextOf(state, task, agents)?.kind === 'queue';
-}
-
-/** The effect that lands a task's finished work; also used to go on with it after a crash. */
-export function mergeEffect(state: RunState, task: TaskState): MergeEffect | null {
-  const commit = workOf(task);
-  if (commit === null || state.head === null) return null;
-  const onto = task.status.kind === 'merging' ? task.status.onto : state.head;
-  const base = task.attempts.at(-1)?.base ?? null;
-  return { kind: 'merge', task: task.spec.id, commit, onto, landedSince: landedSince(state, base) };
-}
-
-function workOf({ status }: TaskState): Sha | null {
-  if (status.kind === 'committed' || status.kind === 'merging') return status.commit;
-  return status.kind === 'stopped' ? status.work : null;
-}
-
-function landedSince(state: RunState, base: Sha | null): readonly TaskId[] {
-  const seen = state.landed.findIndex(({ commit }) => commit === base);
-  return state.landed.slice(seen + 1).map(({ task }) => task);
 }
 
 /** New attempts, as many as the limits allow; and when the next waiting one is due. */
@@ -291,7 +258,7 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
     ({ status, workspace }) =>
       status.kind === 'running' || status.kind === 'merging' || workspace === 'released',
   );
-  if (busy || state.publish.kind === 'running') return [];
+  if (busy || state.landing !== null || state.publish.kind === 'running') return [];
   if (state.stopping !== null) {
     const queued = tasks.some((task) => isQueued(state, task, agents));
     if (state.stopping.mode === 'drain' && queued) return [];

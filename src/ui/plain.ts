@@ -88,6 +88,10 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return delivers(moment) ? 'delivering' : `landing onto ${shortSha(event.onto)}`;
     case 'work.delivered':
       return `${deliveryText(event)}${filesText(task)}`;
+    case 'merge.withdrawn':
+      return `leaves the queue for now: ${brief(event.why, 120)}`;
+    case 'candidate.verified':
+      return event.failure === null ? null : `is red in the queue: ${failureText(event.failure)}`;
     case 'merge.landed':
       return `landed as ${shortSha(event.commit)}${filesText(task)}`;
     case 'merge.rejected':
@@ -100,6 +104,9 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return `kept: ${brief(event.why, 200)}`;
     case 'attempt.session':
     case 'attempt.usage':
+    case 'candidate.built':
+    case 'candidate.verifying':
+    case 'merge.landing':
     case 'workspace.released':
     case 'workspace.removed':
       return null;

@@ -8,49 +8,36 @@ import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-test('a red gate beside a slow one rejects the work, and the slow one is ended', async () => {
+test('a gate that hangs is ended with all that it started, and rejects the work', async () => {
   await using repo = await tempRepo();
-  const began = performance.now();
   const run = await runPlan(repo, {
     more: { limits: { workers: 2, gates: 2 } },
     land: { on_gate_failure: 'fail' },
     gates: [
-      { name: 'slow', run: 'test ! -e bad || { setsid sleep 60 & wait; }' },
-      { name: 'red', run: 'test ! -e bad || { sleep 0.2; echo it is bad; exit 1; }' },
+      { name: 'slow', run: 'test ! -e bad || { setsid sleep 60 & wait; }', timeout: '400ms' },
+      { name: 'never', run: 'test ! -e bad' },
     ],
-    tasks: { bad: 'echo 1 > bad', good: 'sleep 0.3; echo 1 > good' },
+    tasks: { bad: 'echo 1 > bad', good: 'echo 1 > good' },
   });
   expect(run).toMatchObject({ code: 1 });
-  expect(run.failure('bad')).toMatchObject({
-    kind: 'gate-failed',
-    gate: 'red',
-    output: expect.stringContaining('it is bad'),
-  });
+  expect(run.failure('bad')).toMatchObject({ kind: 'gate-failed', gate: 'slow' });
   expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['good']);
   expect(run.stderr).not.toMatch(/^ +at /m);
-  expect(performance.now() - began).toBeLessThan(20_000);
   expect(marked(`${run.run}/`)).toEqual([]);
   expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual(['bad']);
 });
 
-test('a set-up that fails in one gate workspace rejects the work while the other is being made', async () => {
+test('a set-up that fails in a gate workspace rejects the work', async () => {
   await using repo = await tempRepo();
   const run = await runPlan(repo, {
-    more: {
-      limits: { workers: 1, gates: 2 },
-      workspace: { setup: ['case $PWD in *.gate-0) exit 1;; *.gate-1) sleep 60;; esac'] },
-    },
+    more: { workspace: { setup: ['case $PWD in *.gate-*) exit 1;; esac'] } },
     land: { on_gate_failure: 'fail' },
-    gates: [
-      { name: 'one', run: 'true' },
-      { name: 'two', run: 'true' },
-    ],
+    gates: [{ name: 'one', run: 'true' }],
     tasks: { work: 'echo 1 > work.txt' },
   });
   expect(run).toMatchObject({ code: 1 });
-  expect(run.failure('work')).toMatchObject({ kind: 'gate-failed', gate: 'one' });
+  expect(run.failure('work')).toMatchObject({ kind: 'gate-failed', gate: 'setup' });
   expect(run.stderr).not.toMatch(/^ +at /m);
-  expect(marked(`${run.run}/`)).toEqual([]);
 });
 
 test('work that git cannot merge is rejected alone, and a resume says the same', async () => {

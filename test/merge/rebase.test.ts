@@ -7,7 +7,7 @@ import { readCommit } from '../../src/git/commit.ts';
 import { readRef } from '../../src/git/refs.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { buildCandidate } from '../../src/merge/candidate.ts';
-import { landWork } from '../../src/merge/land.ts';
+import { mergeWork } from '../../src/merge/land.ts';
 import { isResult, lostFrom } from '../../src/merge/proof.ts';
 import type { Event } from '../../src/model/event.ts';
 import { Pool } from '../../src/workspace/pool.ts';
@@ -150,10 +150,13 @@ test('work that a dead engine has landed is found, although its commits are othe
   };
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });
-  const effect = { kind: 'merge', task: 'a', commit: work, onto, landedSince: [] } as const;
+  const effect = {
+    kind: 'merge',
+    ...{ task: 'a', commit: work, onto, ahead: null, lands: true, landedSince: [] },
+  } as const;
   const land = async () => {
     const facts: Event[] = [];
-    await landWork(ground, effect, (fact) => facts.push(fact), signal);
+    await mergeWork(ground, effect, (fact) => facts.push(fact), signal);
     return facts;
   };
   await repo.git('branch', 'landfast/r1', onto);

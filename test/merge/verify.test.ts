@@ -51,7 +51,7 @@ test('what set-up made stays for the gates, and set-up runs again only for anoth
   expect(run.of('gate.finished').map(({ ok }) => ok)).toEqual(Array(8).fill(true));
   const setups = readFileSync(log, 'utf8').trim().split('\n');
   const inGates = setups.filter((name) => name.startsWith('.gate-'));
-  expect(inGates.sort()).toEqual(['.gate-0', '.gate-0', '.gate-1', '.gate-1']);
+  expect(inGates).toEqual(['.gate-0', '.gate-0']);
 });
 
 test('a gate cannot hand files to the next one, tracked or not', async () => {

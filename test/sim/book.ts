@@ -44,6 +44,15 @@ export interface Page {
   workspace: 'none' | 'live' | 'released' | 'gone';
 }
 
+/** A candidate as the journal tells it. */
+export interface Queued {
+  readonly task: TaskId;
+  readonly work: Sha;
+  commit: Sha | null;
+  running: boolean;
+  reds: number;
+}
+
 /** Far less than anything costs. */
 export const TINY_USD = 1e-4;
 
@@ -62,6 +71,9 @@ export class Book {
   stopping: { readonly mode: Of<'run.stopping'>['mode']; readonly seq: number } | null = null;
   publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
   outcome: Of<'run.finished'>['outcome'] | null = null;
+  readonly queue: Queued[] = [];
+  /** Where the head is being moved to. */
+  landing: Sha | null = null;
   readonly #repo: Repo;
   readonly #costs = new Map<string, number>();
   /** What running attempts may spend, by attempt. */
@@ -189,10 +201,18 @@ export class Book {
         this.#reserved.delete(`${event.task}.${event.attempt}`);
         return this.#endAttempt(page, event);
       case 'merge.started':
+        return this.#queue(page, event);
+      case 'candidate.built':
+      case 'candidate.verifying':
+      case 'candidate.verified':
+        return this.#candidate(event);
+      case 'merge.landing':
+        return this.#landing(event);
       case 'merge.landed':
       case 'merge.rejected':
+      case 'merge.withdrawn':
       case 'work.delivered':
-        return this.#merge(page, event);
+        return this.#leave(page, event);
       case 'task.failed':
         return this.#fail(page, event.failure);
       case 'task.cancelled':
@@ -269,30 +289,87 @@ export class Book {
     }
   }
 
-  #merge(
-    page: Page,
-    event: Of<'merge.started' | 'merge.landed' | 'merge.rejected' | 'work.delivered'>,
-  ): void {
+  #queue(page: Page, event: Of<'merge.started'>): void {
     const { id } = page.spec;
-    if (event.type === 'merge.started') {
-      const busy = [...this.pages.values()].find(({ status }) => status === 'merging');
-      rule(busy === undefined, `${id} merges while ${busy?.spec.id} does`);
-      rule(page.status === 'queued', `${id} merges although it is ${page.status}`);
-      rule(page.cancelledSeq === null, `${id} merges although it is cancelled`);
-      const mode = this.stopping?.mode ?? 'drain';
-      rule(mode === 'drain', `${id} merges although the run is ending`);
-      rule(event.commit === page.work, `${id} merges ${event.commit}, not ${page.work}`);
-      page.status = 'merging';
+    const tip = this.queue.at(-1);
+    rule(tip === undefined || tip.commit !== null, `${id} is built on something unbuilt`);
+    const onto = tip?.commit ?? this.#repo.head;
+    rule(event.onto === onto, `${id} is built on ${event.onto}, not on ${onto}`);
+    rule(this.#verifies || tip === undefined, `${id} lands while ${tip?.task} does`);
+    rule(page.status === 'queued', `${id} merges although it is ${page.status}`);
+    rule(page.cancelledSeq === null, `${id} merges although it is cancelled`);
+    const mode = this.stopping?.mode ?? 'drain';
+    rule(mode === 'drain', `${id} merges although the run is ending`);
+    rule(event.commit === page.work, `${id} merges ${event.commit}, not ${page.work}`);
+    page.status = 'merging';
+    this.queue.push({ task: id, work: event.commit, commit: null, running: false, reds: 0 });
+  }
+
+  get #verifies(): boolean {
+    return this.plan.gates.length > 0 && this.plan.landing.strategy !== 'none';
+  }
+
+  /** Of a candidate that has left the queue a verdict may still come; it means nothing then. */
+  #candidate(event: Of<'candidate.built' | 'candidate.verifying' | 'candidate.verified'>): void {
+    const { task, commit } = event;
+    const found = this.queue.find((candidate) => candidate.task === task);
+    if (event.type === 'candidate.built') {
+      rule(found?.commit === null, `the candidate of ${task} is built twice`);
+      found.commit = commit;
       return;
     }
-    rule(page.status === 'merging', `${event.type} of ${id}, which is ${page.status}`);
-    if (event.type !== 'merge.rejected') {
-      page.status = event.type === 'merge.landed' ? 'landed' : 'delivered';
-      const delivers = this.plan.landing.strategy === 'none';
-      return rule((page.status === 'delivered') === delivers, `${id} is ${page.status}`);
+    if (event.type === 'candidate.verifying') {
+      rule(found?.commit === commit && !found.running, `${task} is verified twice at a time`);
+      const running = this.queue.filter((candidate) => candidate.running).length;
+      rule(running < this.plan.limits.gates, `${task} is verified without a slot`);
+      rule(!this.#repo.green.has(commit) || found.reds > 0, `${task} is verified though green`);
+      found.running = true;
+      return;
     }
-    page.fate = afterRejection(this.plan.landing, event.failure, this.at, page.used);
-    page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
+    if (found === undefined || found.commit !== commit) return;
+    found.running = false;
+    if (event.failure !== null) found.reds += 1;
+  }
+
+  #landing({ task, commit }: Of<'merge.landing'>): void {
+    rule(this.landing === null, `${task} lands while the head is moving`);
+    rule(
+      this.queue.some((each) => each.commit === commit),
+      `${commit} is not in the queue`,
+    );
+    rule(this.#repo.green.has(commit), `${commit} lands although nobody found it green`);
+    this.landing = commit;
+  }
+
+  #leave(
+    page: Page,
+    event: Of<'merge.landed' | 'merge.rejected' | 'merge.withdrawn' | 'work.delivered'>,
+  ): void {
+    const { id } = page.spec;
+    rule(page.status === 'merging', `${event.type} of ${id}, which is ${page.status}`);
+    const at = this.queue.findIndex(({ task }) => task === id);
+    const [candidate] = this.queue.splice(at, 1);
+    const delivers = this.plan.landing.strategy === 'none';
+    if (event.type === 'work.delivered') {
+      rule(delivers, `${id} is delivered`);
+      page.status = 'delivered';
+    } else if (event.type === 'merge.landed') {
+      rule(!delivers, `${id} lands`);
+      rule(at === 0, `${id} lands before ${this.queue[0]?.task}`);
+      rule(!this.#verifies || this.landing !== null || candidate?.commit === null, 'unannounced');
+      if (this.landing === event.commit) this.landing = null;
+      page.status = 'landed';
+    } else if (event.type === 'merge.withdrawn') {
+      page.status = 'queued';
+    } else {
+      const isBlamed = event.failure.kind === 'gate-failed' && this.#verifies;
+      rule(!isBlamed || (candidate?.reds ?? 0) > 1, `${id} is ejected after one look`);
+      const before = this.queue[at - 1];
+      const isGreen = before === undefined || this.#repo.green.has(before.commit ?? '');
+      rule(!isBlamed || isGreen, `${id} is blamed for what may be the fault of ${before?.task}`);
+      page.fate = afterRejection(this.plan.landing, event.failure, this.at, page.used);
+      page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
+    }
   }
 
   #fail(page: Page, failure: Failure): void {

@@ -23,6 +23,8 @@ export function guardStart(scene: Scene, effect: Effect): void {
   rule(twin === undefined, `${keyOf(effect)} runs twice at the same time`);
   if (effect.kind === 'attempt') guardAttempt(scene, effect);
   if (effect.kind === 'merge') guardMerge(scene, effect);
+  if (effect.kind === 'verify') guardVerify(scene, effect);
+  if (effect.kind === 'land') guardLand(scene, effect);
   if (effect.kind === 'release') guardRelease(scene, effect);
   if (effect.kind === 'publish') guardPublish(scene, effect);
 }
@@ -66,11 +68,47 @@ function guardMerge({ book, repo, jobs }: Scene, effect: Effect & { kind: 'merge
   rule(announced, `the merge of ${effect.task} begins without being recorded`);
   const other = jobs.find((job) => job.effect.kind === 'merge');
   rule(other === undefined, `${effect.task} is merged while another candidate is`);
+  const lands = book.plan.gates.length === 0 || book.plan.landing.strategy === 'none';
+  rule(effect.lands === lands, `${effect.task} is merged as if lands=${effect.lands}`);
+  checkSince({ book, repo, jobs }, effect, page);
+}
+
+/** What a candidate is said to meet: what landed since its base, and what is ahead of it. */
+function checkSince(
+  { book, repo }: Scene,
+  effect: Effect & { kind: 'merge' | 'verify' },
+  page: Page,
+): void {
+  const at = book.queue.findIndex(({ task }) => task === effect.task);
+  const ahead = book.queue.slice(0, at).map(({ task }) => task);
   const since = repo.landings
     .filter(({ task, work }) => task !== effect.task && !repo.contains(page.base, work))
     .map(({ task }) => task);
-  const same = JSON.stringify(effect.landedSince) === JSON.stringify(since);
-  rule(same, `${effect.task} is said to meet ${effect.landedSince}, not ${since}`);
+  const met = [...new Set([...since, ...ahead])];
+  const same = JSON.stringify(effect.landedSince) === JSON.stringify(met);
+  rule(same, `${effect.task} is said to meet ${effect.landedSince}, not ${met}`);
+}
+
+function guardVerify(scene: Scene, effect: Effect & { kind: 'verify' }): void {
+  const { book, jobs } = scene;
+  const found = book.queue.find(({ task }) => task === effect.task);
+  const announced = found?.commit === effect.commit && found.running;
+  rule(announced, `the candidate of ${effect.task} is verified without being recorded`);
+  rule(effect.again === found.reds > 0, `${effect.task} is verified with again=${effect.again}`);
+  const wanted = jobs.filter(
+    ({ effect: { kind }, signal }) => kind === 'verify' && !signal.aborted,
+  );
+  rule(wanted.length < book.plan.limits.gates, `${effect.task} is verified without a slot`);
+  checkSince(scene, effect, book.page(effect.task));
+}
+
+function guardLand({ book, repo }: Scene, effect: Effect & { kind: 'land' }): void {
+  const last = effect.candidates.at(-1)?.commit;
+  rule(last !== undefined && book.landing === last, 'a landing begins without being recorded');
+  const expected = book.queue.slice(0, effect.candidates.length).map(({ task }) => task);
+  const named = effect.candidates.map(({ task }) => task);
+  rule(JSON.stringify(named) === JSON.stringify(expected), `${named} land, not ${expected}`);
+  rule(repo.green.has(last), `${last} lands although nobody found it green`);
 }
 
 function guardRelease({ book, repo, jobs }: Scene, effect: Effect & { kind: 'release' }): void {
@@ -82,7 +120,7 @@ function guardRelease({ book, repo, jobs }: Scene, effect: Effect & { kind: 'rel
   const lost = effect.safe.find((sha) => !repo.isReachable(sha));
   rule(lost === undefined, `${lost} is taken for safe, but no ref holds it`);
   const user = jobs.find(
-    ({ effect: other }) => other.kind !== 'publish' && other.task === effect.task,
+    ({ effect: other }) => 'task' in other && other.kind !== 'verify' && other.task === effect.task,
   );
   rule(user === undefined, `the workspace of ${effect.task} is removed under a running effect`);
 }
@@ -98,12 +136,16 @@ function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'pub
   const landed = repo.landings.map(({ work }) => work);
   const all = JSON.stringify(proved) === JSON.stringify(landed);
   rule(all, `published with proof of ${proved}, not of ${landed}`);
-  const other = jobs.find((job) => job.effect.kind !== 'release');
+  // Gates whose verdict nobody wants may still be ending.
+  const other = jobs.find(
+    ({ effect: { kind }, signal }) => kind !== 'release' && !(kind === 'verify' && signal.aborted),
+  );
   rule(other === undefined, 'a publication begins while something runs');
 }
 
 /** Checks that an engine that waits has done all that could be done. */
-export function guardRest({ book, jobs }: Scene, now: number): void {
+export function guardRest(scene: Scene, now: number): void {
+  const { book, jobs } = scene;
   for (const job of jobs) guardStopped(book, job);
   const pages = [...book.pages.values()];
   const merging = pages.some(({ status }) => status === 'merging');
@@ -112,15 +154,29 @@ export function guardRest({ book, jobs }: Scene, now: number): void {
     ({ status, cancelledSeq }) => status === 'queued' && cancelledSeq === null,
   );
   rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
+  guardQueue(scene);
   if (book.stopping !== null) return;
   const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
   const idle = pages.find((page) => pays(page) && isDue(book, page, now) && hasRoom(book, page));
   rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
 }
 
+/** Nobody waits for a verdict while there are slots, nor for the head while there is a green one. */
+function guardQueue({ book, repo, jobs }: Scene): void {
+  const { queue, landing } = book;
+  const [first] = queue;
+  if (first === undefined || first.commit === null || landing !== null) return;
+  rule(!repo.green.has(first.commit) || first.running, `${first.task} is green and does not land`);
+  const busy = jobs.some(({ effect: { kind } }) => kind === 'verify' || kind === 'merge');
+  rule(busy, `nobody verifies ${queue.map(({ task }) => task)}`);
+}
+
 /** A stop or a cancellation must have reached what ran when it was recorded. */
-function guardStopped({ stopping, pages }: Book, { effect, signal, since }: Job): void {
+function guardStopped(book: Book, { effect, signal, since }: Job): void {
+  const { stopping, pages } = book;
   if (effect.kind === 'release') return;
+  if (effect.kind === 'land') return rule(!signal.aborted, 'a landing is stopped');
+  if (effect.kind === 'verify') return guardVerdict(book, effect, signal);
   const cancelled = effect.kind === 'publish' ? null : pages.get(effect.task)!.cancelledSeq;
   const ended = stopping !== null && stopping.mode !== 'drain' && stopping.seq > since;
   const meant = ended || (cancelled !== null && cancelled > since);
@@ -128,6 +184,16 @@ function guardStopped({ stopping, pages }: Book, { effect, signal, since }: Job)
   const reason = String(signal.reason);
   rule(!signal.aborted || /^(cancelled|interrupted)$/.test(reason), `stopped with ${reason}`);
   rule(!signal.aborted || meant, `${keyOf(effect)} is stopped for no reason`);
+}
+
+/** Gates run exactly as long as somebody wants their verdict. */
+function guardVerdict(
+  { queue }: Book,
+  { task, commit }: Effect & { kind: 'verify' },
+  signal: AbortSignal,
+): void {
+  const isWanted = queue.some((each) => each.commit === commit && each.running);
+  rule(isWanted !== signal.aborted, `the gates of ${task} run with wanted=${isWanted}`);
 }
 
 function isDue(book: Book, { spec, status, fate, cancelledSeq }: Page, now: number): boolean {

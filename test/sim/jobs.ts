@@ -15,7 +15,7 @@ import type { Sha } from '../../src/model/plan.ts';
 import { AGENTS } from './plans.ts';
 import { Random } from './random.ts';
 import type { Universe } from './universe.ts';
-import { attemptEnding, mergeEnding } from './whims.ts';
+import { attemptEnding } from './whims.ts';
 
 export class Job {
   readonly effect: Effect;
@@ -96,6 +96,8 @@ export function begin(universe: Universe, job: Job): void {
   const random = new Random(universe.seed, 'job', effect.kind, universe.nextJob());
   if (effect.kind === 'attempt') beginAttempt(universe, job, effect, random);
   if (effect.kind === 'merge') beginMerge(universe, job, effect, random);
+  if (effect.kind === 'verify') beginVerify(universe, job, effect, random);
+  if (effect.kind === 'land') beginLand(universe, job, effect, random);
   if (effect.kind === 'publish') beginPublish(universe, job, effect, random);
   if (effect.kind !== 'release') return;
   const { task, succeeded } = effect;
@@ -173,13 +175,14 @@ function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): E
 function beginMerge(
   universe: Universe,
   job: Job,
-  { task, commit, onto, landedSince }: Effect & { kind: 'merge' },
+  { task, commit, onto, ahead, lands, landedSince }: Effect & { kind: 'merge' },
   random: Random,
 ): void {
-  const { repo, book, seed } = universe;
+  const { repo, book } = universe;
   const { landing } = book.plan;
   const delivers = landing.strategy === 'none';
-  const isDone = delivers ? repo.delivered.has(task) : repo.contains(repo.head, commit);
+  const isThere = ahead === null && repo.contains(repo.head, commit);
+  const isDone = delivers ? repo.delivered.has(task) : isThere;
   let head: Sha | null = isDone ? repo.head : null;
   const pushed = landing.push ?? null;
   const landed = () =>
@@ -192,38 +195,82 @@ function beginMerge(
     universe.foundDone += 1;
     return job.later(random.between(0, 50), landed);
   }
-  const { spec } = book.page(task);
-  const verdict = mergeEnding({ seed, landing }, spec, universe.told.countOf('merge', task));
-  const gate = {
-    type: 'gate.finished',
-    task,
-    gate: 'tests',
-    tree: `tree-${commit}`,
-    ms: 1,
-  } as const;
-  const duration = random.between(5, 600);
-  if (verdict.kind === 'landed') {
-    job.move = () => {
-      if (delivers) repo.deliver(task, commit);
-      const keeps = landing.strategy === 'merge';
-      head = delivers ? repo.head : repo.land(task, commit, { onto, keeps });
-    };
-    job.later(duration, () => {
-      job.say({ ...gate, ok: true, output: '' });
-      job.moveNow();
-      job.later(random.between(0, 40), landed);
-    });
+  const ending = universe.landingOf(task);
+  const isRejected = ending.kind === 'rejected' && (lands || ending.cause !== 'gate-failed');
+  const duration = random.between(1, lands ? 300 : 20);
+  if (isRejected) {
+    const failure = ending.failure(landedSince);
+    job.later(duration, () =>
+      ahead === null
+        ? job.end({ type: 'merge.rejected', task, onto, failure })
+        : job.endEarly({ type: 'merge.withdrawn', task, ahead, why: failure.message }),
+    );
   } else {
-    const failure = verdict.failure(landedSince);
+    const candidate = repo.candidate(commit, { onto, keeps: landing.strategy === 'merge' });
+    if (lands) {
+      job.move = () => {
+        if (delivers) repo.deliver(task, commit);
+        else repo.land(onto, [{ task, commit: candidate }]);
+        head = repo.head;
+      };
+    }
     job.later(duration, () => {
-      if (failure.kind === 'gate-failed') job.say({ ...gate, ok: false, output: 'red' });
-      job.end({ type: 'merge.rejected', task, onto, failure });
+      job.moveNow();
+      if (lands) job.later(random.between(0, 40), landed);
+      else job.endEarly({ type: 'candidate.built', task, commit: candidate, tree: candidate });
     });
   }
   const giveUp = (failure: Failure) => {
     if (head === null) job.endEarly({ type: 'merge.rejected', task, onto, failure });
   };
   job.onStop((failure) => job.later(random.between(0, 200), () => giveUp(failure)));
+}
+
+/** Red with the work of whoever is to blame in it; and now and then by accident, once. */
+function beginVerify(
+  universe: Universe,
+  job: Job,
+  { task, commit, tree, again, landedSince }: Effect & { kind: 'verify' },
+  random: Random,
+): void {
+  const { repo } = universe;
+  const isAccident = !again && random.chance(0.1);
+  job.later(random.between(5, 3_000), () => {
+    const isRed = isAccident || universe.isRed(commit);
+    const output = isRed ? 'red' : '';
+    if (!isRed) repo.green.add(commit);
+    job.say({ type: 'gate.finished', task, gate: 'tests', tree, ok: !isRed, ms: 1, output });
+    const failure: Failure | null = isRed
+      ? { kind: 'gate-failed', message: 'It is red.', gate: 'tests', output, landedSince }
+      : null;
+    job.endEarly({ type: 'candidate.verified', task, commit, failure });
+  });
+  job.onStop(() => job.later(random.between(0, 100), () => job.vanish()));
+}
+
+function beginLand(
+  universe: Universe,
+  job: Job,
+  { onto, candidates }: Effect & { kind: 'land' },
+  random: Random,
+): void {
+  const { repo } = universe;
+  const last = candidates.at(-1)!.commit;
+  if (repo.head === last) universe.foundDone += 1;
+  else job.move = () => repo.land(onto, candidates);
+  job.later(random.between(1, 40), () => {
+    job.moveNow();
+    job.later(random.between(0, 40), () => {
+      let below = onto;
+      for (const { task, commit } of candidates) {
+        const fact = { type: 'merge.landed', task, onto: below, commit } as const;
+        universe.told.add(fact);
+        job.say(fact);
+        below = commit;
+      }
+      job.vanish();
+    });
+  });
 }
 
 function beginPublish(

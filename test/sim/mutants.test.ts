@@ -10,7 +10,7 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 const PROJECT = resolve(import.meta.dirname, '../..');
 /** Folders that a simulated engine is made of. */
 const FOLDERS = ['src/base', 'src/model', 'src/schedule', 'src/engine', 'test/sim'];
-const SEEDS = 150;
+const SEEDS = 300;
 
 let scratch = '';
 beforeAll(async () => {

@@ -15,6 +15,8 @@ export interface Mutant {
 }
 
 const DECIDE = 'src/schedule/decide.ts';
+const QUEUE = 'src/schedule/queue.ts';
+const LANDING = 'src/schedule/landing.ts';
 const RETRY = 'src/schedule/retry.ts';
 const STATE = 'src/model/fold.ts';
 const LOOP = 'src/engine/loop.ts';
@@ -137,16 +139,71 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (next.at <= now + 10_000) due.push',
   },
   {
-    name: 'it merges two candidates at the same time',
-    file: DECIDE,
-    find: "tasks.some(({ status }) => status.kind === 'merging')) return [];",
-    replace: 'false) return [];',
+    name: 'it builds on a candidate that is not there yet',
+    file: QUEUE,
+    find: 'if (tip !== undefined && tip.built === null) return [];',
+    replace: '',
+  },
+  {
+    name: 'it verifies one candidate too many at a time',
+    file: QUEUE,
+    find: 'const free = slots - running;',
+    replace: 'const free = slots - running + 1;',
+  },
+  {
+    name: 'it never verifies a second candidate while one is being verified',
+    file: QUEUE,
+    find: 'if (free <= 0) return [];',
+    replace: 'if (free < 0) return [];',
+  },
+  {
+    name: 'it lands what is red',
+    file: QUEUE,
+    find: "const first = chain.findIndex(({ verdict }) => verdict !== 'green');",
+    replace: "const first = chain.findIndex(({ verdict }) => verdict === 'none');",
+  },
+  {
+    name: 'it blames the first red one without a second look',
+    file: QUEUE,
+    find: 'return looks > 1 && !isRunning;',
+    replace: 'return looks > 0 && !isRunning;',
+  },
+  {
+    name: 'it blames somebody although the one before may be at fault',
+    file: QUEUE,
+    find: 'const blamed = red === greens &&',
+    replace: 'const blamed = red >= 0 &&',
+  },
+  {
+    name: 'it moves the head while it is moving',
+    file: QUEUE,
+    find: "...(greens > 0 && !isLanding ? [{ kind: 'land'",
+    replace: "...(greens > 0 ? [{ kind: 'land'",
+  },
+  {
+    name: 'it goes on verifying when the run is ended',
+    file: LANDING,
+    find: 'return isEnding || isBroken ||',
+    replace: 'return isBroken ||',
+  },
+  {
+    name: 'it goes on verifying what nobody wants any more',
+    file: COMMANDS,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    find: 'key.startsWith(`verify:${event.task}:`)',
+    replace: "key.startsWith('verify: ')",
+  },
+  {
+    name: 'it does not move the head after a crash',
+    file: RECOVER,
+    find: 'if (state.landing !== null) effects.push(landEffect(state, state.landing));',
+    replace: '',
   },
   {
     name: 'it names one landing too many as the other half of a red combination',
-    file: DECIDE,
-    find: 'return state.landed.slice(seen + 1)',
-    replace: 'return state.landed.slice(Math.max(0, seen))',
+    file: LANDING,
+    find: 'const landed = state.landed.slice(seen + 1)',
+    replace: 'const landed = state.landed.slice(Math.max(0, seen))',
   },
   {
     name: 'it releases the workspace of work that has not landed',
@@ -157,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it publishes while tasks run',
     file: DECIDE,
-    find: "if (busy || state.publish.kind === 'running') return [];",
+    find: "if (busy || state.landing !== null || state.publish.kind === 'running') return [];",
     replace: `if (state.publish.kind === 'running') return [];
       if (isUnpublished(state) && state.head !== null && state.target !== null) {
         const { head, target } = state;
@@ -273,7 +330,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not go on with a merge after a crash',
     file: RECOVER,
-    find: 'effects.push(effect);',
+    find: 'if (effect !== null) effects.push(effect);',
     replace: '',
   },
   {

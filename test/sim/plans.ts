@@ -58,7 +58,7 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
     landing,
     limits: {
       workers: random.between(1, 6),
-      gates: 1,
+      gates: random.between(1, 3),
       groups,
       ...(traits.budget ? { budgetUsd: random.between(1, 40) / 10 } : {}),
     },
@@ -77,7 +77,7 @@ function landingFor(random: Random): LandingSpec {
   ] as const);
   return {
     strategy,
-    verify: 'each',
+    verify: random.pick(['each', 'batch'] as const),
     onConflict: random.chance(0.8) ? 'agent' : 'fail',
     onGateFailure: random.chance(0.8) ? 'agent' : 'fail',
     reworks: random.between(0, 2),

@@ -22,6 +22,10 @@ export class Repo {
   /** Whose changes a commit has: those of its history, and of what was rewritten into it. */
   readonly #contains = new Map<Sha, ReadonlySet<Sha>>();
   readonly #history = new Map<Sha, ReadonlySet<Sha>>();
+  /** The work of each candidate. */
+  readonly #works = new Map<Sha, Sha>();
+  /** Candidates whose gates have passed. */
+  readonly green = new Set<Sha>();
   #made = 0;
 
   constructor(base: Sha | null) {
@@ -59,14 +63,30 @@ export class Repo {
     this.delivered.set(task, work);
   }
 
-  /** Moves the run's branch to a merge of the work, or to its changes alone. */
-  land(task: TaskId, work: Sha, { onto, keeps }: { onto: Sha; keeps: boolean }): Sha {
-    if (this.head !== onto) throw new Violation(`${task} lands on ${onto}, not on ${this.head}`);
-    const before = this.landings.find((landing) => landing.task === task);
-    if (before !== undefined) throw new Violation(`${task} landed twice: ${before.work}, ${work}`);
-    this.head = keeps ? this.commit('head', [onto, work]) : this.commit('head', [onto], [work]);
-    this.landings.push({ task, work });
-    return this.head;
+  /** A merge of the work, or its changes alone, that nothing points to yet. */
+  candidate(work: Sha, { onto, keeps }: { onto: Sha; keeps: boolean }): Sha {
+    const commit = keeps
+      ? this.commit('candidate', [onto, work])
+      : this.commit('candidate', [onto], [work]);
+    this.#works.set(commit, work);
+    return commit;
+  }
+
+  /** Moves the run's branch to the last of these candidates, with all before it. */
+  land(onto: Sha, candidates: readonly { readonly task: TaskId; readonly commit: Sha }[]): void {
+    let below = onto;
+    if (this.head !== onto) throw new Violation(`something lands on ${onto}, not on ${this.head}`);
+    for (const { task, commit } of candidates) {
+      const work = this.#works.get(commit);
+      if (work === undefined || !this.contains(commit, below)) {
+        throw new Violation(`${commit} is not built on ${below}`);
+      }
+      const before = this.landings.find((landing) => landing.task === task);
+      if (before !== undefined) throw new Violation(`${task} lands twice: ${before.work}, ${work}`);
+      this.landings.push({ task, work });
+      below = commit;
+    }
+    this.head = below;
   }
 
   publish(head: Sha): void {

@@ -22,7 +22,7 @@ export class Tally {
       if (event.type === 'attempt.started' && event.start.kind === 'rework') {
         count(this.entries, 'rework');
       }
-      if ('failure' in event) count(this.failures, event.failure.kind);
+      if ('failure' in event && event.failure !== null) count(this.failures, event.failure.kind);
     }
   }
 
@@ -39,6 +39,8 @@ export class Tally {
       `${this.of('merge.landed')} landings`,
       `${this.of('work.delivered')} deliveries`,
       `${this.of('merge.rejected')} rejections`,
+      `${this.of('merge.withdrawn')} withdrawals`,
+      `${this.of('candidate.verified')} verdicts`,
       `${this.of('publish.finished')} publications`,
       `${this.of('run.stopping')} stops`,
       `${this.foundDone} found done`,

@@ -7,12 +7,13 @@
 
 import type { Command } from '../../src/model/command.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
-import type { Plan, TaskId } from '../../src/model/plan.ts';
+import type { Plan, Sha, TaskId } from '../../src/model/plan.ts';
 import { Book } from './book.ts';
 import { Clock } from './clock.ts';
 import { planFor } from './plans.ts';
 import { Random } from './random.ts';
 import { Repo } from './repo.ts';
+import { type MergeEnding, mergeEnding } from './whims.ts';
 
 /** Which facts came from the world, and how many ends of a task's attempts and merges were kept. */
 export class Told {
@@ -27,7 +28,10 @@ export class Told {
   keep(event: Event): void {
     const ends = /^(attempt|merge|work)\.(finished|failed|landed|delivered|rejected)$/;
     const [, of] = ends.exec(event.type) ?? [];
-    if (of === undefined || !('task' in event) || !this.#facts.has(event)) return;
+    // Who is ejected for a red gate is the engine's conclusion from what the world told.
+    const isEjected = event.type === 'merge.rejected' && event.failure.kind === 'gate-failed';
+    const isTold = isEjected || this.#facts.has(event);
+    if (of === undefined || !('task' in event) || !isTold) return;
     const key = `${of === 'attempt' ? 'attempt' : 'merge'} ${event.task}`;
     this.#kept.set(key, (this.#kept.get(key) ?? 0) + 1);
   }
@@ -64,6 +68,23 @@ export class Universe {
     this.repo = new Repo(repository ? 'base' : null);
     this.book = new Book(this.plan, this.repo);
     if (!this.calm) this.#scheduleWishes(random);
+  }
+
+  /** How the landing of a task's newest work turns out, whoever is asked and how often. */
+  landingOf(task: TaskId): MergeEnding {
+    const { spec } = this.book.page(task);
+    const { seed, plan } = this;
+    const nth = this.told.countOf('merge', task);
+    return mergeEnding({ seed, landing: plan.landing }, spec, nth);
+  }
+
+  /** Whether a candidate holds work, not landed yet, that a gate is red on. */
+  isRed(candidate: Sha): boolean {
+    return this.book.queue.some(({ task, work }) => {
+      const ending = this.landingOf(task);
+      const isBad = ending.kind === 'rejected' && ending.cause === 'gate-failed';
+      return isBad && this.repo.contains(candidate, work);
+    });
   }
 
   nextJob(): number {

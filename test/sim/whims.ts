@@ -15,7 +15,11 @@ export type AttemptEnding =
 
 export type MergeEnding =
   | { readonly kind: 'landed' }
-  | { readonly kind: 'rejected'; readonly failure: (since: readonly TaskId[]) => Failure };
+  | {
+      readonly kind: 'rejected';
+      readonly cause: FailureKind;
+      readonly failure: (since: readonly TaskId[]) => Failure;
+    };
 
 /** Weights of the ways in which an attempt fails. */
 const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unknown', number])[] = [
@@ -72,7 +76,7 @@ export function mergeEnding(
     ['workspace-failed', 0.5],
     ['push-failed', !merges && landing.push !== undefined ? 5 : 0],
   ] as const);
-  return { kind: 'rejected', failure: (since) => rejectionOf(kind, since) };
+  return { kind: 'rejected', cause: kind, failure: (since) => rejectionOf(kind, since) };
 }
 
 function failureOf(

@@ -1,7 +1,7 @@
 /** A native plan as text, from the parts that a test cares about. */
 
 export interface PlanParts {
-  readonly gates?: readonly { readonly name: string; readonly run: string }[];
+  readonly gates?: readonly Readonly<Record<string, unknown>>[];
   readonly workers?: number;
   readonly land?: Readonly<Record<string, string | number>>;
   readonly retries?: number;

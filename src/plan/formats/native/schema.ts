@@ -116,7 +116,7 @@ export const gateSchema = z.strictObject({ name: id, run: text, timeout: duratio
 
 export const landSchema = z.strictObject({
   strategy: choice(['merge', 'squash', 'rebase', 'none'], ['pr']).optional(),
-  verify: choice(['each', 'off'], ['batch']).optional(),
+  verify: choice(['each', 'batch', 'off']).optional(),
   on_conflict: choice(['agent', 'fail']).optional(),
   on_gate_failure: choice(['agent', 'fail']).optional(),
   reworks: count(0, 100).optional(),

@@ -1,0 +1,139 @@
+/**
+ * The landing queue: which candidate is built, verified, landed or given back next. Pure.
+ *
+ * Candidates form one chain, each built on the one before it and the first on the head:
+ *
+ *   head ◄── c0 ◄── c1 ◄── c2 …        green: its exact tree has passed
+ *
+ *   Q1. The head moves only to a green candidate, or where nothing has to be verified.
+ *   Q2. Somebody is to blame only where it is certain: red, and green without it. A first red may
+ *       be an accident, so the one to blame is looked at twice.
+ *   Q3. What is behind one that is ejected was built on it, and is built again without it.
+ *   Q4. At most `slots` candidates are verified at a time.
+ *
+ * `each` verifies every candidate, side by side. `batch` verifies the last one, which answers for
+ * all; where it is red, the chain between the last green and the first red is cut into equal parts,
+ * one more than there are slots, until one candidate is left.
+ */
+
+import type { Sha, TaskId } from '../model/plan.ts';
+import type { Candidate } from '../model/state.ts';
+
+export interface Queue {
+  readonly head: Sha;
+  readonly chain: readonly Candidate[];
+  /** Finished work that is not in the chain, the most urgent first. */
+  readonly waiting: readonly Waiting[];
+  /** Whether the head is being moved. */
+  readonly isLanding: boolean;
+  readonly verify: 'each' | 'batch' | 'off';
+  readonly slots: number;
+}
+
+export interface Waiting {
+  readonly task: TaskId;
+  /** It conflicts with this one's candidate: no use to build on it. */
+  readonly avoids: TaskId | null;
+}
+
+export type Step =
+  /** `lands`: nothing has to be verified, so the head moves in the same step. */
+  | { readonly kind: 'build'; readonly task: TaskId; readonly onto: Sha; readonly lands: boolean }
+  /** `again`: it is red already, and a second look tells whether that was an accident. */
+  | { readonly kind: 'verify'; readonly at: number; readonly again: boolean }
+  /** The head moves to this candidate, with all before it. */
+  | { readonly kind: 'land'; readonly upTo: number }
+  /** It is to blame, and leaves the chain; so do all behind it, for now. */
+  | { readonly kind: 'eject'; readonly at: number };
+
+/** Beyond this a batch tells too little about each of its candidates. */
+const LONGEST_BATCH = 64;
+
+/** Everything that can be done now. */
+export function nextSteps(queue: Queue): readonly Step[] {
+  const { chain, isLanding } = queue;
+  const greens = lastGreen(queue) + 1;
+  const red = chain.findIndex(({ verdict }, at) => at >= greens && verdict === 'red');
+  const blamed = red === greens && isCertain(chain[red]!) ? red : -1;
+  const builds = red < 0 ? buildStep(queue) : [];
+  // A batch is verified when it is whole: building takes no time.
+  const isGrowing = queue.verify === 'batch' && builds.length > 0;
+  const verifies = isGrowing ? [] : verifySteps(queue, greens, red);
+  return [
+    ...(greens > 0 && !isLanding ? [{ kind: 'land', upTo: greens - 1 } as const] : []),
+    ...(blamed >= 0 ? [{ kind: 'eject', at: blamed } as const] : verifies),
+    ...builds,
+  ];
+}
+
+/** Red at a second look, too. */
+function isCertain({ looks, isRunning }: Candidate): boolean {
+  return looks > 1 && !isRunning;
+}
+
+/** In a batch a green one answers for all before it; otherwise each answers for itself. */
+function lastGreen({ chain, verify }: Queue): number {
+  if (verify === 'batch') return chain.findLastIndex(({ verdict }) => verdict === 'green');
+  const first = chain.findIndex(({ verdict }) => verdict !== 'green');
+  return (first < 0 ? chain.length : first) - 1;
+}
+
+function verifySteps(queue: Queue, greens: number, red: number): readonly Step[] {
+  const { chain, verify, slots } = queue;
+  const running = chain.filter(({ isRunning }) => isRunning).length;
+  const free = slots - running;
+  if (free <= 0) return [];
+  const end = red < 0 ? chain.length : red;
+  const open = chain
+    .map((_, at) => at)
+    .filter((at) => at >= greens && at < end && isOpen(chain[at]!));
+  const chosen = verify === 'batch' ? cuts(queue, { open, red, free }) : open.slice(0, free);
+  const steps: Step[] = chosen.map((at) => ({ kind: 'verify', at, again: false }));
+  // The first red is looked at again as soon as it may be the one to blame.
+  const isSuspect = red >= 0 && red - greens <= 1 && !isCertain(chain[red]!);
+  if (isSuspect && !chain[red]!.isRunning && steps.length < free) {
+    steps.push({ kind: 'verify', at: red, again: true });
+  }
+  return steps;
+}
+
+function isOpen({ built, verdict, isRunning }: Candidate): boolean {
+  return built !== null && verdict === 'none' && !isRunning;
+}
+
+/** The last one; or, where one is red, the places that cut what is before it into equal parts. */
+function cuts(
+  { chain }: Queue,
+  { open, red, free }: { readonly open: readonly number[]; red: number; free: number },
+): readonly number[] {
+  if (red < 0) {
+    const last = chain.length - 1;
+    return open.includes(last) ? [last] : [];
+  }
+  const isCutting = chain.slice(0, red).some(({ isRunning }) => isRunning);
+  if (isCutting) return []; // The next cuts depend on what these tell.
+  const parts = Math.min(free, open.length) + 1;
+  const places = Array.from({ length: parts - 1 }, (_, part) =>
+    Math.floor(((part + 1) * open.length) / parts),
+  );
+  return [...new Set(places.map((place) => open[Math.min(place, open.length - 1)]!))];
+}
+
+function buildStep(queue: Queue): readonly Step[] {
+  const { chain, waiting, head, isLanding, verify } = queue;
+  const lands = verify === 'off';
+  const tip = chain.at(-1);
+  if (tip !== undefined && tip.built === null) return [];
+  const undecided = chain.filter(({ verdict }) => verdict !== 'green').length;
+  if (undecided >= depthOf(queue) || (lands && isLanding)) return [];
+  const inChain = new Set(chain.map(({ task }) => task));
+  const next = waiting.find(({ avoids }) => avoids === null || !inChain.has(avoids));
+  if (next === undefined) return [];
+  return [{ kind: 'build', task: next.task, onto: tip?.built?.commit ?? head, lands }];
+}
+
+/** How many candidates are worth having: those that are verified, and in a batch all there are. */
+function depthOf({ verify, slots }: Queue): number {
+  if (verify === 'off') return 1;
+  return verify === 'batch' ? LONGEST_BATCH : slots;
+}
