@@ -206,6 +206,27 @@ test('later attempts find it again: laid in anew after a reset, as it was left o
   expect(await repo.git('show', 'refs/landfast/kept/r1/a.2:.conf/RULES.md')).toBe('ours');
 });
 
+test('a merge that is laid out brings the newest content of a blank file with it', async () => {
+  await using repo = await tempRepo({ files: { '.conf/RULES.md': 'ours\n', 'same.txt': '0\n' } });
+  const { ground, dir, read, judge, status } = await scene(repo);
+  await writeFiles(dir, { 'same.txt': 'of a\n' });
+  const first = await judge();
+  const commit = first.kind === 'good' ? (first.commit ?? '') : '';
+  const base = await repo.commit('main', { '.conf/RULES.md': 'newer\n', 'same.txt': 'of b\n' });
+
+  const start = { kind: 'rework', session: null, commit } as const;
+  const order: WorkspaceOrder = { task: 'a', attempt: 2, base, start, mark: 'm' };
+  expect(await createWorkspace(ground, order, repo.signal)).toEqual({ kind: 'ready', dir });
+
+  expect([read('.conf/RULES.md'), await status()]).toEqual(['', 'M  .conf/RULES.md\nUU same.txt']);
+  await writeFiles(dir, { 'same.txt': 'of both\n' });
+  await commitIn(repo, dir);
+  const work = { task: taskSpec({ id: 'a' }), dir, base, mark: 'm', mended: true };
+  const judged = await judgeWork(ground, work, repo.signal);
+  expect(judged).toMatchObject({ kind: 'good', files: ['same.txt'] });
+  expect(read('.conf/RULES.md')).toBe('newer\n');
+});
+
 test('where git holds an ignore file already, the shared exclude takes its place', async () => {
   await using repo = await tempRepo({ files: { '.conf/.gitignore': '*.tmp\n' } });
   await repo.write({ '.conf/local.json': '{}\n' });

@@ -168,7 +168,10 @@ test('models of the successor are honoured where they are known, others ignored 
   ];
   const { plan, problems } = parse(manifest(tasks, lines));
   expect(plan?.tasks.map(({ model }) => model)).toEqual(['haiku', 'opus', 'haiku']);
-  expect(problems).toEqual([expect.stringContaining('warning: task "c": model is ignored')]);
+  expect(problems).toEqual([
+    expect.stringContaining(":4:13: warning: model is a key of parallel-orchestra's successor"),
+    expect.stringContaining('warning: task "c": model is ignored'),
+  ]);
 });
 
 test('a sequential plan of the successor runs one task at a time, with a note', () => {

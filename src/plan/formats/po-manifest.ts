@@ -17,7 +17,7 @@ import { isAbsolute, relativePath } from './po-manifest/paths.ts';
 import { readTasks } from './po-manifest/task.ts';
 import { readGroupLimits, readRetries, readText } from './po-manifest/values.ts';
 import { readWebhooks } from './po-manifest/webhook.ts';
-import { readWishes, type TaskWishes, TIME_KEYS } from './po-manifest/wishes.ts';
+import { noteModels, readWishes, type TaskWishes, TIME_KEYS } from './po-manifest/wishes.ts';
 
 export const poManifest: PlanFormat = {
   name: 'po-manifest',
@@ -83,6 +83,7 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
   const { directory, repository } = input;
   const around = { ...defaults, dialect, cwd, directory, root: repository.root };
   const tasks = readTasks(root, around, log);
+  noteModels(root, log);
   const used = new Set(tasks.map(({ outline }) => outline.group).filter((g) => g !== undefined));
   const groups = readGroupLimits(root, used, log);
   validate(

@@ -5,7 +5,7 @@
 
 import type { RetrySpec } from '../../../model/plan.ts';
 import { type ProblemLog, quote } from '../../problem.ts';
-import { describe, entryOf, type YamlMap } from '../../yaml-source.ts';
+import { describe, entryOf, type YamlMap, type YamlNode } from '../../yaml-source.ts';
 
 export interface TaskWishes {
   readonly model?: string;
@@ -39,7 +39,7 @@ export function readWishes(
     const value = readNumber(map, { key, name, least, most: MOST_SECONDS }, log);
     return value === undefined ? undefined : Math.round(value * 1000);
   };
-  const factor = { key: 'retry_backoff_factor', name, least: 0, most: MOST_FACTOR };
+  const factor = { key: 'retry_backoff_factor', name, least: 1, most: MOST_FACTOR };
   const times = isOld
     ? {
         timeoutMs: seconds('timeout_sec', 1),
@@ -53,6 +53,17 @@ export function readWishes(
   return Object.fromEntries(given) as TaskWishes;
 }
 
+/** Says once that models, which parallel-orchestra itself passes over, are honoured. */
+export function noteModels(root: YamlMap, log: ProblemLog): void {
+  const tasks = entryOf(root, 'tasks')?.value;
+  const maps = [entryOf(root, 'defaults')?.value, ...(tasks?.kind === 'list' ? tasks.items : [])];
+  const known = maps
+    .map((map) => entryOf(map, 'model'))
+    .find((entry) => entry !== undefined && isModel(entry.value));
+  if (known === undefined) return;
+  log.warning(known.keyAt, "model is a key of parallel-orchestra's successor: it is honoured");
+}
+
 /** The predecessor pauses only if it is told to, and always for the same time. */
 export function retryOf({ delayMs = 0, factor = 1 }: TaskWishes): RetrySpec {
   return { pauseMs: delayMs, factor, session: 'resumed', afterTimeout: false };
@@ -61,13 +72,14 @@ export function retryOf({ delayMs = 0, factor = 1 }: TaskWishes): RetrySpec {
 function readModel(map: YamlMap, name: string, log: ProblemLog): string | undefined {
   const entry = entryOf(map, 'model');
   if (entry === undefined) return undefined;
-  const { value } = entry;
-  if (value.kind === 'scalar' && MODELS.some((model) => model === value.value)) {
-    return String(value.value);
-  }
+  if (isModel(entry.value)) return entry.value.value;
   const known = MODELS.map(quote).join(', ');
   log.warning(entry.keyAt, `${name}model is ignored`, `known models are ${known}`);
   return undefined;
+}
+
+function isModel(node: YamlNode): node is YamlNode & { kind: 'scalar'; value: string } {
+  return node.kind === 'scalar' && MODELS.some((model) => model === node.value);
 }
 
 function readNumber(
