@@ -94,3 +94,11 @@ test('R31: an agent that is silent for too long is stale, one that works is runn
   project.release();
   expect((await project.cli('attach')).code).toBe(0);
 });
+
+test('R41: resuming what is not there is refused', async () => {
+  await using project = await orchestraProject({ scripts: {} });
+  expect((await project.spawn('do it')).code).toBe(0);
+  const refused = await project.cli('resume', 'nope');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('There is no run nope.');
+});

@@ -19,6 +19,9 @@ import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
 
+/** A terminal needs `script` with the options that util-linux knows. */
+const HAS_TERMINAL = process.platform === 'linux' && existsSync('/usr/bin/script');
+
 /** Writes a file when there is a file `go` beside the repository; gives up after twenty seconds. */
 const WAITING = [
   'n=0',
@@ -104,24 +107,27 @@ test('a detached run lands although its starter’s whole process group is kille
   expect(existsSync(join(the.repo.dir, 'slow.txt'))).toBe(true);
 });
 
-test('closing the terminal it was started from does not end the run', async () => {
-  await using the = await scene({ slow: WAITING });
-  const command = `'${process.execPath}' '${BIN}' run ../plan.yaml --detach --quiet`;
-  // The terminal of `script` is hung up as soon as its command has ended.
-  const terminal = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: the.repo.dir,
-    env: { ...bareEnv(the.repo.outside), TERM: 'xterm', SHELL: '/bin/sh' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = await new Running(terminal).ended;
-  const [live] = await the.runs();
-  expect(ended.stdout.trim()).toBe(live?.run);
-  expect(live).toMatchObject({ outcome: 'live' });
-  the.go();
-  expect((await the.cli('attach')).code).toBe(0);
-});
+test.skipIf(!HAS_TERMINAL)(
+  'closing the terminal it was started from does not end the run',
+  async () => {
+    await using the = await scene({ slow: WAITING });
+    const command = `'${process.execPath}' '${BIN}' run ../plan.yaml --detach --quiet`;
+    // The terminal of `script` is hung up as soon as its command has ended.
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: the.repo.dir,
+      env: { ...bareEnv(the.repo.outside), TERM: 'xterm', SHELL: '/bin/sh' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = await new Running(terminal).ended;
+    const [live] = await the.runs();
+    expect(ended.stdout.trim()).toBe(live?.run);
+    expect(live).toMatchObject({ outcome: 'live' });
+    the.go();
+    expect((await the.cli('attach')).code).toBe(0);
+  },
+);
 
-test('attach on a terminal shows the live view and the summary', async () => {
+test.skipIf(!HAS_TERMINAL)('attach on a terminal shows the live view and the summary', async () => {
   await using the = await scene({ slow: WAITING });
   await the.cli('run', '../plan.yaml', '--detach');
   const command = `stty rows 24 cols 80; '${process.execPath}' '${BIN}' attach`;

@@ -81,7 +81,12 @@ export const ORCHESTRA: readonly CompatCase[] = [
   },
   { id: 'R37', what: 'spawn by HTTP', verdict: 'declined', note: WEB },
   { id: 'R38', what: 'spawn by HTTP without tasks', verdict: 'declined', note: WEB },
-  { id: 'R41', what: 'resume by HTTP of an unknown agent', verdict: 'declined', note: WEB },
+  {
+    id: 'R41',
+    what: 'resume of what is not there',
+    verdict: 'kept',
+    note: 'on the command line, with exit 2',
+  },
   { id: 'R43', what: 'status by WebSocket', verdict: 'declined', note: WEB },
   { id: 'R44', what: 'requests from elsewhere', verdict: 'declined', note: WEB },
   { id: 'R46', what: 'markup in a task', verdict: 'declined', note: WEB },
