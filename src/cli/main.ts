@@ -120,6 +120,9 @@ function describeRun(program: Command, wrap: Wrap): void {
     .addOption(
       new Option('--on-conflict <who>', 'who resolves a conflict').choices(['agent', 'fail']),
     )
+    .option('-t, --from-todo <file>', 'the open items of a todo list, instead of a plan')
+    .option('-e, --execute', 'run the items of a todo list without asking')
+    .option('--yolo', 'the same')
     .option('--split <n>', 'a dispatch plan as two streams, cut after so many batches', digits)
     .option('--streams <n>', 'a dispatch plan as two streams, cut in the middle', two)
     .action(

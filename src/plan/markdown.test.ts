@@ -9,14 +9,30 @@ test('tells headings, fences and lines apart', () => {
     { kind: 'heading', line: 1, level: 1, text: 'One' },
     { kind: 'line', line: 2, text: '' },
     { kind: 'line', line: 3, text: 'text' },
-    { kind: 'fence', line: 4, column: 4, info: 'js', lines: ['# no', '~~~'], closed: true },
+    {
+      kind: 'fence',
+      line: 4,
+      column: 4,
+      marks: '~~~~',
+      info: 'js',
+      lines: ['# no', '~~~'],
+      closed: true,
+    },
     { kind: 'heading', line: 8, level: 6, text: 'Six' },
   ]);
 });
 
 test('a fence that is never closed goes on to the end', () => {
   expect(readMarkdown('````\n```\nx')).toEqual([
-    { kind: 'fence', line: 1, column: 1, info: '', lines: ['```', 'x'], closed: false },
+    {
+      kind: 'fence',
+      line: 1,
+      column: 1,
+      marks: '````',
+      info: '',
+      lines: ['```', 'x'],
+      closed: false,
+    },
   ]);
 });
 

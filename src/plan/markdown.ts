@@ -22,6 +22,8 @@ export interface MarkdownFence {
   /** The line of the opening fence; the text begins on the next. */
   readonly line: number;
   readonly column: number;
+  /** The opening fence itself. */
+  readonly marks: string;
   /** What stands behind the opening fence, such as a language. */
   readonly info: string;
   /** The lines between the fences. */
@@ -50,8 +52,7 @@ export function readMarkdown(text: string): readonly MarkdownPart[] {
     if (fence !== null) {
       const end = closingLine(lines, index + 1, fence.marks);
       const inside = lines.slice(index + 1, end);
-      const { info, column } = fence;
-      parts.push({ kind: 'fence', line, column, info, lines: inside, closed: end < lines.length });
+      parts.push({ kind: 'fence', line, ...fence, lines: inside, closed: end < lines.length });
       index = end;
     } else if (heading !== null) {
       const [, marks = '', title = ''] = heading;

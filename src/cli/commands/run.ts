@@ -9,10 +9,12 @@ import { openDatabase } from '../../journal/database.ts';
 import { newestRunOf } from '../../journal/log.ts';
 import type { Event } from '../../model/event.ts';
 import type { Plan, Sha } from '../../model/plan.ts';
+import type { Config } from '../../plan/config/schema.ts';
 import { dryRunText } from '../../report/plan-text.ts';
 import { resultsSummary, skippedResults } from '../../report/task-results.ts';
 import { adjust, type PlanFlags } from '../adjust.ts';
 import { isCoding, requireAbilities } from '../agents.ts';
+import { agreed } from '../ask.ts';
 import { requireFreeBranches } from '../branches.ts';
 import { findConfig } from '../config-files.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
@@ -32,6 +34,9 @@ export interface RunFlags extends PlanFlags, HowToRun, WishFlags {
   readonly format?: string;
   /** The plan once more, as claude-code-orchestrator's users name it. */
   readonly config?: string;
+  /** Whether a todo list is run without asking. */
+  readonly execute?: boolean;
+  readonly yolo?: boolean;
 }
 
 /** Runs a plan, or goes on with its last run. */
@@ -51,7 +56,8 @@ export async function run(named: string | undefined, flags: RunFlags): Promise<n
   const loaded = loadPlan(path, from);
   if (loaded.plan === null) return loaded.exit;
   try {
-    return await runLoaded({ ...loaded, path }, place, flags, signal);
+    const isAsked = flags.fromTodo !== undefined && !wantsExecution(flags, config);
+    return await runLoaded({ ...loaded, path }, place, { ...flags, isAsked }, signal);
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     showError(error);
@@ -59,10 +65,14 @@ export async function run(named: string | undefined, flags: RunFlags): Promise<n
   }
 }
 
+function wantsExecution({ execute, yolo }: RunFlags, { workflow }: Config): boolean {
+  return execute === true || yolo === true || workflow?.mode === 'yolo';
+}
+
 async function runLoaded(
   loaded: LoadedPlan & { readonly path: string },
   place: Place,
-  flags: RunFlags,
+  flags: RunFlags & { readonly isAsked: boolean },
   signal: AbortSignal,
 ): Promise<number> {
   const plan = adjust(loaded.plan, flags, isCoding);
@@ -72,6 +82,10 @@ async function runLoaded(
   if (flags.dryRun === true) {
     tellDryRun(plan, loaded);
     return EXIT.ok;
+  }
+  if (flags.isAsked && flags.resume !== true) {
+    tellDryRun(plan, loaded);
+    if (!(await agreed(signal))) return EXIT.ok;
   }
   checkHow(plan, flags);
   if (flags.resume === true) {
@@ -88,7 +102,12 @@ async function runLoaded(
 const USUAL_PLAN = 'task_config.yaml';
 
 /** The plan to run; null where none is needed because a run goes on. */
-function planPath(named: string | undefined, { config, resume }: RunFlags): string | null {
+function planPath(named: string | undefined, flags: RunFlags): string | null {
+  const { config, resume, fromTodo } = flags;
+  if (fromTodo !== undefined) {
+    if (named === undefined && config === undefined) return fromTodo;
+    throw new UserError('A plan and a todo list are named.', 'Leave out one of them.');
+  }
   if (named !== undefined && config !== undefined) {
     throw new UserError('Two plans are named.', `Leave out ${named} or --config ${config}.`);
   }

@@ -6,5 +6,13 @@ import type { PlanFormat } from './format.ts';
 import { native } from './native.ts';
 import { poManifest } from './po-manifest.ts';
 import { taskConfig } from './task-config.ts';
+import { todo } from './todo.ts';
 
-export const FORMATS: readonly PlanFormat[] = [poManifest, cpo, taskConfig, castDispatch, native];
+export const FORMATS: readonly PlanFormat[] = [
+  poManifest,
+  cpo,
+  taskConfig,
+  castDispatch,
+  native,
+  todo,
+];
