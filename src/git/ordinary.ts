@@ -12,7 +12,7 @@ import { gitDirOf } from './git-dir.ts';
 
 const KNOWN = new Set([
   ...['HEAD', 'ORIG_HEAD', 'FETCH_HEAD', 'commondir', 'gitdir', 'index', 'logs', 'refs'],
-  ...['COMMIT_EDITMSG', 'AUTO_MERGE'],
+  ...['COMMIT_EDITMSG', 'AUTO_MERGE', 'landfast-owner'],
 ]);
 
 /** True where nothing but the commit distinguishes the worktree from a new one. */

@@ -31,6 +31,8 @@ export interface NewWorktree {
   /** A new branch, or one that is at the commit already; null for a detached HEAD. */
   readonly branch: string | null;
   readonly commit: Sha;
+  /** Whose it is, for `ownerOf`. */
+  readonly owner?: string;
 }
 
 /** A worktree as git lists it. */
@@ -61,6 +63,7 @@ export async function addWorktree(
 ): Promise<void> {
   await alone(commonDir, () => register(commonDir, worktree, signal));
   try {
+    if (worktree.owner !== undefined) await setOwner(worktree.path, worktree.owner);
     await git(worktree.path, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], signal, {
       config: { 'checkout.workers': String(CHECKOUT_WORKERS) },
       limitMs: LONG_LIMIT_MS,
@@ -72,6 +75,20 @@ export async function addWorktree(
     await removeWorktree(commonDir, worktree.path, cleanUp).catch(() => {});
     throw error;
   }
+}
+
+/** In a worktree's own git folder: whose it is. */
+const OWNER = 'landfast-owner';
+
+/** Says whose a worktree is from now on. */
+export async function setOwner(path: string, owner: string): Promise<void> {
+  await writeFile(join(await gitDirOf(path), OWNER), owner);
+}
+
+/** Whose a worktree is; null for one that nobody has claimed, and for any other folder. */
+export async function ownerOf(path: string): Promise<string | null> {
+  if (!existsSync(join(path, '.git'))) return null;
+  return readFile(join(await gitDirOf(path), OWNER), 'utf8').catch(() => null);
 }
 
 /** Removes a worktree with all that is in it, or what git still knows of one that is gone. */

@@ -3,7 +3,8 @@
  *
  *   W3. Nothing is reset before it is kept by a ref (keep.ts).
  *   W4. The base is the commit the engine recorded, never "wherever the branch is now".
- *   W5. It can be interrupted anywhere and called again: half a workspace is repaired or made anew.
+ *   W5. A folder that this run has not made is left alone, whatever it is called.
+ *   W6. It can be interrupted anywhere and called again: half a workspace is repaired or made anew.
  */
 
 import { existsSync } from 'node:fs';
@@ -15,12 +16,21 @@ import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { isAncestor, readRef, setRef, tipOf, updateRef } from '../git/refs.ts';
-import { addWorktree, checkoutOf, removeWorktree } from '../git/worktree.ts';
+import { addWorktree, checkoutOf, removeWorktree, setOwner } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { bring, cleanWorkspace } from './bring.ts';
-import { branchOf, type Ground, specOf, workspaceDir, workspacesFolder } from './ground.ts';
+import {
+  branchOf,
+  type Ground,
+  isOwn,
+  ownerName,
+  runFolder,
+  specOf,
+  workspaceDir,
+  workspacesFolder,
+} from './ground.ts';
 import { inject, takeBack } from './inject.ts';
 import { keepAside, keepWork } from './keep.ts';
 
@@ -64,9 +74,13 @@ async function checkOut(
   signal: AbortSignal,
 ): Promise<void> {
   const branch = branchOf(ground, order.task);
+  if (!(await isOwn(ground, order.task))) {
+    throw new OperationalError(`${dir} is there already, and this run has not made it.`);
+  }
   if (order.attempt === 1) await adoptBranch(ground, branch, order.base, signal);
   if (order.attempt === 1 && (await ground.pool.take(dir))) {
     const limit = { limitMs: LONG_LIMIT_MS };
+    await setOwner(dir, ownerName(ground, order.task));
     await git(dir, ['checkout', '-q', '-f', '-B', branch, order.base], signal, limit);
     return;
   }
@@ -120,16 +134,19 @@ async function add(
   if (tip !== null && !goesOn)
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
   const commit = goesOn && tip !== null ? tip : order.base;
-  await addWorktree(commonDir, { path: order.dir, branch: order.branch, commit }, signal);
+  const owner = ownerName(ground, order.task);
+  await addWorktree(commonDir, { path: order.dir, branch: order.branch, commit, owner }, signal);
 }
 
 /** In a checkout, git would take a folder of workspaces for new files of the user's. */
 async function hide(ground: Ground, dir: string, signal: AbortSignal): Promise<void> {
   const { repository } = ground;
-  const folder = relative(repository.dir, workspacesFolder(ground));
-  const path = folder === '' ? relative(repository.dir, dir) : folder;
-  if (path.startsWith('..') || isAbsolute(path)) return;
-  await addExcludes(repository.commonDir, [`${literalPattern(path)}/`], signal);
+  const below = (path: string): string => relative(repository.dir, path);
+  const folder = below(workspacesFolder(ground));
+  if (folder.startsWith('..') || isAbsolute(folder)) return;
+  const paths = folder === '' ? [below(dir), below(runFolder(ground))] : [folder];
+  const patterns = paths.map((path) => `${literalPattern(path)}/`);
+  await addExcludes(repository.commonDir, patterns, signal);
 }
 
 /** What an engine that died while it made the workspace left: a folder, an entry, or both. */

@@ -7,9 +7,11 @@
  *   W2. A path is computed from ids that the plan has checked; no id reaches a path unchecked.
  */
 
-import { join, resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
 import { assert } from '../base/assert.ts';
 import type { Repository } from '../git/repository.ts';
+import { ownerOf } from '../git/worktree.ts';
 import { runBranch, taskBranch, workspaceName } from '../model/names.ts';
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
 import type { Pool } from './pool.ts';
@@ -42,6 +44,27 @@ export function workspaceDir(ground: Ground, task: TaskId): string {
   const { plan, run } = ground;
   const name = workspaceName(plan.conventions, run, specOf(ground, task));
   return join(workspacesFolder(ground), name);
+}
+
+/**
+ * Whether what is in a task's folder, if anything, is this task's. The folder of a run is nobody
+ * else's; any other may be the user's, or of another run that names its folders alike.
+ */
+export async function isOwn(ground: Ground, task: TaskId): Promise<boolean> {
+  const dir = workspaceDir(ground, task);
+  if (dir.startsWith(join(runFolder(ground), sep))) return true;
+  return (await ownerOf(dir)) === ownerName(ground, task) || (await isEmpty(dir));
+}
+
+/** How a task is named as the owner of its workspace. */
+export function ownerName({ run }: Ground, task: TaskId): string {
+  return `${run}/${task}`;
+}
+
+/** Nothing is there, or an empty folder. */
+async function isEmpty(dir: string): Promise<boolean> {
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => error.code);
+  return names === 'ENOENT' || (Array.isArray(names) && names.length === 0);
 }
 
 /** A folder for verifying candidates; task ids never start with a dot. */

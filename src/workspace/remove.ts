@@ -1,9 +1,9 @@
 /**
  * remove: the end of a workspace.
  *
- *   W6. A workspace goes only when all of its work is reachable from a ref; otherwise it stays,
+ *   W7. A workspace goes only when all of its work is reachable from a ref; otherwise it stays,
  *       with the reason. Untracked files count as work.
- *   W7. The workspace of a failed task with anything in it stays as it is: a person will look.
+ *   W8. The workspace of a failed task with anything in it stays as it is: a person will look.
  */
 
 import { existsSync } from 'node:fs';
@@ -18,6 +18,7 @@ import type { Sha, TaskId } from '../model/plan.ts';
 import {
   type Ground,
   gateDir,
+  isOwn,
   runFolder,
   runRef,
   workspaceDir,
@@ -39,6 +40,7 @@ export async function removeWorkspace(
 ): Promise<Removed> {
   const dir = workspaceDir(ground, task);
   const { commonDir } = ground.repository;
+  if (!(await isOwn(ground, task))) return { kind: 'removed' }; // It never had one.
   if (existsSync(dir)) {
     await takeBack(dir, signal);
     const left = (await isSafe(ground, { dir, safe }, signal))
