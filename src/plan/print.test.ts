@@ -96,7 +96,7 @@ class PlanMaker {
     const r = this.#random;
     const ids = Array.from({ length: r.between(1, 4) }, (_, i) => `t${i}`);
     const groups = { db: r.between(1, 3), ui: 1 };
-    const strategy = r.pick(['merge', 'squash', 'none'] as const);
+    const strategy = r.pick(['merge', 'squash', 'rebase', 'none'] as const);
     const kept = strategy === 'none'; // Then nobody can need what another task writes.
     const tasks = ids.map((id, i) => this.#task(id, kept ? [] : ids.slice(0, i)));
     const full: Required<Plan> = {
@@ -231,7 +231,7 @@ class PlanMaker {
     const r = this.#random;
     const full: Required<LandingSpec> = {
       strategy,
-      verify: r.pick(['each', 'off']),
+      verify: r.pick(['each', 'batch', 'off']),
       onConflict: r.pick(['agent', 'fail']),
       onGateFailure: r.pick(['agent', 'fail']),
       reworks: r.between(0, 3),

@@ -49,10 +49,6 @@ describe('each problem has its place and a way out', () => {
       '2:9: error: only work that stays on its branch is pushed\n  add strategy: none to land, or remove push',
     ],
     [
-      'land: { verify: batch }',
-      '2:17: error: land.verify: "batch" is not available in this version\n  use each or off',
-    ],
-    [
       'land: { publish: each }',
       '2:18: error: land.publish: "each" is not available in this version\n  use end or off',
     ],

@@ -94,8 +94,10 @@ export const duration = value(DURATION_SHAPE, (given, refuse) => {
   return Math.ceil(ms);
 });
 
+const PAUSE_SHAPE: Shape = { type: ['string', 'number'], pattern: DURATION.source, minimum: 0 };
+
 /** A duration, or 0 for none. */
-export const pause = value({ ...DURATION_SHAPE, exclusiveMinimum: -1 }, (given, refuse) => {
+export const pause = value(PAUSE_SHAPE, (given, refuse) => {
   if (given === 0) return 0;
   const read = duration.safeParse(given);
   return read.success ? read.data : refuse({ expected: 'a duration such as 5s, or 0' });
