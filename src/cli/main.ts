@@ -227,11 +227,13 @@ function describeConfig(program: Command, wrap: Wrap): void {
 function describeInit(program: Command, wrap: Wrap): void {
   program
     .command('init')
-    .argument('[dir]', 'the folder to make (default: parallel/<tech spec>-<name>)')
-    .description('make a folder with a manifest.json, for waves of tasks; overwrites nothing')
+    .argument('[dir]', 'the folder to make for -t and -n (default: parallel/<tech spec>-<name>)')
+    .description('write a first landfast.yaml; with -t and -n a folder for waves of tasks')
     .option('-t, --tech-spec <id>', 'the specification it is about, such as TS-0042')
     .option('-n, --name <name>', 'a short name')
     .option('--parallel', 'make parallel/ with its README.md and .gitignore instead')
+    .option('-f, --force', 'write landfast.yaml also where a configuration is there already')
+    .addOption(new Option('--no-claude', 'no model is asked anyway').hideHelp())
     .action(
       wrap(async (dir, _, command: Command) =>
         (await import('./commands/init.ts')).init(dir, command.optsWithGlobals()),

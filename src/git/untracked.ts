@@ -23,3 +23,9 @@ export async function ignoredIn(dir: string, signal: AbortSignal): Promise<reado
   const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
   return splitNul((await git(dir, args, signal)).stdout);
 }
+
+/** Every file of a working tree that git holds or would take, sorted. */
+export async function filesIn(dir: string, signal: AbortSignal): Promise<readonly string[]> {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  return [...new Set(splitNul((await git(dir, args, signal)).stdout))].sort();
+}

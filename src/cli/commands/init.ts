@@ -1,17 +1,17 @@
 /**
- * `landfast init`: the folders that a decomposition goes into. Nothing that is there is overwritten:
- * what exists stays as it is.
+ * `landfast init`: a first configuration (init-config.ts), or the folders that a decomposition goes
+ * into. Of those nothing is overwritten: what exists stays as it is.
  */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { messageOf, OperationalError, UserError } from '../../base/errors.ts';
 import { jsonText } from '../../report/json.ts';
+import { type InitConfigFlags, initConfig } from '../init-config.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
 
-export interface InitFlags {
-  readonly projectDir: string;
+export interface InitFlags extends InitConfigFlags {
   readonly techSpec?: string;
   readonly name?: string;
   readonly parallel?: boolean;
@@ -20,10 +20,13 @@ export interface InitFlags {
 const PARALLEL = 'parallel';
 const WORD = /^[A-Za-z0-9][\w.-]*$/;
 
-/** Makes `parallel/`, or a directory for one specification in it. */
+/** Writes a configuration, makes `parallel/`, or a directory for one specification in it. */
 export async function init(dir: string | undefined, flags: InitFlags): Promise<number> {
   const { techSpec, name, parallel = false } = flags;
-  if (techSpec === undefined && dir === undefined && name === undefined && parallel) {
+  const isBare = techSpec === undefined && dir === undefined && name === undefined;
+  if (isBare && !parallel) return initConfig(flags);
+  if (flags.force === true) throw new UserError('--force is for landfast.yaml alone.');
+  if (isBare) {
     const place = await findPlace(flags.projectDir, new AbortController().signal);
     return setUp(join(place.dir, PARALLEL), place.dir);
   }

@@ -36,15 +36,15 @@ export const CCO: readonly CompatCase[] = [
   },
   {
     id: 'C13',
-    what: 'init --no-claude',
-    verdict: 'declined',
-    note: 'landfast config KEY VALUE writes the file',
+    what: 'init --no-claude writes what the repository and its files tell',
+    verdict: 'kept',
+    note: 'as landfast.yaml; no model is asked without the flag either',
   },
   {
     id: 'C14',
-    what: 'init twice',
-    verdict: 'declined',
-    note: 'landfast config KEY VALUE writes the file',
+    what: 'init twice: exit 1, the file unchanged; --force overwrites',
+    verdict: 'kept',
+    note: 'a .claude-orchestrator.yaml counts as one, because a new file would hide it',
   },
   { id: 'C16', what: 'provider, owner and repository from the address of origin', verdict: 'kept' },
   {
