@@ -3,7 +3,8 @@
  *
  *   T1. Telling never changes a run: what goes wrong is a warning, the same one once.
  *   T2. What is told is told in order, one after the other: `finished`, then `failed`.
- *   T3. No warning holds an address or a command of the plan: both may be secrets.
+ *   T3. A warning may name a webhook's host, but neither its address nor a command of the plan:
+ *       both may hold secrets.
  */
 
 import { messageOf } from '../base/errors.ts';

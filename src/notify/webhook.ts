@@ -32,7 +32,7 @@ export const INTERNET: Network = {
     connectTls({ host: address, port, ...(isIP(host) === 0 ? { servername: host } : {}) }),
 };
 
-/** Posts the text; what went wrong, or null. The address is never part of the answer. */
+/** Posts the text; what went wrong, or null. The answer may name the host, never the address. */
 export async function postJson(
   url: string,
   text: string,
