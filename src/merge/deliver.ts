@@ -28,7 +28,8 @@ export async function deliverWork(
   signal: AbortSignal,
 ): Promise<void> {
   const { task, onto } = effect;
-  const answer = await orFailure(signal, () => tryDelivery(ground, effect, report, signal));
+  const delivery = () => tryDelivery(ground, effect, report, signal);
+  const answer = await orFailure('delivered', delivery, signal);
   if ('kind' in answer) return report({ type: 'merge.rejected', task, onto, failure: answer });
   report({ type: 'work.delivered', task, ...answer });
 }

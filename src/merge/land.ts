@@ -35,21 +35,22 @@ export async function mergeWork(
   signal: AbortSignal,
 ): Promise<void> {
   const { task, onto } = effect;
-  const answer = await orFailure(signal, () => tryMerge(ground, effect, signal));
+  const answer = await orFailure('merged', () => tryMerge(ground, effect, signal), signal);
   report('type' in answer ? answer : { type: 'merge.rejected', task, onto, failure: answer });
 }
 
 /** One piece of work that git cannot handle must not end the others. */
 export async function orFailure<T>(
-  signal: AbortSignal,
+  what: 'merged' | 'delivered',
   work: () => Promise<T>,
+  signal: AbortSignal,
 ): Promise<T | Failure> {
   try {
     return await work();
   } catch (error) {
     if (signal.aborted) return stoppedBy(signal);
     if (!(error instanceof OperationalError)) throw error;
-    return { kind: 'commit-failed', message: `It could not be merged. ${error.message}` };
+    return { kind: 'commit-failed', message: `It could not be ${what}. ${error.message}` };
   }
 }
 

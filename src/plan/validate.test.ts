@@ -1,8 +1,9 @@
 /** The rules of every plan, with the places the format gives. */
 
 import { expect, test } from 'vitest';
+import { planOf } from '../../test/support/journal-builder.ts';
 import { formatProblem, ProblemLog } from './problem.ts';
-import { type Source, type TaskOutline, validate } from './validate.ts';
+import { firstUnseen, type Source, type TaskOutline, validate } from './validate.ts';
 
 const KEYS = ['id', 'needs', 'writes', 'group'];
 
@@ -104,4 +105,20 @@ test('all rules are checked at once', () => {
     'p:1:40: error: task "a": group "g" has no limit',
     'p:2:10: error: duplicate task id "a"',
   ]);
+});
+
+test('in a plan of any format, work that stays on its branch is needed by readers only', () => {
+  const tasks = [
+    { id: 'a' },
+    { id: 'b', mode: 'read', needs: ['a'] },
+    { id: 'c', needs: ['b', 'a'] },
+  ] as const;
+  const plan = planOf(tasks);
+  expect(firstUnseen(plan)).toBeNull();
+  const landing = { ...plan.landing, strategy: 'none' } as const;
+  expect(firstUnseen({ ...plan, landing })).toEqual([
+    'c',
+    'with strategy none the work of "a" is not seen by the tasks that need it',
+  ]);
+  expect(firstUnseen({ ...planOf(tasks.slice(0, 2)), landing })).toBeNull();
 });

@@ -4,13 +4,16 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MUTANTS, type Mutant } from './mutants.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 /** Folders that a simulated engine is made of. */
 const FOLDERS = ['src/base', 'src/model', 'src/schedule', 'src/engine', 'test/sim'];
 const SEEDS = 300;
+/** Far longer than it takes, on a machine that is busy with something else, too. */
+const HANGS_MS = 100_000;
+vi.setConfig({ testTimeout: HANGS_MS + 20_000 });
 
 let scratch = '';
 beforeAll(async () => {
@@ -57,7 +60,7 @@ async function plant(copy: string, { name, file, find, replace }: Mutant): Promi
 /** The first rule that breaks, in a process of its own: a planted bug may also loop for ever. */
 function simulateIn(copy: string): Promise<{ code: unknown; broken: string | null }> {
   const args = ['test/sim/run-seeds.ts', '0', `${SEEDS}`];
-  const options = { cwd: copy, timeout: 25_000, env: { ...process.env, SIM_ENTRIES: '3' } };
+  const options = { cwd: copy, timeout: HANGS_MS, env: { ...process.env, SIM_ENTRIES: '3' } };
   return new Promise((done) => {
     execFile(process.execPath, args, options, (error, _stdout, stderr) => {
       const broken = /^Violation: (.*)$/m.exec(stderr)?.[1] ?? (stderr === '' ? null : stderr);
