@@ -35,6 +35,7 @@ export function keptRef(run: string, what: string): string {
 
 /** The message of the commit that holds what the agent left uncommitted. */
 export function commitMessage(conventions: Conventions, run: string, task: TaskSpec): string {
+  if (task.commitMessage !== undefined) return task.commitMessage;
   return fill(conventions.commitMessage, { run, task: task.id, title: titleOf(task) });
 }
 

@@ -49,6 +49,8 @@ export interface TaskSpec {
   readonly mode: 'write' | 'read' | 'here';
   /** The branch of its work, where the user has named one. */
   readonly branch?: string;
+  /** The message of the commit of what it leaves, where the plan's usual one does not fit. */
+  readonly commitMessage?: string;
   /** The step of the plan that its users count it to, from 1. It orders nothing: `needs` does. */
   readonly wave?: number;
   readonly needs: readonly TaskId[];

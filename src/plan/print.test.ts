@@ -135,6 +135,7 @@ class PlanMaker {
       model: 'opus',
       mode,
       branch: `feature/${id}`,
+      commitMessage: this.#text(),
       wave: r.between(1, 9),
       needs,
       forks: needs[0] ?? '',

@@ -1,5 +1,7 @@
 /** `dependencies` of cpo's manifests: one commit by the project's own package manager. */
 
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { cpoProject, DONE, manifest, type ProjectInput } from './cpo-project.ts';
 
@@ -26,6 +28,12 @@ printf ' %s' "$@" >> "$HOME/${name}-calls"
 echo >> "$HOME/${name}-calls"
 echo "$*" >> ${lockfile}
 `;
+}
+
+/** Where the system's Python is, which a stub of the same name would hide. */
+async function realPython(): Promise<string> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', 'command -v python3']);
+  return stdout.trim();
 }
 
 // Keep.
@@ -97,6 +105,40 @@ test.each([
   expect(ended.code).toBe(0);
   expect(await project.read(`${name}-calls`)).toBe(calls);
   expect(await project.landed()).toEqual(['one.ts', lockfile].toSorted());
+});
+
+test('P46: a project with requirements.txt alone gets its lines rewritten and installed', async () => {
+  const venv = `mkdir -p .venv/bin
+printf '#!/bin/sh\\necho "$*" >> "$HOME/pip-calls"\\n' > .venv/bin/python
+chmod +x .venv/bin/python`;
+  const python3 = `#!/bin/sh
+if [ "$1 $2" = '-m venv' ]; then ${venv}; else exec ${await realPython()} "$@"; fi
+`;
+  const packages = {
+    add: ['new==1'],
+    upgrade: ['My_Lib>=2'],
+    remove: ['old'],
+    add_dev: ['pytest==8'],
+  };
+  await using project = await cpoProject(
+    withPackages(
+      { python: packages },
+      {
+        root: { 'requirements.txt': '# ours\nmy-lib==1\nold[x]==3\nolder==4\n' },
+        tasks: { 'task-001': `echo 1 > one.py; ${DONE}` },
+        programs: { python3 },
+      },
+    ),
+  );
+
+  const ended = await project.run();
+
+  expect(ended.code).toBe(0);
+  expect(await project.repo.git('show', 'main:requirements.txt')).toBe(
+    '# ours\nMy_Lib>=2\nolder==4\nnew==1\npytest==8',
+  );
+  expect(await project.landed()).toEqual(['one.py', 'requirements.txt']);
+  expect(await project.read('pip-calls')).toBe('-m pip install --quiet -r requirements.txt\n');
 });
 
 // Fix: it was passed on to the package manager.

@@ -90,7 +90,7 @@ const IGNORE = '*/prompts/\n*/scripts/\n*/integration-report.md\n';
 
 const CONTEXT = `# Context
 
-- \`tasks/task-001-users.md\`: what a task creates, modifies and must not touch; requirements
+What every agent should know of this project: what it is, its stack, its conventions.
 `;
 
 const README = `# Parallel work
@@ -98,7 +98,7 @@ const README = `# Parallel work
 One folder for each specification, such as \`TS-0042-shop/\`:
 
 - \`manifest.json\`: the waves, and which agent does which task
-- \`tasks/task-001-users.md\`: what a task creates, modifies and must not touch; requirements, checklist
+- \`tasks/task-001-users.md\`: what a task creates, modifies, must not touch; its checklist
 - \`contracts/\`: shared types and interfaces, to be followed, never imported
 - \`context.md\`: what every agent should know of the project
 - \`task-graph.md\`: the order as a picture

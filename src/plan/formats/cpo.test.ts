@@ -98,7 +98,7 @@ test('problems of every file are shown at once, each with its own name and line'
     'tasks/task-002.md:5:8: error: deps names "task-00", which is no task of the manifest\n' +
       '  did you mean "task-001"?',
     'tasks/task-002.md:6:9: error: blocks names "nobody", which is no task of the manifest\n' +
-      '  tasks of the manifest: task-001, task-002, task-009',
+      '  name a task by its id',
     'tasks/task-003.md:2:5: warning: this task is not in the manifest: it is left out\n' +
       '  add it to a wave of manifest.json, or delete the file',
   ]);

@@ -12,7 +12,7 @@ import { type Place, placeAt, START } from '../problem.ts';
 import { describe, type YamlMap } from '../yaml-source.ts';
 import { DirectoryLogs } from './cpo/logs.ts';
 import { isReserved, lower } from './cpo/lower.ts';
-import { fileOf, isLegacy, type Manifest, readLegacy, readManifest } from './cpo/manifest.ts';
+import { fileFinder, isLegacy, type Manifest, readLegacy, readManifest } from './cpo/manifest.ts';
 import { readOrder } from './cpo/order.ts';
 import { checkOwnership } from './cpo/ownership.ts';
 import { dependencyScript } from './cpo/packages.ts';
@@ -84,8 +84,9 @@ function readDirectory(root: YamlMap, input: PlanInput, logs: DirectoryLogs) {
 }
 
 function tasksOf(manifest: Manifest, files: readonly TaskFile[]): readonly CpoTask[] {
+  const fileOf = fileFinder(files);
   return manifest.waves.flatMap(({ number: wave, tasks }) =>
-    tasks.map((entry) => ({ id: entry.id, wave, entry, file: fileOf(entry, files) })),
+    tasks.map((entry) => ({ id: entry.id, wave, entry, file: fileOf(entry.id) })),
   );
 }
 

@@ -70,6 +70,7 @@ export function taskWords(task: TaskSpec): Words {
     prompt: task.prompt,
     rules: task.rules,
     branch: task.branch,
+    commit_message: task.commitMessage,
     wave: task.wave,
     here: task.mode === 'here' ? true : undefined,
     read_only: task.mode === 'read' ? true : undefined,

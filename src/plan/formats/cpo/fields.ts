@@ -46,13 +46,17 @@ export function numberOf(id: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** The one of these that is meant: exactly so called, or the only one with that number. */
-export function meant<T extends { readonly id: string }>(id: string, all: readonly T[]): T | null {
-  const same = all.find((one) => one.id === id);
-  if (same !== undefined) return same;
-  const number = numberOf(id);
-  const [first, second] = number === null ? [] : all.filter((one) => numberOf(one.id) === number);
-  return second === undefined ? (first ?? null) : null;
+export type Find<T> = (id: string) => T | null;
+
+/** Finds what an id means: the one that is exactly so called, or the only one with its number. */
+export function finderOf<T extends { readonly id: string }>(all: readonly T[]): Find<T> {
+  const byId = new Map(all.toReversed().map((one) => [one.id, one]));
+  const byNumber = new Map<number, T | null>();
+  for (const one of all) {
+    const number = numberOf(one.id);
+    if (number !== null) byNumber.set(number, byNumber.has(number) ? null : one);
+  }
+  return (id) => byId.get(id) ?? byNumber.get(numberOf(id) ?? Number.NaN) ?? null;
 }
 
 function wordsOf({ value }: YamlEntry, key: string, log: ProblemLog): readonly Word[] {

@@ -33,7 +33,8 @@ export interface Lowered {
 }
 
 const HOUR_MS = 3_600_000;
-const MARKER = '/.claude-task-complete';
+/** The marker of a finished task, and what package managers install into. */
+const NEVER_COMMITTED = ['/.claude-task-complete', '.venv/', 'node_modules/'];
 const DEPENDENCIES = 'dependencies';
 
 /** Everything that was read, as a Plan. */
@@ -50,7 +51,7 @@ export function lower(given: Lowered): Plan {
       ...waves.flatMap((wave) => lowerWave(wave, given)),
     ],
     gates: [],
-    workspace: { setup: [], setupKey: [], copy: [], inject: [], exclude: [MARKER, '.venv/'] },
+    workspace: { setup: [], setupKey: [], copy: [], inject: [], exclude: NEVER_COMMITTED },
     landing: LANDING,
     limits: { workers: manifest.maxParallel ?? largest, gates: 1, groups: {} },
     sandbox: NO_SANDBOX,
@@ -163,14 +164,15 @@ function forbidsOf(
 }
 
 function packagesTask(commands: string): TaskSpec {
-  const message = 'chore(deps): bring the packages of the plan';
-  const prompt = [
-    'set -eu',
-    commands,
-    'git add --all',
-    `git diff --cached --quiet || git commit --quiet --message ${quoteWord(message)}`,
-  ].join('\n');
-  return { ...COMMON, id: DEPENDENCIES, title: 'Packages', prompt, agent: 'shell', retries: 0 };
+  return {
+    ...COMMON,
+    id: DEPENDENCIES,
+    title: 'Packages',
+    prompt: `set -eu\n${commands}\n`,
+    agent: 'shell',
+    retries: 0,
+    commitMessage: 'chore(deps): bring the packages of the plan',
+  };
 }
 
 function validationId(wave: number): string {

@@ -5,7 +5,7 @@
 
 import { type Place, type ProblemLog, quote } from '../../problem.ts';
 import { describe, entryOf, type YamlMap, type YamlNode } from '../../yaml-source.ts';
-import { meant, readCount, readWord, type Word } from './fields.ts';
+import { type Find, finderOf, readCount, readWord, type Word } from './fields.ts';
 import type { TaskFile } from './task-file.ts';
 
 export interface Manifest {
@@ -180,16 +180,15 @@ function checkNumbers(waves: readonly Wave[], log: ProblemLog): void {
   }
 }
 
-/** The task file of a task of the manifest. */
-export function fileOf(task: ManifestTask, files: readonly TaskFile[]): TaskFile | null {
-  const stem = (file: TaskFile): string => file.path.replace(/^.*\//, '').replace(/\.md$/i, '');
-  return (
-    files.find((file) => stem(file) === task.id) ??
-    files.find(({ id }) => id === task.id) ??
-    meant(
-      task.id,
-      files.map((file) => ({ id: stem(file), file })),
-    )?.file ??
-    null
-  );
+/** Finds the file of a task: called like it, with its id in front matter, or of its number. */
+export function fileFinder(files: readonly TaskFile[]): Find<TaskFile> {
+  const stems = files.map((file) => {
+    const id = file.path.replace(/^.*\//, '').replace(/\.md$/i, '');
+    return { id, file };
+  });
+  const [byStem, byId] = [finderOf(stems), finderOf(files)];
+  return (id) => {
+    const [found, own] = [byStem(id), byId(id)];
+    return found?.id !== id && own?.id === id ? own : (found?.file ?? null);
+  };
 }

@@ -10,25 +10,40 @@
 import { findCycle } from '../../../model/graph.ts';
 import { type ProblemLog, quote } from '../../problem.ts';
 import { closest } from '../../suggest.ts';
-import { meant, type Word } from './fields.ts';
+import { type Find, finderOf, type Word } from './fields.ts';
 import type { CpoTask } from './task.ts';
 
 /** For each task the ids of those it depends on, of earlier waves only. */
 export type Order = ReadonlyMap<string, ReadonlySet<string>>;
 
+/** A task that another one names. */
+interface Reference {
+  readonly word: Word;
+  readonly task: CpoTask;
+}
+
+interface Known {
+  readonly ids: readonly string[];
+  readonly find: Find<CpoTask>;
+}
+
 /** Checks what is said of the order, and answers with it. */
 export function readOrder(all: readonly CpoTask[], manifest: ProblemLog): Order {
   const tasks = checkIds(all, manifest);
+  const known: Known = { ids: tasks.map(({ id }) => id), find: finderOf(tasks) };
   const order = new Map(tasks.map(({ id }) => [id, new Set<string>()]));
+  const deps = new Map<string, readonly Reference[]>();
   for (const task of tasks) {
     checkAgreement(task);
-    for (const dep of task.file?.deps ?? []) {
-      const found = resolve(dep, 'deps', task, tasks);
-      if (found !== null && isEarlier(found, task, dep)) order.get(task.id)?.add(found.id);
+    const named = (task.file?.deps ?? []).flatMap((word) => resolve(word, 'deps', task, known));
+    deps.set(task.id, named);
+    for (const dep of named) {
+      if (isEarlier(dep, task)) order.get(task.id)?.add(dep.task.id);
     }
   }
-  checkCycle(tasks);
-  for (const task of tasks) checkBlocks(task, tasks, order);
+  checkCycle(tasks, deps);
+  const followers = followersOf(tasks, deps);
+  for (const task of tasks) checkBlocks(task, { ...known, order, followers });
   return order;
 }
 
@@ -59,31 +74,29 @@ function checkAgreement({ id, wave, entry, file }: CpoTask): void {
     log.warning(file.waveAt, message, 'the manifest counts');
   }
   if (file.agent !== null && entry.agent !== null && file.agent.text !== entry.agent) {
-    const message = `agent ${quote(file.agent.text)} here, but ${quote(entry.agent)} in the manifest`;
+    const message = `agent ${quote(file.agent.text)} here, ${quote(entry.agent)} in the manifest`;
     log.warning(file.agent.at, message, 'the manifest counts');
   }
 }
 
+/** The task that is named; nothing where there is none, which is then in the log. */
 function resolve(
   word: Word,
-  key: string,
+  key: 'deps' | 'blocks',
   task: CpoTask,
-  tasks: readonly CpoTask[],
-): CpoTask | null {
-  const found = meant(word.text, tasks);
-  if (found !== null) return found;
-  const ids = tasks.map(({ id }) => id);
-  const guess = closest(word.text, ids);
-  const remedy = guess === null ? `tasks of the manifest: ${ids.slice(0, 20).join(', ')}` : null;
-  task.file?.log.error(
-    word.at,
-    `${key} names ${quote(word.text)}, which is no task of the manifest`,
-    remedy ?? `did you mean ${quote(guess ?? '')}?`,
-  );
-  return null;
+  { find, ids }: Known,
+): readonly Reference[] {
+  const found = find(word.text);
+  if (found !== null) return [{ word, task: found }];
+  const log = task.file?.log;
+  const guess = log === undefined || log.isFull ? null : closest(word.text, ids);
+  const message = `${key} names ${quote(word.text)}, which is no task of the manifest`;
+  const remedy = guess === null ? 'name a task by its id' : `did you mean ${quote(guess)}?`;
+  log?.error(word.at, message, remedy);
+  return [];
 }
 
-function isEarlier(dep: CpoTask, task: CpoTask, { at }: Word): boolean {
+function isEarlier({ task: dep, word: { at } }: Reference, task: CpoTask): boolean {
   if (dep.wave < task.wave) return true;
   const log = task.file?.log;
   const names = `${quote(task.id)} depends on ${quote(dep.id)}`;
@@ -99,52 +112,59 @@ function isEarlier(dep: CpoTask, task: CpoTask, { at }: Word): boolean {
   return false;
 }
 
-function checkCycle(tasks: readonly CpoTask[]): void {
-  const graph = tasks.map((task) => ({
-    id: task.id,
-    needs: (task.file?.deps ?? []).flatMap(({ text }) => meant(text, tasks)?.id ?? []),
-  }));
-  const cycle = findCycle(graph);
+function checkCycle(
+  tasks: readonly CpoTask[],
+  deps: ReadonlyMap<string, readonly Reference[]>,
+): void {
+  const needsOf = (id: string) => (deps.get(id) ?? []).map(({ task }) => task.id);
+  const cycle = findCycle(tasks.map(({ id }) => ({ id, needs: needsOf(id) })));
   const first = tasks.find(({ id }) => id === cycle?.[0]);
   if (cycle === null || first?.file == null) return;
-  const dep = first.file.deps.find(({ text }) => meant(text, tasks)?.id === cycle[1]);
+  const dep = deps.get(first.id)?.find(({ task }) => task.id === cycle[1]);
   const remedy = 'remove one of these from deps: none of the tasks could ever start';
-  first.file.log.error(
-    dep?.at ?? first.file.idAt,
-    `cyclic dependency: ${cycle.join(' -> ')}`,
-    remedy,
-  );
+  const message = `cyclic dependency: ${cycle.join(' -> ')}`;
+  first.file.log.error(dep?.word.at ?? first.file.idAt, message, remedy);
+}
+
+/** For each task those that depend on it. */
+function followersOf(
+  tasks: readonly CpoTask[],
+  deps: ReadonlyMap<string, readonly Reference[]>,
+): ReadonlyMap<string, ReadonlySet<CpoTask>> {
+  const followers = new Map(tasks.map(({ id }) => [id, new Set<CpoTask>()]));
+  for (const task of tasks) {
+    for (const dep of deps.get(task.id) ?? []) followers.get(dep.task.id)?.add(task);
+  }
+  return followers;
 }
 
 function checkBlocks(
   task: CpoTask,
-  tasks: readonly CpoTask[],
-  order: ReadonlyMap<string, Set<string>>,
+  known: Known & {
+    readonly order: ReadonlyMap<string, Set<string>>;
+    readonly followers: ReadonlyMap<string, ReadonlySet<CpoTask>>;
+  },
 ): void {
-  const log = task.file?.log;
-  const blocks = task.file?.blocks ?? null;
-  if (blocks === null) return;
-  const blocked = new Set<string>();
-  for (const word of blocks) {
-    const other = resolve(word, 'blocks', task, tasks);
-    if (other === null) continue;
-    blocked.add(other.id);
+  const { file } = task;
+  if (file === null || file.blocks === null) return;
+  const blocked = file.blocks.flatMap((word) => resolve(word, 'blocks', task, known));
+  for (const { word, task: other } of blocked) {
     const names = `${quote(task.id)} blocks ${quote(other.id)}`;
     if (other.wave === task.wave) {
       const remedy = 'they run at the same time: move the second to a later wave, or remove it';
-      log?.warning(word.at, `${names}, but both are in wave ${task.wave}`, remedy);
+      file.log.warning(word.at, `${names}, but both are in wave ${task.wave}`, remedy);
     } else if (other.wave < task.wave) {
-      log?.warning(word.at, `${names}, which is in the earlier wave ${other.wave}`, 'remove it');
-    } else if (order.get(other.id)?.has(task.id) === false) {
+      const message = `${names}, which is in the earlier wave ${other.wave}`;
+      file.log.warning(word.at, message, 'remove it');
+    } else if (known.order.get(other.id)?.has(task.id) === false) {
       const remedy = `add ${task.id} to the deps of ${other.id}`;
-      if (other.file !== null) log?.warning(word.at, `${names}, which does not say so`, remedy);
-      order.get(other.id)?.add(task.id);
+      if (other.file !== null) file.log.warning(word.at, `${names}, which does not say so`, remedy);
+      known.order.get(other.id)?.add(task.id);
     }
   }
-  for (const other of tasks) {
-    const says = other.file?.deps.some(({ text }) => meant(text, tasks)?.id === task.id);
-    if (says !== true || other.wave <= task.wave || blocked.has(other.id)) continue;
+  for (const other of known.followers.get(task.id) ?? []) {
+    if (other.wave <= task.wave || blocked.some((one) => one.task === other)) continue;
     const message = `${quote(other.id)} depends on ${quote(task.id)}, but is not in its blocks`;
-    log?.warning(task.file?.idAt ?? task.entry.at, message, `add ${other.id} to blocks`);
+    file.log.warning(file.idAt, message, `add ${other.id} to blocks`);
   }
 }

@@ -15,7 +15,7 @@ import type { Directive, ScopeEntry } from './scope-text.ts';
 import type { CpoTask } from './task.ts';
 
 /** Each is compared with each: more than anybody writes by hand, and still done in a moment. */
-const MAX_CLAIMS = 3000;
+const MAX_CLAIMS = 2000;
 
 /** Reports every claim to a file that contradicts another. */
 export function checkOwnership(tasks: readonly CpoTask[]): void {

@@ -6,7 +6,7 @@ function packages(dependencies: unknown, root: Readonly<Record<string, string>> 
   const { task, problems } = readDirectory({ ...manifest(['task-001']), dependencies }, files, {
     root,
   });
-  const commands = task('dependencies')?.prompt.split('\n').slice(1, -2);
+  const commands = task('dependencies')?.prompt.split('\n').slice(1, -1);
   return { commands, problems, needs: task('task-001')?.needs };
 }
 

@@ -35,6 +35,9 @@ export const NO_SCOPE: Scope = { create: [], modify: [], boundary: [] };
 const DIRECTIVE =
   /^\s*(?:[-*+]\s+|#{3,}\s+)?(?:\*\*|__|`)?(create|modify|boundary)(?:\*\*|__|`)?\s*:(?:\*\*|__)?/i;
 
+const MAX_LINE = 4000;
+const MAX_ENTRIES = 2000;
+
 /** What a bullet says of its path. */
 const DESCRIPTION = /\s+(?:-{1,2}|–|—)\s+.*$/;
 
@@ -44,8 +47,9 @@ export function readScope(section: Section, log: ProblemLog): Scope {
   let current: Directive | null = null;
   let open = false; // The line before ended with a comma.
   for (const [index, line] of section.lines.entries()) {
-    const head: RegExpExecArray | null = DIRECTIVE.exec(line);
-    const bullet = /^\s*[-*+]\s+/.exec(line);
+    const begin = line.slice(0, MAX_LINE); // Patterns are kept away from endless lines.
+    const head: RegExpExecArray | null = DIRECTIVE.exec(begin);
+    const bullet = /^\s*[-*+]\s+/.exec(begin);
     let start = 0;
     if (head !== null) {
       current = head[1]!.toLowerCase() as Directive;
@@ -53,10 +57,18 @@ export function readScope(section: Section, log: ProblemLog): Scope {
     } else if (bullet !== null) start = bullet[0].length;
     else if (!open || line.trim() === '') continue;
     if (current === null) continue;
+    if (line.length > MAX_LINE) {
+      log.error({ line: section.firstLine + index, column: 1 }, 'this line is too long for a list');
+      continue;
+    }
     const at = { line: section.firstLine + index, column: start + 1 };
     const text = line.slice(start);
     const list = head === null && bullet !== null ? text.replace(DESCRIPTION, '') : text;
     scope[current].push(...readEntries(list, at, log));
+    if (scope[current].length > MAX_ENTRIES) {
+      log.error(at, `there are more than ${MAX_ENTRIES} entries`, 'name folders: apps/users/**');
+      break;
+    }
     open = /,\s*$/.test(line);
   }
   return scope;
@@ -109,17 +121,18 @@ function splitAtCommas(text: string): readonly string[] {
   let depth = 0;
   let quoted: string | null = null;
   let start = 0;
-  for (const [i, char] of [...text].entries()) {
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i]!;
     if (quoted !== null) quoted = char === quoted ? null : quoted;
     else if (char === '`' || char === '"') quoted = char;
     else if ('{[('.includes(char)) depth += 1;
     else if ('}])'.includes(char)) depth = Math.max(0, depth - 1);
     else if (char === ',' && depth === 0) {
-      pieces.push([...text].slice(start, i).join(''));
+      pieces.push(text.slice(start, i));
       start = i + 1;
     }
   }
-  pieces.push([...text].slice(start).join(''));
+  pieces.push(text.slice(start));
   return pieces;
 }
 

@@ -29,9 +29,10 @@ export function readBody(text: string, firstLine: number): Body {
       else if (mark.startsWith(fence)) fence = null;
     }
     if (fence !== null || mark !== undefined) continue;
-    const [, name] = /^##\s+(.*\S)\s*$/.exec(line) ?? [];
-    if (name !== undefined) heads.push({ name: name.toLowerCase(), index });
-    title ??= /^#\s+(.*\S)\s*$/.exec(line)?.[1] ?? null;
+    const [, marks = ''] = /^(##?)\s/.exec(line) ?? [];
+    const text = line.slice(marks.length).trim();
+    if (marks === '##' && text !== '') heads.push({ name: text.toLowerCase(), index });
+    if (marks === '#' && text !== '') title ??= text;
   }
   const sections = new Map<string, Section>();
   for (const [i, { name, index }] of heads.entries()) {

@@ -7,7 +7,7 @@
 
 import { LINE_BREAK } from '../../front-matter.ts';
 import { type ProblemLog, quote, START } from '../../problem.ts';
-import { meant } from './fields.ts';
+import { type Find, finderOf } from './fields.ts';
 import type { Order } from './order.ts';
 import type { CpoTask } from './task.ts';
 
@@ -34,6 +34,11 @@ const SHAPE = /([A-Za-z_][\w]*)\s*(?:[[({>]+)\s*"?([^"\])}]*)"?\s*[/\\]?[\])}]+/
 const ARROW = /\s*<?(?:--+|==+|-\.+-?)(?:[^-=.>|&]+(?:--+|==+|\.+-))?[>ox]?\s*(?:\|[^|]*\|)?\s*/;
 const NO_EDGES = /^(?:%%|style|classDef|class|click|linkStyle|direction)\b|^%%/;
 
+/** A longer line is no picture, and would take long to understand. */
+const MAX_ROW = 1000;
+/** More arrows than anybody draws. */
+const MAX_EDGES = 10_000;
+
 /** Reads every flowchart of the text. */
 export function readTaskGraph(text: string): TaskGraph {
   const taskOf = new Map<string, string>();
@@ -51,7 +56,7 @@ export function readTaskGraph(text: string): TaskGraph {
       .map((group) => group.split('&').map((name) => name.replace(/:::.*$/, '').trim()));
     for (const [i, group] of groups.slice(1).entries()) {
       for (const from of groups[i] ?? []) {
-        for (const to of group) edges.push({ from, to, line });
+        for (const to of group) if (edges.length < MAX_EDGES) edges.push({ from, to, line });
       }
     }
   }
@@ -80,7 +85,7 @@ function* chartRows(text: string): Generator<{ text: string; line: number; wave:
       const [, number] = /wave\s*(\d+)/i.exec(row) ?? /\bW(\d+)\b/.exec(row) ?? [];
       waves.push(number === undefined ? null : Number(number));
     } else if (inChart && row === 'end') waves.pop();
-    else if (inChart && !NO_EDGES.test(row)) {
+    else if (inChart && row.length <= MAX_ROW && !NO_EDGES.test(row)) {
       yield { text: row, line: index + 1, wave: waves.at(-1) ?? null };
     }
   }
@@ -94,9 +99,10 @@ export function checkTaskGraph(
   log: ProblemLog,
 ): void {
   if (graph.nodes.length === 0 && graph.edges.length === 0) return;
+  const find = finderOf(tasks);
   const drawn = new Set<string>();
   for (const { task: name, wave, line } of graph.nodes) {
-    const task = meant(name, tasks);
+    const task = find(name);
     const at = { line, column: 1 };
     if (task === null) log.warning(at, `${quote(name)} is no task of the manifest`);
     else if (wave !== null && wave !== task.wave) {
@@ -107,18 +113,18 @@ export function checkTaskGraph(
   }
   const missing = tasks.filter(({ id }) => !drawn.has(id)).map(({ id }) => quote(id));
   if (missing.length > 0) log.warning(START, `the graph lacks ${missing.join(', ')}`);
-  checkEdges(graph, tasks, order, log);
+  checkEdges(graph, find, order, log);
 }
 
 function checkEdges(
   { edges }: TaskGraph,
-  tasks: readonly CpoTask[],
+  find: Find<CpoTask>,
   order: Order,
   log: ProblemLog,
 ): void {
   const drawn = new Set<string>();
   for (const { from, to, line } of edges) {
-    const [first, second] = [meant(from, tasks), meant(to, tasks)];
+    const [first, second] = [find(from), find(to)];
     if (first === null || second === null) continue;
     drawn.add(`${first.id} ${second.id}`);
     const arrow = `${quote(first.id)} -> ${quote(second.id)}`;

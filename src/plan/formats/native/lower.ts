@@ -69,6 +69,7 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
     ...present('model', task.model ?? defaults.model),
     mode: modeOf(task),
     ...present('branch', task.branch),
+    ...present('commitMessage', task.commit_message),
     ...present('wave', task.wave),
     needs: [...new Set(task.needs)],
     ...present('forks', task.fork),

@@ -80,6 +80,7 @@ export const taskSchema = z.strictObject({
   read_only: flag.optional(),
   here: flag.optional(),
   branch: branch.optional(),
+  commit_message: text.optional(),
   wave: count(1, 100_000).optional(),
   needs: z.array(text).optional(),
   fork: id.optional(),
