@@ -5,6 +5,7 @@
 
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
+import { Suspension } from '../base/suspension.ts';
 import { drive, takeOver } from '../engine/drive.ts';
 import { whileHolding } from '../engine/hold.ts';
 import { closeGitShells, openGitShells } from '../git/git.ts';
@@ -14,6 +15,7 @@ import { masker } from '../journal/mask.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
+import type { Command } from '../model/command.ts';
 import type { Entry, Event } from '../model/event.ts';
 import type { FailureKind } from '../model/failure.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
@@ -69,6 +71,8 @@ export interface Execution {
   readonly started: (Event & { type: 'run.started' }) | null;
   readonly before: RunState | null;
   readonly how: HowToRun;
+  /** For a run that goes on: the only tasks that get a new chance. */
+  readonly retry?: (Command & { kind: 'retry' }) | null;
 }
 
 const TIDY_LIMIT_MS = 60_000;
@@ -147,7 +151,7 @@ async function executeHolding(
 }
 
 async function driveRun(
-  { place, db, run, plan, started, how }: Execution,
+  { place, db, run, plan, started, how, retry = null }: Execution,
   {
     site,
     screen,
@@ -185,7 +189,7 @@ async function driveRun(
     ...(how.budget === undefined ? {} : { budgetUsd: how.budget }),
     ...(workers === undefined ? {} : { workers }),
   };
-  const order = { db, started, changed, world, signals: () => signals.take() };
+  const order = { db, started, retry, changed, world, signals: () => signals.take() };
   return drive(order, lease, AbortSignal.any([held, signals.force]));
 }
 
@@ -207,7 +211,8 @@ function siteOf({ place, run, plan, how }: Execution, fenceFor: FenceFor): Site 
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
   const pool = new Pool(IDLE_PER_WORKER * plan.limits.workers);
-  const ground = repository === null ? null : { repository, run, plan, env, pool };
+  const suspension = new Suspension();
+  const ground = repository === null ? null : { repository, run, plan, env, pool, suspension };
   return {
     ground,
     run,
@@ -216,6 +221,7 @@ function siteOf({ place, run, plan, how }: Execution, fenceFor: FenceFor): Site 
     userEnv: process.env,
     agentNamed,
     resolveDir: (folder) => resolveDir(folder, dir),
+    suspension,
     fenceFor,
     executableOf: (name) => executableOf(name, how),
   };

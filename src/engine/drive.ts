@@ -19,11 +19,14 @@ import { endLeftovers } from '../worker/leftovers.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
 import { type Changed, reopen } from './recover.ts';
+import type { Wish } from './world.ts';
 
 export interface Drive {
   readonly db: Database;
   /** The first fact of a new run; null to go on with one that exists. */
   readonly started: (Event & { type: 'run.started' }) | null;
+  /** The only tasks of a run that goes on to get a new chance; null for all that have failed. */
+  readonly retry: (Command & { kind: 'retry' }) | null;
   /** New limits for a run that goes on. */
   readonly changed: Changed;
   /** Everything of the world but the commands of other processes, which need the lease. */
@@ -49,7 +52,7 @@ export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Pr
   const real = realWorld({
     ...world,
     agents: (name) => world.site.agentNamed(name).can,
-    commands: () => [...order.signals(), ...sentCommands(db, lease)],
+    commands: () => [...order.signals().map(unasked), ...sentCommands(db, lease)],
   });
   return loop(state, journal, real, signal);
 }
@@ -62,13 +65,13 @@ export async function takeOver({ run, ground }: Site, signal: AbortSignal): Prom
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */
 async function reopening(
-  { world, changed }: Drive,
+  { world, changed, retry }: Drive,
   before: RunState,
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
   const { ground } = world.site;
   const meanwhile = ground === null ? null : await catchUp(ground, before, signal);
-  return reopen(before, meanwhile, changed);
+  return reopen(before, { meanwhile, retry, changed });
 }
 
 function opening(started: Drive['started']): readonly Event[] {
@@ -76,10 +79,15 @@ function opening(started: Drive['started']): readonly Event[] {
   return [started];
 }
 
-/** Wishes of other processes. Whoever sent one is told at once that it was taken. */
-function sentCommands(db: Database, lease: Lease): readonly Command[] {
-  return takeCommands(db, lease, Date.now()).map(({ id, command }) => {
-    answerCommand(db, id, { kind: 'accepted' });
-    return command;
-  });
+/** Wishes of other processes; whoever sent one waits for the answer. */
+function sentCommands(db: Database, lease: Lease): readonly Wish[] {
+  return takeCommands(db, lease, Date.now()).map(({ id, command }) => ({
+    command,
+    answer: (answer) => answerCommand(db, id, answer),
+  }));
+}
+
+/** A signal expects no answer. */
+function unasked(command: Command): Wish {
+  return { command, answer: () => {} };
 }

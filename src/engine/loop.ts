@@ -13,9 +13,9 @@ import type { Event } from '../model/event.ts';
 import { apply } from '../model/fold.ts';
 import type { RunState } from '../model/state.ts';
 import { decide } from '../schedule/decide.ts';
-import { eventsFor, stopsFor } from './commands.ts';
+import { respond, stopsFor } from './commands.ts';
 import { recover } from './recover.ts';
-import type { Log, World } from './world.ts';
+import type { Log, Wish, World } from './world.ts';
 
 /** How long a command may wait to be seen. */
 const TICK_MS = 100;
@@ -37,11 +37,15 @@ export async function loop(
     const entries = log.append(events, world.now());
     for (const entry of entries) state = apply(state, entry);
     world.recorded(entries);
-    for (const event of events) {
-      for (const { key, reason } of stopsFor(event, [...running.keys()])) {
-        running.get(key)?.abort(reason);
-      }
-    }
+    const stops = events.flatMap((event) => stopsFor(event, [...running.keys()]));
+    for (const { key, reason } of stops) running.get(key)?.abort(reason);
+    world.suspend(state.paused?.suspended === true);
+  };
+  const grant = ({ command, answer }: Wish): void => {
+    const response = respond(command, state);
+    if (response.kind === 'refused') return answer(response);
+    record(response.events);
+    answer({ kind: 'accepted' });
   };
   const perform = (effect: Effect): void => {
     const stop = new AbortController();
@@ -67,7 +71,7 @@ export async function loop(
       if (decisions.length > 0) continue; // A failed task may have failed the tasks that need it.
       const facts = await nextFacts(inbox, world, wakeAt, group.signal);
       record(facts);
-      for (const command of world.commands()) record(eventsFor(command, state));
+      for (const wish of world.commands()) grant(wish);
     }
   } finally {
     for (const stop of running.values()) stop.abort('interrupted');

@@ -35,6 +35,7 @@ export function realWorld(parts: RealWorld): World {
     agents: parts.agents,
     commands: parts.commands,
     recorded: parts.recorded,
+    suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
     now: () => Date.now(),
     sleep: async (ms, signal) => {
       await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.

@@ -5,6 +5,7 @@ import { recover, reopen } from './recover.ts';
 
 const sha = (nth: number): string => nth.toString(16).padStart(4, '0').padEnd(40, 'c');
 const PERMANENT: Failure = { kind: 'permanent', message: 'No.' };
+const PLAIN = { meanwhile: null, retry: null, changed: {} };
 const journal = () => new JournalBuilder([{ id: 'a' }, { id: 'b' }]);
 
 test('a new run has nothing to recover', () => {
@@ -62,8 +63,9 @@ test('finished work that waits to land needs nothing: it is still queued', () =>
 
 test('a run that had ended gives its failed tasks a new chance', () => {
   const run = journal().giveUp('a', PERMANENT).start('b').finish('b').land('b').end('failed');
-  expect(reopen(run.state(), null, {})).toEqual([{ type: 'run.resumed', retry: ['a'] }]);
-  expect(reopen(run.state(), { head: 'h9', landed: ['a'] }, {})).toEqual([
+  expect(reopen(run.state(), PLAIN)).toEqual([{ type: 'run.resumed', retry: ['a'] }]);
+  const meanwhile = { head: 'h9', landed: ['a'] };
+  expect(reopen(run.state(), { ...PLAIN, meanwhile })).toEqual([
     { type: 'run.resumed', retry: [], head: 'h9' },
     { type: 'merge.landed', task: 'a', onto: 'h9', commit: 'h9' },
   ]);
@@ -71,7 +73,24 @@ test('a run that had ended gives its failed tasks a new chance', () => {
 
 test('a run that was only cut off goes on as it was', () => {
   const run = journal().giveUp('a', PERMANENT);
-  expect(reopen(run.state(), null, { budgetUsd: 5 })).toEqual([
+  expect(reopen(run.state(), { ...PLAIN, changed: { budgetUsd: 5 } })).toEqual([
     { type: 'run.resumed', retry: [], budgetUsd: 5 },
+  ]);
+});
+
+test('what somebody gave up stays so, and what needs it; the others get a new chance', () => {
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b', needs: ['a'] }, { id: 'c' }]);
+  run.add({ type: 'task.skipped', task: 'a', satisfied: false });
+  run.giveUp('a', { kind: 'skipped', message: 'Given up.' }).skip('b', 'a');
+  run.giveUp('c', PERMANENT).end('failed');
+  expect(reopen(run.state(), PLAIN)).toEqual([{ type: 'run.resumed', retry: ['c'] }]);
+});
+
+test('a run that is reopened for some tasks leaves the other failed ones alone', () => {
+  const run = journal().giveUp('a', PERMANENT).giveUp('b', PERMANENT).end('failed');
+  const retry = { kind: 'retry', tasks: ['b'], fresh: true } as const;
+  expect(reopen(run.state(), { ...PLAIN, retry })).toEqual([
+    { type: 'run.resumed', retry: [] },
+    { type: 'task.retried', task: 'b', fresh: true },
   ]);
 });

@@ -6,12 +6,14 @@
  * performed again, and where they had been done they find that and report it.
  */
 
+import type { Command } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { publishEffect, releaseEffect } from '../schedule/decide.ts';
 import { landEffect, unfinished } from '../schedule/landing.ts';
+import { failedFor, respond } from './commands.ts';
 
 export interface Unfinished {
   readonly facts: readonly Event[];
@@ -56,20 +58,38 @@ export interface Meanwhile {
 /** Limits that a user has set anew. */
 export type Changed = Pick<Event & { type: 'run.resumed' }, 'budgetUsd' | 'workers'>;
 
-/** The facts that reopen a run: one that had ended gives its failed tasks a new chance. */
+export interface Reopening {
+  readonly meanwhile: Meanwhile | null;
+  /** The only tasks that get a new chance; null for all that have failed. */
+  readonly retry: (Command & { kind: 'retry' }) | null;
+  readonly changed: Changed;
+}
+
+/**
+ * The facts that reopen a run: one that had ended gives its failed tasks a new chance, but not
+ * those that somebody gave up.
+ */
 export function reopen(
   state: RunState,
-  meanwhile: Meanwhile | null,
-  changed: Changed,
+  { meanwhile, retry: wish, changed }: Reopening,
 ): readonly Event[] {
-  const failed = [...state.tasks.values()].filter(({ status }) => status.kind === 'failed');
-  const landed = new Set(meanwhile?.landed);
-  const ids = failed.map(({ spec }) => spec.id).filter((id) => !landed.has(id));
-  const retry = state.outcome === null ? [] : ids;
-  if (meanwhile === null) return [{ type: 'run.resumed', retry, ...changed }];
+  const tasks = [...state.tasks.values()];
+  const skipped = new Set(tasks.filter((task) => task.skipped !== null).map(({ spec }) => spec.id));
+  const out = new Set([...skipped, ...failedFor(state, skipped), ...(meanwhile?.landed ?? [])]);
+  const failed = tasks.filter(({ status }) => status.kind === 'failed');
+  const ids = failed.map(({ spec }) => spec.id).filter((id) => !out.has(id));
+  const retry = state.outcome === null || wish !== null ? [] : ids;
+  const retried = wish === null ? [] : retriedBy(wish, state);
+  if (meanwhile === null) return [{ type: 'run.resumed', retry, ...changed }, ...retried];
   const { head } = meanwhile;
   const byHand = meanwhile.landed.map((task): Event => {
     return { type: 'merge.landed', task, onto: head, commit: head };
   });
-  return [{ type: 'run.resumed', retry, head, ...changed }, ...byHand];
+  return [{ type: 'run.resumed', retry, head, ...changed }, ...byHand, ...retried];
+}
+
+/** What a wish to retry makes true in a run that has just been resumed. */
+function retriedBy(wish: Command, state: RunState): readonly Event[] {
+  const answer = respond(wish, { ...state, outcome: null, stopping: null });
+  return answer.kind === 'accepted' ? answer.events : [];
 }

@@ -3,7 +3,7 @@
  * of each; fold, decide and loop are the same code in both.
  */
 
-import type { Command } from '../model/command.ts';
+import type { Answer, Command } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Entry, Event } from '../model/event.ts';
 import type { AgentsKnown } from '../schedule/decide.ts';
@@ -13,18 +13,26 @@ export interface Log {
   append(events: readonly Event[], at: number): readonly Entry[];
 }
 
+/** A command, and how to tell its sender what became of it. */
+export interface Wish {
+  readonly command: Command;
+  answer(answer: Answer): void;
+}
+
 export interface World {
   readonly agents: AgentsKnown;
   now(): number;
   /** Ends after `ms` or when the signal is aborted, whichever comes first; never throws. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Wishes that came in since the last call. */
-  commands(): readonly Command[];
+  commands(): readonly Wish[];
   /**
    * Does one effect and reports facts as they become true. When the signal is aborted, with the
    * reason as failure kind, it ends what it started and reports that.
    */
   perform(effect: Effect, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
+  /** Halts the processes of attempts, or lets them go on; told the same again, it does nothing. */
+  suspend(on: boolean): void;
   /** Told of every entry, after it is durable. */
   recorded(entries: readonly Entry[]): void;
 }

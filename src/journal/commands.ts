@@ -11,7 +11,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from '../model/command.ts';
+import type { Answer, Command } from '../model/command.ts';
 import type { Database } from './database.ts';
 import { assertLease, type Lease } from './lease.ts';
 
@@ -23,11 +23,6 @@ export interface SentCommand {
   readonly command: Command;
   readonly sentAt: number;
 }
-
-/** What the engine says to a wish. */
-export type Answer =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly why: string };
 
 /** Leaves a wish for the run's engine and returns its id. */
 export function sendCommand(db: Database, run: string, command: Command, at: number): number {

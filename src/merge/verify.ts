@@ -77,7 +77,7 @@ async function prepare(
 ): Promise<Verdict | null> {
   await moveTo(ground, dir, commit, signal);
   const key = await setupKey(ground, commit, signal);
-  const brought = await bring(ground, { dir, key, mark }, signal);
+  const brought = await bring(ground, { dir, key, mark, suspension: null }, signal);
   if (brought.kind === 'stopped') return brought;
   if (brought.kind === 'ready') return null;
   const output = `${brought.message}\n${brought.output}`;
@@ -95,7 +95,8 @@ async function runGate(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { run: command, timeoutMs, name } = gate;
-  const result = await check({ dir, command, env: ground.env, timeoutMs, mark }, signal);
+  const what = { dir, command, env: ground.env, timeoutMs, mark, suspension: null };
+  const result = await check(what, signal);
   if (result.kind === 'stopped') return result;
   const ok = result.kind === 'passed';
   const output = ok ? '' : result.output;

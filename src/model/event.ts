@@ -44,6 +44,10 @@ export type RunEvent =
    * `cancel`: as `end`, and for good. Work is kept in every case.
    */
   | { readonly type: 'run.stopping'; readonly mode: StopMode; readonly why: string }
+  /** No new attempts from here on. `suspended`: those that run are halted where they are. */
+  | { readonly type: 'run.paused'; readonly suspended: boolean }
+  /** The pause is over; halted processes go on. */
+  | { readonly type: 'run.continued' }
   | { readonly type: 'run.finished'; readonly outcome: RunOutcome };
 
 export type StopMode = 'drain' | 'end' | 'cancel';
@@ -238,6 +242,13 @@ export type TaskEvent =
   | { readonly type: 'task.failed'; readonly task: TaskId; readonly failure: Failure }
   /** Somebody asked for it. A running attempt is ended; its work is kept. */
   | { readonly type: 'task.cancelled'; readonly task: TaskId }
+  /** Somebody gave it another chance, now and with all of its retries. */
+  | { readonly type: 'task.retried'; readonly task: TaskId; readonly fresh: boolean }
+  /**
+   * Somebody gave it up. A running attempt is ended; its work is kept. `satisfied`: tasks that need
+   * it may start as if it had succeeded.
+   */
+  | { readonly type: 'task.skipped'; readonly task: TaskId; readonly satisfied: boolean }
   /** Nothing uses the workspace any more; it may go if all of its work is safe. */
   | { readonly type: 'workspace.released'; readonly task: TaskId }
   | { readonly type: 'workspace.removed'; readonly task: TaskId }

@@ -59,6 +59,8 @@ export type SimpleFailureKind =
   | 'schema'
   | 'permanent'
   | 'cancelled'
+  /** Somebody gave the task up. */
+  | 'skipped'
   /** The engine or the agent was ended from outside; the work is kept. */
   | 'interrupted'
   /** The agent does not know the session that was to be resumed. */

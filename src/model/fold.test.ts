@@ -3,7 +3,7 @@ import { JournalBuilder, planOf, START, taskSpec } from '../../test/support/jour
 import { delivered } from '../../test/support/runs.ts';
 import type { Failure } from './failure.ts';
 import { apply, fold } from './fold.ts';
-import { costOf, isGood, isOver, type Status, taskCost } from './state.ts';
+import { costOf, isGood, isMet, isOver, type Status, taskCost } from './state.ts';
 
 const sha = (nth: number): string => nth.toString(16).padStart(4, '0').padEnd(40, 'c');
 const FAILURE: Failure = { kind: 'transient', message: 'Overloaded.' };
@@ -17,6 +17,8 @@ test('a run begins with its plan, and nothing else', () => {
     reworks: 0,
     forgiven: 0,
     cancelled: false,
+    skipped: null,
+    retried: null,
     carried: false,
     work: null,
     session: null,
@@ -40,6 +42,7 @@ test('a run begins with its plan, and nothing else', () => {
     queue: [],
     landing: null,
     stopping: null,
+    paused: null,
     publish: { kind: 'none' },
     outcome: null,
     startedAt: START,
@@ -224,5 +227,61 @@ describe('a journal that cannot be', () => {
     const unknown = journal().start('z');
     expect(() => unknown.state()).toThrow('the journal names an unknown task: z');
     expect(() => journal().fail('a', FAILURE).state()).toThrow('task a has no attempt yet');
+  });
+});
+
+describe('what a person asks for', () => {
+  const retry = (fresh: boolean) => ({ type: 'task.retried', task: 'a', fresh }) as const;
+
+  test('a retried task is where it was before it was given up, with all of its retries', () => {
+    const run = journal().start('a').fail('a', FAILURE).giveUp('a', FAILURE).add(retry(false));
+    const { status, retried, forgiven } = run.state().tasks.get('a')!;
+    expect({ status, retried, forgiven }).toEqual({
+      status: { kind: 'stopped', failure: FAILURE, at: START + 4_000, work: null },
+      retried: { at: START + 4_000, fresh: false },
+      forgiven: 1,
+    });
+    expect(run.start('a').state().tasks.get('a')!.retried).toBe(null);
+  });
+
+  test('finished work that is retried queues again, or goes back if it did not fit', () => {
+    const cancelled: Failure = { kind: 'cancelled', message: 'Asked for.' };
+    const conflict: Failure = { kind: 'conflict', message: 'No.', files: [], landedSince: [] };
+    const done = () => journal().start('a').finish('a');
+    const at = START + 4_000;
+    expect(statusOf(done().giveUp('a', cancelled).add(retry(false)))).toEqual({
+      kind: 'committed',
+      commit: sha(2),
+      at,
+    });
+    expect(statusOf(done().giveUp('a', conflict).add(retry(false)))).toEqual({
+      kind: 'stopped',
+      failure: conflict,
+      at,
+      work: sha(2),
+    });
+    expect(statusOf(done().giveUp('a', cancelled).add(retry(true)))).toMatchObject({ work: null });
+  });
+
+  test('a task that was taken as done is met, not good', () => {
+    const run = journal().add({ type: 'task.skipped', task: 'a', satisfied: true });
+    const met = () => isMet(run.state().tasks.get('a')!);
+    expect(met()).toBe(false);
+    run.giveUp('a', { kind: 'skipped', message: 'Given up.' });
+    expect(met()).toBe(true);
+    expect(isGood(run.state().tasks.get('a')!)).toBe(false);
+  });
+
+  test('a pause ends by going on, by a stop and with its engine', () => {
+    const run = journal().add({ type: 'run.paused', suspended: true });
+    expect(run.state().paused).toEqual({ suspended: true });
+    for (const event of [
+      { type: 'run.continued' },
+      { type: 'run.stopping', mode: 'drain', why: 'Ctrl-C' },
+      { type: 'run.resumed', retry: [] },
+    ] as const) {
+      const after = journal().add({ type: 'run.paused', suspended: true }).add(event);
+      expect(after.state().paused).toBe(null);
+    }
   });
 });

@@ -8,6 +8,7 @@
 
 import { assert, unreachable } from '../base/assert.ts';
 import type { Entry, Event } from './event.ts';
+import type { Failure } from './failure.ts';
 import { applyToQueue, type Draft, leave } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type Landing,
   type Rejection,
   type RunState,
+  type Status,
   type TaskState,
 } from './state.ts';
 
@@ -54,6 +56,7 @@ function begin({ seq, at, event }: Entry): RunState {
     queue: [],
     landing: null,
     stopping: null,
+    paused: null,
     publish: { kind: 'none' },
     outcome: null,
     startedAt: at,
@@ -70,6 +73,8 @@ function newTask(spec: TaskSpec): TaskState {
     reworks: 0,
     forgiven: 0,
     cancelled: false,
+    skipped: null,
+    retried: null,
     carried: false,
     work: null,
     session: null,
@@ -88,6 +93,13 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
       return resume(state, event);
     case 'run.stopping':
       state.stopping = { mode: event.mode, why: event.why };
+      state.paused = null; // A halted process can neither finish nor end itself.
+      return;
+    case 'run.paused':
+      state.paused = { suspended: event.suspended };
+      return;
+    case 'run.continued':
+      state.paused = null;
       return;
     case 'run.finished':
       state.outcome = event.outcome;
@@ -131,6 +143,9 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     case 'merge.landing':
     case 'merge.withdrawn':
       return applyToQueue(state, taskOf(state, event.task), event, at);
+    case 'task.retried':
+      if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };
+      return retry(taskOf(state, event.task), event, at);
     default:
       return applyToTask(taskOf(state, event.task), event, at);
   }
@@ -145,7 +160,8 @@ type ToTask = Exclude<
       | `merge.${string}`
       | `candidate.${string}`
       | 'gate.finished'
-      | 'work.delivered';
+      | 'work.delivered'
+      | 'task.retried';
   }
 >;
 
@@ -155,6 +171,7 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       task.status = { kind: 'running' };
       if (task.spec.mode !== 'here') task.workspace = 'live';
       task.keptWhy = null;
+      task.retried = null;
       if (event.start.kind === 'rework') task.reworks += 1;
       if (event.start.kind === 'fresh') task.session = null;
       (task.attempts as Attempt[]).push(newAttempt(event, at));
@@ -189,11 +206,12 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
     case 'task.cancelled':
       task.cancelled = true;
       return;
-    case 'workspace.released':
-      task.workspace = 'released';
+    case 'task.skipped':
+      task.skipped = { satisfied: event.satisfied };
       return;
+    case 'workspace.released':
     case 'workspace.removed':
-      task.workspace = 'removed';
+      task.workspace = event.type === 'workspace.released' ? 'released' : 'removed';
       return;
     case 'workspace.kept':
       task.workspace = 'kept';
@@ -216,6 +234,33 @@ function reject(
   (task.rejections as Rejection[]).push({ attempt, onto, failure, at });
 }
 
+/**
+ * Back to before the task was given up: finished work queues again, or goes back to its agent where
+ * it did not fit; without work the next attempt follows the last one; one that never began waits.
+ */
+function retry(
+  task: Draft<TaskState>,
+  { fresh }: Event & { type: 'task.retried' },
+  at: number,
+): void {
+  const { status } = task;
+  task.retried = { at, fresh };
+  if (status.kind === 'failed' || status.kind === 'stopped') {
+    task.status = statusBefore(task, status.failure, fresh, at);
+    if (task.status.kind === 'committed') task.retried = null;
+  }
+  giveChance(task);
+}
+
+function statusBefore(task: TaskState, failure: Failure, fresh: boolean, at: number): Status {
+  const last = task.attempts.at(-1);
+  if (last === undefined) return { kind: 'waiting' };
+  const work = fresh || last.failure !== null ? null : task.work;
+  const misfit = failure.kind === 'conflict' || failure.kind === 'gate-failed';
+  if (work !== null && !misfit) return { kind: 'committed', commit: work, at };
+  return { kind: 'stopped', failure, at, work };
+}
+
 /** A resumed run forgets how it stopped; the tasks named have all their retries again. */
 function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }): void {
   state.head = event.head ?? state.head;
@@ -223,6 +268,7 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
   const budget = budgetUsd === undefined ? {} : { budgetUsd };
   state.plan = { ...state.plan, limits: { ...state.plan.limits, ...budget, workers } };
   state.stopping = null;
+  state.paused = null;
   state.outcome = null;
   state.finishedAt = null;
   if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };
@@ -232,9 +278,7 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
     task.status = isUnpushed(task)
       ? { kind: 'committed', commit: task.work, at: state.at }
       : { kind: 'waiting' };
-    task.cancelled = false;
-    task.forgiven = task.attempts.length;
-    task.reworks = 0;
+    giveChance(task);
   }
 }
 
@@ -242,6 +286,14 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
 function isUnpushed(task: TaskState): task is TaskState & { readonly work: Sha } {
   const { status, work } = task;
   return work !== null && status.kind === 'failed' && status.failure.kind === 'push-failed';
+}
+
+/** All retries again, whatever somebody had wished before. */
+function giveChance(task: Draft<TaskState>): void {
+  task.cancelled = false;
+  task.skipped = null;
+  task.forgiven = task.attempts.length;
+  task.reworks = 0;
 }
 
 function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Attempt {

@@ -5,7 +5,7 @@
  *                 │  ▲ │                     │
  *           retry ▼  │ └──► done             ├──► delivered
  *               stopped ◄────────────────────┘ rejected
- *                 └──► failed               (waiting ──► failed when a needed task failed)
+ *                 └──► failed ──► stopped   (retried; waiting ──► failed when a needed task failed)
  *
  * `done` is a read task that succeeded, or a write task that had nothing to change. `delivered` is
  * work that stays on its branch, because the plan wants nothing merged.
@@ -34,6 +34,7 @@ export interface RunState {
   /** The candidate that the head is being moved to. */
   readonly landing: Sha | null;
   readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
+  readonly paused: { readonly suspended: boolean } | null;
   readonly publish: Publish;
   readonly outcome: RunOutcome | null;
   readonly startedAt: number;
@@ -51,6 +52,10 @@ export interface TaskState {
   /** Attempts that do not count against `retries`: from before the run was resumed. */
   readonly forgiven: number;
   readonly cancelled: boolean;
+  /** Somebody gave it up. */
+  readonly skipped: { readonly satisfied: boolean } | null;
+  /** Somebody wants the next attempt now, until it has begun. */
+  readonly retried: { readonly at: number; readonly fresh: boolean } | null;
   /** It was good already when the run was resumed. */
   readonly carried: boolean;
   /** The newest finished work, landed or not. */
@@ -173,7 +178,7 @@ export function isOver(task: TaskState): boolean {
   return isGood(task) || task.status.kind === 'failed';
 }
 
-/** True when tasks that need this one may start. */
+/** True when the task has succeeded. */
 export function isGood(task: TaskState): boolean {
   const { kind } = task.status;
   return kind === 'landed' || kind === 'delivered' || kind === 'done';
@@ -182,6 +187,11 @@ export function isGood(task: TaskState): boolean {
 /** What a task's agent said when it was done; empty where it has not been, or said nothing. */
 export function lastWords(task: TaskState | undefined): string {
   return task?.attempts.findLast(({ text }) => text !== '')?.text ?? '';
+}
+
+/** True when tasks that need this one may start: it is good, or somebody said to go on without. */
+export function isMet(task: TaskState): boolean {
+  return isGood(task) || (task.status.kind === 'failed' && task.skipped?.satisfied === true);
 }
 
 /** What all attempts of all tasks have cost so far. */

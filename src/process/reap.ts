@@ -44,6 +44,7 @@ export async function endMarked(
     const found = marked(prefix);
     if (found.length === 0) return [];
     for (const { pid } of found) sendSignal(pid, name);
+    for (const { pid } of found) sendSignal(pid, 'SIGCONT'); // One that was halted hears it now.
     // What a shell started in the background ignores SIGINT; there is no point in waiting for it.
     const awaited = name === 'SIGINT' ? withoutParent(found) : found;
     const hurried = () => signal.aborted && name !== 'SIGKILL';

@@ -16,6 +16,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '../base/assert.ts';
 import type { Exit } from '../base/exit.ts';
+import type { Suspension } from '../base/suspension.ts';
 import { LineSplitter } from './lines.ts';
 import { exitOf, type Program, type StartedChild, start } from './spawn.ts';
 import { MARK_VARIABLE, markFor } from './table.ts';
@@ -32,6 +33,8 @@ export interface Run extends Program {
   readonly graceMs: number;
   /** Put in the environment as MARK_VARIABLE, by which descendants are found. No spaces, no `;`. */
   readonly mark: string | null;
+  /** Halts the program and all that it has started, and lets them go on. */
+  readonly suspension?: Suspension;
   /** Gives the open standard input of a program that keeps it. */
   onStart?(input: Input): void;
   /** `cut` says that the line was longer than the limit of lines.ts. */
@@ -49,6 +52,7 @@ export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
   if (signal.aborted) return { kind: 'aborted', reason: signal.reason };
   const child = await start({ ...cmd, env: environmentOf(cmd) }, 'pipe');
   const family = new Family(child.pid, cmd.mark);
+  using _ = cmd.suspension?.join(family);
   const output = new Output(child, cmd);
   child.stdin?.on('error', () => {}); // A child may exit without reading its input.
   if (cmd.keepsInput === true) converse(child, cmd);

@@ -9,9 +9,11 @@
  *   F3. Ending is an escalation: SIGINT to the group, so that an agent can end its own tools;
  *       SIGTERM to everybody; SIGKILL until none is left. What the system refuses to end (another
  *       user's, one stuck in the kernel) is given up after KILL_MS.
+ *   F4. Whoever is asked to end is also told to go on: a halted process hears nothing else.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Haltable } from '../base/suspension.ts';
 import { sendSignal } from './spawn.ts';
 import { isAlive, type ProcessEntry, startOf, youngProcesses } from './table.ts';
 
@@ -24,7 +26,7 @@ const MOST_LOOKS = 10;
 const KERNEL_THREADS = 2;
 
 /** The processes of one child. Made right after it started, while its pid is surely its own. */
-export class Family {
+export class Family implements Haltable {
   readonly #root: Pick<ProcessEntry, 'pid' | 'start'>;
   readonly #mark: string | null;
   readonly #known = new Map<number, ProcessEntry>();
@@ -55,11 +57,31 @@ export class Family {
     return [...this.#known.values()];
   }
 
+  /** Halts everybody where they are. One that was just being forked is found by the next look. */
+  halt(): void {
+    const halted = new Set<number>();
+    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+      const others = this.members().filter(({ pid }) => !halted.has(pid));
+      if (others.length === 0) return;
+      for (const { pid } of others) {
+        sendSignal(pid, 'SIGSTOP');
+        halted.add(pid);
+      }
+    }
+  }
+
+  /** Lets everybody go on. */
+  goOn(): void {
+    this.members();
+    this.#signal('SIGCONT');
+  }
+
   /** Ends the child and everything it started: asks first, then insists. */
   async end(graceMs: number): Promise<void> {
     this.members(); // Remembered now: orphans lose the parent by which they are found.
     if (isAlive(this.#root) && graceMs > 0) {
       sendSignal(-this.#root.pid, 'SIGINT');
+      this.#signal('SIGCONT');
       await until(() => !isAlive(this.#root), graceMs);
     }
     await this.endLeftovers();
@@ -72,6 +94,7 @@ export class Family {
       await sleep(LOOK_MS); // Somebody is just becoming another program; it may be ours.
     }
     this.#signal('SIGTERM');
+    this.#signal('SIGCONT');
     await until(() => this.living().length === 0, TERM_MS);
     const deadline = performance.now() + KILL_MS;
     while (this.members().length > 0 && performance.now() < deadline) {

@@ -68,6 +68,7 @@ function restOf(state: RunState, task: TaskState): string {
   }
   if (attempt === undefined) {
     if (resultOf(task) === 'cancelled') return 'cancelled';
+    if (task.skipped !== null) return 'skipped: given up';
     if (failure === null) return 'not started';
     return `${failure.kind}: ${brief(failure.message, 200)}`;
   }

@@ -37,9 +37,15 @@ export function resultOf(task: TaskState): Result {
   if (isGood(task)) return 'succeeded';
   if (task.status.kind !== 'failed') return task.cancelled ? 'cancelled' : 'unfinished';
   const { kind } = task.status.failure;
-  if (kind === 'dependency-failed') return 'skipped';
+  if (kind === 'dependency-failed' || task.skipped !== null) return 'skipped';
   if (kind === 'cancelled') return 'cancelled';
   return kind === 'interrupted' ? 'unfinished' : 'failed';
+}
+
+/** How a pause is called: whether agents go on or are halted. */
+export function pauseWord({ paused }: Pick<RunState, 'paused'>): string | null {
+  if (paused === null) return null;
+  return paused.suspended ? 'paused, agents suspended' : 'paused';
 }
 
 /** How many tasks have each result. */

@@ -136,6 +136,7 @@ const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
   schema: 'The answer did not have the form that was asked for. See what the agent said.',
   permanent: 'Trying the same again will not help. See what the agent said.',
   cancelled: 'Going on starts it again; its work so far is kept.',
+  skipped: 'Somebody gave it up; `landfast retry` takes it up again.',
   interrupted: 'Going on continues it where it stopped.',
   'session-lost': 'The agent has lost its memory of the task; going on starts a new session.',
   stuck: 'See what it kept doing; a clearer task or other tools may help.',

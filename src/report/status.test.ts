@@ -180,3 +180,27 @@ test('an agent that has said nothing yet is silent since its attempt began', () 
   const { tasks } = statusJson(state, { run: 'r1', now: state.at + 2_000, live: true, hearing });
   expect(tasks[0]).toMatchObject({ state: 'stale', silent_sec: 2, detail: 'silent for 2.0 s' });
 });
+
+test('a paused run says so, what stands still, and how to go on', () => {
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }]).start('a');
+  run.add({ type: 'task.skipped', task: 'c', satisfied: true });
+  run.giveUp('c', { kind: 'skipped', message: 'Given up.' });
+  run.giveUp('d', { kind: 'auth', message: 'Not signed in.' });
+  run.add({ type: 'task.skipped', task: 'd', satisfied: false });
+  run.add({ type: 'run.paused', suspended: true });
+  const info = { run: 'r1', now: NOW, live: true };
+  expect(statusText(run.state(), info)).toMatchInlineSnapshot(`
+    "accounts  r1  paused, agents suspended
+    1 m 00 s  $0.00  landed 0/4  head 0001ccc, for main
+
+    ‖ a  suspended  #1  59 s  halted
+    · b  waiting              the run is paused
+    ⊘ c  skipped              given up; taken as done
+    ⊘ d  skipped              given up after it failed (auth)
+
+    The run is paused. Go on: landfast resume r1
+    "
+  `);
+  expect(statusJson(run.state(), info)).toMatchObject({ paused: { suspended: true }, skipped: 2 });
+  expect(runRow(run.state(), info).outcome).toBe('paused');
+});

@@ -22,7 +22,7 @@ import {
   seconds,
   shortSha,
 } from './format.ts';
-import { countResults, deliveriesOf, progressText, STOPPING_WORDS } from './outcome.ts';
+import { countResults, deliveriesOf, pauseWord, progressText, STOPPING_WORDS } from './outcome.ts';
 import { resumeCommand } from './remedy.ts';
 import type { Hearing, TaskView } from './task-view.ts';
 import { silenceOf, taskView } from './task-view.ts';
@@ -60,6 +60,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
     outcome: state.outcome,
     live: info.live,
     stopping: state.stopping,
+    paused: state.paused,
     started_at: isoTime(state.startedAt),
     finished_at: isoTime(state.finishedAt),
     elapsed_sec: seconds(elapsedMs(state, info)),
@@ -92,7 +93,7 @@ export interface RunRow {
   readonly run: string;
   readonly name: string;
   readonly startedAt: number;
-  readonly outcome: RunOutcome | 'live' | 'unfinished';
+  readonly outcome: RunOutcome | 'live' | 'paused' | 'unfinished';
   readonly good: number;
   readonly failed: number;
   readonly total: number;
@@ -106,12 +107,16 @@ export function runRow(state: RunState, info: { run: string; live: boolean }): R
     run: info.run,
     name: state.plan.name,
     startedAt: state.startedAt,
-    outcome: state.outcome ?? (info.live ? 'live' : 'unfinished'),
+    outcome: state.outcome ?? (info.live ? liveWord(state) : 'unfinished'),
     good: counts.succeeded,
     failed: counts.failed,
     total: state.tasks.size,
     costUsd: costOf(state),
   };
+}
+
+function liveWord({ paused }: RunState): 'live' | 'paused' {
+  return paused === null ? 'live' : 'paused';
 }
 
 /** The list of runs; `time` is how the user's clock would show a moment. */
@@ -140,6 +145,7 @@ const OUTCOME_STYLES: Readonly<Record<RunRow['outcome'], Style>> = {
   cancelled: 'warn',
   interrupted: 'warn',
   live: 'accent',
+  paused: 'warn',
   unfinished: 'warn',
 };
 
@@ -178,7 +184,7 @@ function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
 function condition(state: RunState, { live }: StatusInfo): string {
   if (state.outcome !== null) return state.outcome;
   if (!live) return 'left behind';
-  if (state.stopping === null) return 'running';
+  if (state.stopping === null) return pauseWord(state) ?? 'running';
   return `${STOPPING_WORDS[state.stopping.mode]} (${brief(state.stopping.why, 80)})`;
 }
 
@@ -199,6 +205,9 @@ function footer(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
   const queue = queueOf(state);
   if (queue.length > 0) lines.push(`Landing queue: ${nameList(queue, 8)}`);
   lines.push(...publishLines(state, paint), ...keptLines(state));
+  if (info.live && state.paused !== null && state.outcome === null) {
+    lines.push(`The run is paused. Go on: ${paint('accent', resumeCommand(info.run))}`);
+  }
   if (state.outcome === 'interrupted' || (state.outcome === null && !info.live)) {
     lines.push(`No engine works on this run. Go on: ${paint('accent', resumeCommand(info.run))}`);
   }

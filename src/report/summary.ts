@@ -7,7 +7,7 @@
 
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import { costOf } from '../model/state.ts';
+import { costOf, isMet } from '../model/state.ts';
 import { brief } from './clean.ts';
 import type { Ink } from './format.ts';
 import { durationText, moneyText, nameList, PLAIN_INK, shortSha } from './format.ts';
@@ -56,7 +56,8 @@ export function summaryText(state: RunState, info: SummaryInfo): string {
 
 /** How a run ends for its caller. Being interrupted is decided by who caught the signal. */
 export function exitCodeOf(state: RunState): 0 | 1 | 3 {
-  const bad = tasksWith(state, 'failed', 'skipped', 'cancelled', 'unfinished');
+  const open = tasksWith(state, 'failed', 'skipped', 'cancelled', 'unfinished');
+  const bad = open.filter((task) => !isMet(task));
   if (bad.length === 0) return isUnpublished(state) ? 1 : 0;
   const onlyConflicts = bad.every((task) => rootKind(state, task) === 'conflict');
   return onlyConflicts && state.publish.kind !== 'blocked'

@@ -86,6 +86,7 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
       if (state.outcome !== null) return shape('not started', RESULT_ICONS.unfinished, 'dim', '');
       return shape('waiting', '·', 'dim', waitDetail(state, task, context));
     case 'running':
+      if (state.paused?.suspended === true) return shape('suspended', '‖', 'warn', 'halted');
       return runningShape(task, context);
     case 'stopped':
       return stoppedShape(state, task, context);
@@ -134,9 +135,16 @@ function overShape(task: TaskState, result: Result): Shape {
     return shape('skipped', symbol, 'warn', `needs ${nameList([failure.dependency])}`);
   }
   const detail = failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
+  if (task.skipped !== null) return shape('skipped', symbol, 'warn', skippedDetail(task));
   if (result === 'cancelled') return shape('cancelled', symbol, 'warn', '');
   if (result === 'unfinished') return shape('stopped', symbol, 'warn', detail);
   return shape('failed', symbol, 'bad', detail);
+}
+
+function skippedDetail({ skipped, status }: TaskState): string {
+  const failed = status.kind === 'failed' && status.failure.kind !== 'skipped';
+  const before = failed ? `given up after it failed (${status.failure.kind})` : 'given up';
+  return skipped?.satisfied === true ? `${before}; taken as done` : before;
 }
 
 function shape(word: string, symbol: string, style: Style, detail: string): Shape {

@@ -7,7 +7,7 @@
 
 import { overlaps } from '../model/scope.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import { costOf, isGood } from '../model/state.ts';
+import { costOf, isMet } from '../model/state.ts';
 import { brief } from './clean.ts';
 import { durationText, nameList } from './format.ts';
 
@@ -39,7 +39,8 @@ export function crowdOf(state: RunState): Crowd {
 export function startWait(state: RunState, task: TaskState, crowd: Crowd): string {
   const { spec } = task;
   if (state.stopping !== null) return 'the run is stopping';
-  const unmet = spec.needs.filter((id) => !isMet(state, id));
+  if (state.paused !== null) return 'the run is paused';
+  const unmet = spec.needs.filter((id) => !isNeedMet(state, id));
   if (unmet.length > 0) return `needs ${nameList(unmet)}`;
   const limit = spec.group === undefined ? undefined : state.plan.limits.groups[spec.group];
   if (spec.group !== undefined && limit !== undefined) {
@@ -64,7 +65,7 @@ export function retryWait(now: number, retryAt: number | null): string {
   return retryAt <= now ? 'retry now' : `retry in ${durationText(retryAt - now)}`;
 }
 
-function isMet(state: RunState, id: string): boolean {
+function isNeedMet(state: RunState, id: string): boolean {
   const task = state.tasks.get(id);
-  return task !== undefined && isGood(task);
+  return task !== undefined && isMet(task);
 }

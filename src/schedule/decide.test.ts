@@ -324,3 +324,54 @@ describe('stopping', () => {
     expect(facts(journal)).toEqual(['task.failed a', 'task.failed b', 'task.failed c']);
   });
 });
+
+describe('what a person asks for', () => {
+  const retry = (task: string, fresh = false) => ({ type: 'task.retried', task, fresh }) as const;
+  const PERMANENT: Failure = { kind: 'permanent', message: 'No.' };
+
+  test('a paused run starts nothing, and lets finished work land', () => {
+    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }]).start('a').finish('a');
+    journal.add({ type: 'run.paused', suspended: false });
+    expect(facts(journal)).toEqual(['merge.started a']);
+    journal.add({ type: 'run.continued' });
+    expect(facts(journal)).toEqual(['merge.started a', 'attempt.started b']);
+  });
+
+  test('a retried task goes on in its session at once, whatever the policy says', () => {
+    const journal = new JournalBuilder([{ id: 'a' }]).start('a').use('a', 1);
+    journal.fail('a', PERMANENT).giveUp('a', PERMANENT).keep('a', 'Work.').add(retry('a'));
+    const [first] = decided(journal).decisions;
+    expect(first?.record).toMatchObject({
+      type: 'attempt.started',
+      attempt: 2,
+      start: { kind: 'continue', session: 'session-of-a' },
+    });
+    expect(first?.perform).toMatchObject({ before: PERMANENT });
+  });
+
+  test('a retried task may begin anew', () => {
+    const journal = new JournalBuilder([{ id: 'a' }]).start('a').use('a', 1);
+    journal.fail('a', TRANSIENT).add(retry('a', true));
+    const [first] = decided(journal, START + 5_000).decisions;
+    expect(first?.record).toMatchObject({ attempt: 2, start: { kind: 'fresh' } });
+  });
+
+  test('a retried task waits until its workspace is out of the way', () => {
+    const journal = new JournalBuilder([{ id: 'a' }]).start('a').fail('a', PERMANENT);
+    journal.giveUp('a', PERMANENT).add({ type: 'workspace.released', task: 'a' }).add(retry('a'));
+    expect(facts(journal)).toEqual([]);
+    journal.add({ type: 'workspace.removed', task: 'a' });
+    expect(facts(journal)).toEqual(['attempt.started a']);
+  });
+
+  test('a skipped task fails, and so does what needs it unless it is taken as done', () => {
+    const skipped = (satisfied: boolean) =>
+      new JournalBuilder([{ id: 'a' }, { id: 'b', needs: ['a'] }])
+        .add({ type: 'task.skipped', task: 'a', satisfied })
+        .giveUp('a', { kind: 'skipped', message: 'Given up.' });
+    expect(facts(skipped(false))).toEqual(['task.failed b']);
+    expect(facts(skipped(true))).toEqual(['attempt.started b']);
+    const done = skipped(true).start('b').finish('b', { commit: null }).keep('b', 'Asked for.');
+    expect(facts(done)).toEqual(['run.finished succeeded']);
+  });
+});

@@ -12,12 +12,12 @@
 import type { Effect, PublishEffect, ReleaseEffect } from '../model/effect.ts';
 import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Sha } from '../model/plan.ts';
-import { isGood, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
+import { isGood, isMet, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
 import { isSpent, Purse } from './budget.ts';
 import { land } from './landing.ts';
 import { byPriority, scopesMeet } from './priority.ts';
-import { type Capabilities, type Next, nextAfter } from './retry.ts';
+import { type Capabilities, type Next, nextAfter, retriedStart } from './retry.ts';
 
 export interface Decision {
   readonly record: Event;
@@ -62,9 +62,14 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
   if (task.cancelled || state.stopping?.mode === 'cancel') {
     return { kind: 'cancelled', message: 'Cancelled; its work so far is kept.' };
   }
-  const failed = spec.needs.find((need) => state.tasks.get(need)?.status.kind === 'failed');
-  if (failed !== undefined && status.kind === 'waiting') {
-    const message = `Not started: it needs ${failed}, which failed.`;
+  if (task.skipped !== null) {
+    return { kind: 'skipped', message: 'Given up by somebody; its work so far is kept.' };
+  }
+  const failed = lostNeed(state, task);
+  if (failed !== null && !isQueued(state, task, agents)) {
+    const word = state.tasks.get(failed)?.skipped ? 'was skipped' : 'failed';
+    const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
+    const message = `${so}: it needs ${failed}, which ${word}.`;
     return { kind: 'dependency-failed', message, dependency: failed };
   }
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
@@ -76,6 +81,15 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
     return { kind: 'budget', message };
   }
   return null;
+}
+
+/** The first task it needs that failed, unless somebody said to go on without. */
+function lostNeed(state: RunState, { spec }: TaskState): TaskId | null {
+  const isLost = (id: TaskId): boolean => {
+    const task = state.tasks.get(id);
+    return task?.status.kind === 'failed' && !isMet(task);
+  };
+  return spec.needs.find(isLost) ?? null;
 }
 
 /** Workspaces that nothing uses any more. */
@@ -120,7 +134,7 @@ export function publishEffect(state: RunState, head: Sha, target: string): Publi
 }
 
 function isQueued(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
-  if (task.cancelled) return false;
+  if (task.cancelled || task.skipped !== null) return false;
   return task.status.kind === 'committed' || nextOf(state, task, agents)?.kind === 'queue';
 }
 
@@ -130,7 +144,7 @@ function start(
   now: number,
   agents: AgentsKnown,
 ): { readonly decisions: readonly Decision[]; readonly wakeAt: number | null } {
-  if (state.stopping !== null) return { decisions: [], wakeAt: null };
+  if (state.stopping !== null || state.paused !== null) return { decisions: [], wakeAt: null };
   const tasks = [...state.tasks.values()];
   const { due, wakeAt } = dueNow(state, now, agents);
   const active = tasks.filter(({ status }) => status.kind === 'running');
@@ -178,11 +192,14 @@ function holdsScope(state: RunState, task: TaskState, agents: AgentsKnown): bool
   return kind === 'running' || kind === 'merging' || isQueued(state, task, agents);
 }
 
-function mayStart(state: RunState, { spec, status, cancelled }: TaskState): boolean {
-  if (cancelled || (status.kind !== 'waiting' && status.kind !== 'stopped')) return false;
+function mayStart(state: RunState, task: TaskState): boolean {
+  const { spec, status } = task;
+  if (status.kind !== 'waiting' && status.kind !== 'stopped') return false;
+  if (task.cancelled || task.skipped !== null) return false;
+  if (task.workspace === 'released') return false; // A retried task's workspace is on its way out.
   return spec.needs.every((need) => {
     const needed = state.tasks.get(need);
-    return needed !== undefined && isGood(needed);
+    return needed !== undefined && isMet(needed);
   });
 }
 
@@ -237,6 +254,11 @@ function nextOf(state: RunState, task: TaskState, agents: AgentsKnown): Next | n
   if (task.status.kind === 'waiting')
     return { kind: 'attempt', at: 0, start: firstStart(state, task) };
   if (task.status.kind !== 'stopped') return null;
+  const { retried } = task;
+  if (retried !== null) {
+    const start = retriedStart(task, task.status, agents(task.spec.agent));
+    return { kind: 'attempt', at: retried.at, start };
+  }
   return nextAfter(task, task.status, state.plan.landing, agents(task.spec.agent));
 }
 
@@ -270,7 +292,7 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
     const effect = publishEffect(state, head, target);
     return [{ record: { type: 'publish.started', head }, perform: effect }];
   }
-  return finished(tasks.every(isGood) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');
+  return finished(tasks.every(isMet) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');
 }
 
 function isUnpublished({ plan, head, base, publish }: RunState): boolean {

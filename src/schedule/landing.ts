@@ -52,11 +52,15 @@ function withdrawals(state: RunState): readonly Decision[] {
     if (at < first) return false;
     const isBroken = candidate.onto !== below;
     below = commitOf(candidate);
-    return isEnding || isBroken || state.tasks.get(candidate.task)?.cancelled === true;
+    return isEnding || isBroken || isUnwanted(state.tasks.get(candidate.task));
   });
   if (from < 0) return [];
   const why = isEnding ? 'The run is stopping.' : 'What it was built on is gone.';
   return queue.slice(from).flatMap((candidate) => withdrawn(candidate, why));
+}
+
+function isUnwanted(task: TaskState | undefined): boolean {
+  return task !== undefined && (task.cancelled || task.skipped !== null);
 }
 
 /** One that is just being built cannot be called back; a moment later it can. */

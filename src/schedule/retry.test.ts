@@ -28,6 +28,7 @@ const OF_KIND: { readonly [K in FailureKind]: Failure & { kind: K } } = {
   stuck: { kind: 'stuck', message },
   'session-lost': { kind: 'session-lost', message },
   permanent: { kind: 'permanent', message },
+  skipped: { kind: 'skipped', message },
   cancelled: { kind: 'cancelled', message },
   interrupted: { kind: 'interrupted', message },
   'no-change': { kind: 'no-change', message },

@@ -36,6 +36,15 @@ const LONGEST_PAUSE = 5 * MINUTE;
 const LIMIT_PAUSES = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
 const MOST_LIMIT_WAITS = 20;
 
+/** The attempt that somebody asked for: whatever the policy says of its stop, and at once. */
+export function retriedStart(task: TaskState, stopped: Stopped, agent: Capabilities): AttemptStart {
+  const { failure, work } = stopped;
+  if (task.retried?.fresh === true) return { kind: 'fresh' };
+  // Its own last failure counts: being given up says nothing of the session.
+  if (work === null) return startAgain(task, task.attempts.at(-1)?.failure ?? failure, agent);
+  return { kind: 'rework', session: agent.resume ? task.session : null, commit: work };
+}
+
 /** Decides what comes after a stop. */
 export function nextAfter(
   task: TaskState,
@@ -92,6 +101,7 @@ function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, '
     case 'schema':
     case 'permanent':
     case 'cancelled':
+    case 'skipped':
     case 'commit-failed':
     case 'gate-failed':
     case 'conflict':

@@ -14,7 +14,7 @@ import { costOf, isGood } from '../model/state.ts';
 import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
-import { progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
+import { pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
 import type { Hearing, ViewContext } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
 import { crowdOf } from '../report/wait.ts';
@@ -131,12 +131,15 @@ function countWord(task: TaskState): (typeof COUNT_ORDER)[number] {
   }
 }
 
-function stoppingSpans({ stopping, publish }: RunState): Span[] {
+function stoppingSpans(state: RunState): Span[] {
+  const { stopping, publish } = state;
+  const paused = pauseWord(state);
   if (stopping !== null) {
     return [
       { text: `${STOPPING_WORDS[stopping.mode]} (${brief(stopping.why, 60)})  `, style: 'warn' },
     ];
   }
+  if (paused !== null) return [{ text: `${paused}  `, style: 'warn' }];
   return publish.kind === 'running' ? [{ text: 'publishing  ', style: 'accent' }] : [];
 }
 
@@ -180,7 +183,8 @@ interface RowLayout {
 function taskLine(view: LiveView, task: TaskState, layout: RowLayout): string {
   const { width, now } = view;
   const row = taskView(view.state, task, layout.context);
-  const moving = task.status.kind === 'running' || task.status.kind === 'merging';
+  const halted = view.state.paused?.suspended === true;
+  const moving = task.status.kind === 'merging' || (task.status.kind === 'running' && !halted);
   const symbol = moving ? SPINNER[Math.floor(now / SPIN_MS) % SPINNER.length]! : row.symbol;
   const ran = row.attempt > 0;
   const time = pad(ran ? durationText(row.elapsedMs) : '', TIME_WIDTH, 'left');

@@ -87,6 +87,28 @@ test('stopping and cancelling are told', () => {
   `);
 });
 
+test('what a person asks for is told', () => {
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b' }]);
+  run.add({ type: 'run.paused', suspended: false }).add({ type: 'run.paused', suspended: true });
+  run.add({ type: 'run.continued' }).add({ type: 'task.skipped', task: 'a', satisfied: true });
+  run.giveUp('a', { kind: 'skipped', message: 'Given up.' });
+  run.add({ type: 'task.skipped', task: 'b', satisfied: false });
+  run.add({ type: 'task.retried', task: 'b', fresh: false });
+  run.add({ type: 'task.retried', task: 'b', fresh: true });
+  expect(linesOf(run).slice(1)).toMatchInlineSnapshot(`
+    [
+      "12:00:01  (run)      paused: no new attempts, running agents go on",
+      "12:00:02  (run)      paused: no new attempts, running agents are suspended",
+      "12:00:03  (run)      goes on",
+      "12:00:04  a          is given up, as if it were done",
+      "12:00:05  a          skipped",
+      "12:00:06  b          is given up",
+      "12:00:07  b          is tried again",
+      "12:00:08  b          is tried again, from the start",
+    ]
+  `);
+});
+
 test('a blocked publication is told with what to do', () => {
   expect(linesOf(publishBlocked()).slice(-3)).toMatchInlineSnapshot(`
     [

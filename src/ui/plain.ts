@@ -48,6 +48,12 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
       return event.retry.length === 0 ? 'resumed' : `resumed; again: ${nameList(event.retry)}`;
     case 'run.stopping':
       return `${STOPPING[event.mode]} (${brief(event.why, 120)})`;
+    case 'run.paused':
+      return event.suspended
+        ? 'paused: no new attempts, running agents are suspended'
+        : 'paused: no new attempts, running agents go on';
+    case 'run.continued':
+      return 'goes on';
     case 'run.finished':
       return endText(state, at);
     case 'publish.started':
@@ -100,6 +106,10 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return overText(event.failure, task);
     case 'task.cancelled':
       return 'is to be cancelled';
+    case 'task.retried':
+      return event.fresh ? 'is tried again, from the start' : 'is tried again';
+    case 'task.skipped':
+      return event.satisfied ? 'is given up, as if it were done' : 'is given up';
     case 'workspace.kept':
       return `kept: ${brief(event.why, 200)}`;
     case 'attempt.session':
@@ -174,7 +184,7 @@ function filesText(task: TaskState): string {
 function overText(failure: Failure, task: TaskState): string {
   if (failure.kind === 'dependency-failed')
     return `skipped: needs ${brief(failure.dependency, 60)}`;
-  if (failure.kind === 'cancelled') return 'cancelled';
+  if (failure.kind === 'cancelled' || failure.kind === 'skipped') return failure.kind;
   const tries = task.attempts.length;
   if (tries === 0) return `failed, ${failureText(failure)}`;
   return `failed for good after ${count(tries, 'attempt')} (${failure.kind})`;

@@ -12,6 +12,7 @@ import type { Agent } from '../agents/agent.ts';
 import { attemptPrompt } from '../agents/prompt.ts';
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
+import type { Suspension } from '../base/suspension.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { AttemptStart, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
@@ -38,6 +39,8 @@ export interface Site {
   resolveDir(dir: string): string;
   /** The fence around what runs in a workspace; null where the plan wants none. */
   fenceFor(workspace: string, task: TaskSpec): Fence | null;
+  /** Halts every attempt of the run, and its time. */
+  readonly suspension: Suspension;
   /** The program a user named for an agent. */
   executableOf(agent: string): string | null;
 }
@@ -103,9 +106,9 @@ async function tryTask(
   const { text, structured } = outcome;
   const end = { exitCode, text, status, ...(structured === undefined ? {} : { structured }) };
   if (site.ground === null || place.root === null) {
-    const env = allowedEnv(site.userEnv, []);
+    const around = { env: allowedEnv(site.userEnv, []), suspension: site.suspension };
     const checked = { task, dir: place.dir, mark };
-    const red = task.mode === 'here' ? await runChecks(env, checked, signal) : null;
+    const red = task.mode === 'here' ? await runChecks(around, checked, signal) : null;
     return { ...failed(red), ...end };
   }
   const base = effect.base;
@@ -159,6 +162,7 @@ async function speakWatched(
       userEnv: site.userEnv,
       extraEnv: { ...task.env, ...attemptEnv(ids) },
       resolve: site.resolveDir,
+      suspension: site.suspension,
       fence: place.root === null ? null : site.fenceFor(place.root, task),
     },
     emit,

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
 import { messageOf } from '../base/errors.ts';
 import { type Exit, exitCode } from '../base/exit.ts';
+import type { Suspension } from '../base/suspension.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { Chatter, Emit } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
@@ -42,6 +43,8 @@ export interface Speech {
   readonly resolve: (dir: string) => string;
   /** Wraps the program so that it can write only where it may; null where there is no fence. */
   readonly fence: Fence | null;
+  /** Halts the agent and its time, together with the others of the run. */
+  readonly suspension: Suspension;
 }
 
 /** A program as it is started inside of a fence; `temp` is a folder it may write to as well. */
@@ -66,6 +69,7 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
   const job = jobOf(speech);
   const idleMs = agent.can.prose ? task.idleMs : Number.POSITIVE_INFINITY;
   using watch = new Watch({ timeoutMs: task.timeoutMs, idleMs });
+  using _ = speech.suspension.join(watch);
   const listener = new Listener({ speech, job, watch }, emit);
   const temp = scratchFolder(speech.run);
   try {
@@ -76,6 +80,7 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
         cwd: speech.dir,
         graceMs: GRACE_MS,
         mark: speech.mark,
+        suspension: speech.suspension,
         onStart: (input) => listener.begin(input),
         onLine: (line, from) => listener.line(line, from),
       },

@@ -9,8 +9,11 @@
  *   T4. An agent that cannot log in is ended at its first retry: it would go on for minutes.
  *   T5. The same tool call again and again is not progress, however busy it looks.
  *   T6. The first reason wins.
+ *   T7. While it is halted no time passes.
  */
 
+import { Countdown } from '../base/countdown.ts';
+import type { Haltable } from '../base/suspension.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { Failure } from '../model/failure.ts';
 
@@ -22,13 +25,14 @@ const MOST_REPEATS = 20;
 /** Why the watch ended an agent: a failure, or that it was done and only lingered. */
 export type Ended = { readonly failure: Failure } | { readonly lingered: true };
 
-export class Watch implements Disposable {
+export class Watch implements Disposable, Haltable {
   readonly #stop = new AbortController();
   readonly #limits: { readonly timeoutMs: number; readonly idleMs: number };
-  readonly #total: NodeJS.Timeout;
+  readonly #total: Countdown;
   readonly #tools = new Set<string>();
-  #idle: NodeJS.Timeout | undefined;
-  #linger: NodeJS.Timeout | undefined;
+  #idle: Countdown | null = null;
+  #linger: Countdown | null = null;
+  #halted = false;
   #background = 0;
   #lastCall = '';
   #repeats = 0;
@@ -36,10 +40,10 @@ export class Watch implements Disposable {
   constructor(limits: { readonly timeoutMs: number; readonly idleMs: number }) {
     this.#limits = limits;
     const { timeoutMs } = limits;
-    this.#total = setTimeout(() => {
+    this.#total = new Countdown(timeoutMs, () => {
       const message = `Not finished after ${seconds(timeoutMs)}.`;
       this.#end({ failure: { kind: 'total-timeout', message, afterMs: timeoutMs } });
-    }, timeoutMs);
+    });
     this.alive();
   }
 
@@ -50,34 +54,52 @@ export class Watch implements Disposable {
 
   /** The agent said something. */
   alive(extraMs = 0): void {
-    clearTimeout(this.#idle);
+    this.#idle?.[Symbol.dispose]();
     const { idleMs } = this.#limits;
     if (!Number.isFinite(idleMs)) return;
     const patience = (this.#tools.size > 0 ? idleMs * TOOL_PATIENCE : idleMs) + extraMs;
-    this.#idle = setTimeout(() => {
+    this.#idle = this.#countdown(patience, () => {
       const message = `No sign of life for ${seconds(patience)}.`;
       this.#end({ failure: { kind: 'idle-timeout', message, afterMs: patience } });
-    }, patience);
+    });
   }
 
   /** What it said meant this. */
   saw(event: AgentEvent): void {
-    clearTimeout(this.#linger);
+    this.#linger?.[Symbol.dispose]();
+    this.#linger = null;
     if (event.type === 'tool.start') this.#call(event);
     if (event.type === 'tool.end') this.#tools.delete(event.id);
     if (event.type === 'activity') this.#background = event.background ?? this.#background;
     if (event.type === 'retry' && event.failure.kind === 'auth')
       this.#end({ failure: event.failure });
     if (event.type === 'result' && this.#background === 0) {
-      this.#linger = setTimeout(() => this.#end({ lingered: true }), LINGER_MS);
+      this.#linger = this.#countdown(LINGER_MS, () => this.#end({ lingered: true }));
     }
     this.alive(event.type === 'retry' ? event.delayMs : 0);
   }
 
+  halt(): void {
+    this.#halted = true;
+    for (const countdown of this.#countdowns()) countdown.halt();
+  }
+
+  goOn(): void {
+    this.#halted = false;
+    for (const countdown of this.#countdowns()) countdown.goOn();
+  }
+
   [Symbol.dispose](): void {
-    clearTimeout(this.#total);
-    clearTimeout(this.#idle);
-    clearTimeout(this.#linger);
+    for (const countdown of this.#countdowns()) countdown[Symbol.dispose]();
+  }
+
+  #countdowns(): readonly Countdown[] {
+    return [this.#total, this.#idle, this.#linger].filter((each) => each !== null);
+  }
+
+  /** Lines that were on their way may still come in after the halt. */
+  #countdown(ms: number, over: () => void): Countdown {
+    return new Countdown(ms, over, this.#halted);
   }
 
   #call({ id, name, input }: AgentEvent & { type: 'tool.start' }): void {

@@ -8,6 +8,7 @@
 
 import { constants, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Suspension } from '../base/suspension.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
@@ -25,12 +26,15 @@ export type Brought =
   | { readonly kind: 'failed'; readonly message: string; readonly output: string }
   | { readonly kind: 'stopped' };
 
+export interface Placed {
+  readonly dir: string;
+  readonly key: string;
+  readonly mark: string;
+  readonly suspension: Suspension | null;
+}
+
 /** Copies untracked files into a workspace and runs its set-up, unless that was done for `key`. */
-export async function bring(
-  ground: Ground,
-  place: { readonly dir: string; readonly key: string; readonly mark: string },
-  signal: AbortSignal,
-): Promise<Brought> {
+export async function bring(ground: Ground, place: Placed, signal: AbortSignal): Promise<Brought> {
   const { exclude = [] } = ground.plan.workspace;
   if (exclude.length > 0) await addExcludes(ground.repository.commonDir, exclude, signal);
   await copyUntracked(ground, place.dir, signal);
@@ -38,7 +42,7 @@ export async function bring(
   if ((await setupOf(place.dir))?.key === place.key) return { kind: 'ready' };
   for (const command of ground.plan.workspace.setup) {
     const result: CheckResult = await check(
-      { dir: place.dir, command, env: ground.env, timeoutMs: SETUP_LIMIT_MS, mark: place.mark },
+      { ...place, command, env: ground.env, timeoutMs: SETUP_LIMIT_MS },
       signal,
     );
     if (result.kind === 'stopped') return result;

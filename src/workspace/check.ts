@@ -5,6 +5,8 @@
  *   C2. What is kept of its output is the end, bounded, because that is where failures say why.
  */
 
+import { Countdown } from '../base/countdown.ts';
+import type { Suspension } from '../base/suspension.ts';
 import { run } from '../process/run.ts';
 
 export interface Check {
@@ -14,6 +16,8 @@ export interface Check {
   readonly timeoutMs: number;
   /** Found in the environment of everything it starts. */
   readonly mark: string;
+  /** Halts it, and its time; null for what no pause concerns. */
+  readonly suspension: Suspension | null;
 }
 
 export type CheckResult =
@@ -29,7 +33,9 @@ const GRACE_MS = 2_000;
 export async function check(what: Check, signal: AbortSignal): Promise<CheckResult> {
   const output = new Tail(OUTPUT_CHARS);
   const began = performance.now();
-  const limit = AbortSignal.timeout(what.timeoutMs);
+  const limit = new AbortController();
+  using countdown = new Countdown(what.timeoutMs, () => limit.abort('time limit'));
+  using _ = what.suspension?.join(countdown);
   const exit = await run(
     {
       file: '/bin/sh',
@@ -39,9 +45,10 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
       stdin: '',
       graceMs: GRACE_MS,
       mark: what.mark,
+      ...(what.suspension === null ? {} : { suspension: what.suspension }),
       onLine: (line) => output.add(line),
     },
-    AbortSignal.any([signal, limit]),
+    AbortSignal.any([signal, limit.signal]),
   );
   const ms = Math.round(performance.now() - began);
   if (signal.aborted) return { kind: 'stopped' };

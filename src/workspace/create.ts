@@ -57,7 +57,8 @@ export async function createWorkspace(
   try {
     await checkOut(ground, order, dir, signal);
     await inject(ground, { dir, mode: specOf(ground, order.task).mode }, signal);
-    const brought = await bring(ground, { dir, key: 'workspace', mark: order.mark }, signal);
+    const place = { dir, key: 'workspace', mark: order.mark, suspension: ground.suspension };
+    const brought = await bring(ground, place, signal);
     if (brought.kind === 'ready') return { kind: 'ready', dir };
     if (brought.kind === 'stopped') return brought;
     return { kind: 'failed', message: `${brought.message}\n${brought.output}` };

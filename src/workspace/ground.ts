@@ -10,6 +10,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { assert } from '../base/assert.ts';
+import type { Suspension } from '../base/suspension.ts';
 import type { Repository } from '../git/repository.ts';
 import { ownerOf } from '../git/worktree.ts';
 import { runBranch, taskBranch, workspaceName } from '../model/names.ts';
@@ -23,6 +24,8 @@ export interface Ground {
   /** The environment of set-up commands, checks and gates. */
   readonly env: Readonly<Record<string, string>>;
   readonly pool: Pool;
+  /** Halts what runs for an attempt; gates are not concerned. */
+  readonly suspension: Suspension;
 }
 
 /** The folder that the workspaces of all runs are in. */

@@ -61,7 +61,7 @@ export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal)
     if (isPristine) ground.pool.note(dir);
     return judged;
   }
-  const red = await runChecks(ground.env, work, signal);
+  const red = await runChecks(ground, work, signal);
   if (red !== null) return bad(red);
   const now = await changedFiles(dir, base, signal); // Checks may have changed something, too.
   const late = await judgeFiles(work, now, signal);
@@ -110,13 +110,15 @@ function outsideOf(task: TaskSpec, files: readonly string[]): readonly string[] 
 
 /** Runs a task's own checks where its work is; what is wrong, or null. */
 export async function runChecks(
-  around: Ground['env'],
+  around: Pick<Ground, 'env' | 'suspension'>,
   { task, dir, mark }: Pick<Work, 'task' | 'dir' | 'mark'>,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   for (const command of task.checks) {
-    const env = { ...around, ...task.env };
-    const result = await check({ dir, command, env, timeoutMs: task.timeoutMs, mark }, signal);
+    const env = { ...around.env, ...task.env };
+    const { timeoutMs } = task;
+    const what = { dir, command, env, timeoutMs, mark, suspension: around.suspension };
+    const result = await check(what, signal);
     signal.throwIfAborted();
     if (result.kind === 'failed') {
       const message = `The task's check failed: ${command}`;

@@ -53,7 +53,9 @@ export async function removeWorkspace(
       const ref = keptRef(ground.run, task);
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
-    if (left === 'pristine' && (await ground.pool.put(dir, runFolder(ground), signal))) {
+    // A failed task may be retried, and its branch must not be checked out elsewhere then.
+    const isDone = succeeded && left === 'pristine';
+    if (isDone && (await ground.pool.put(dir, runFolder(ground), signal))) {
       return { kind: 'removed' };
     }
   }

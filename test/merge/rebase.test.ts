@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Suspension } from '../../src/base/suspension.ts';
 import { readCommit } from '../../src/git/commit.ts';
 import { readRef } from '../../src/git/refs.ts';
 import { openRepository } from '../../src/git/repository.ts';
@@ -147,6 +148,7 @@ test('work that a dead engine has landed is found, although its commits are othe
     plan: { ...plan, landing },
     env: {},
     pool: new Pool(0),
+    suspension: new Suspension(),
   };
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });

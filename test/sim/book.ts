@@ -26,8 +26,6 @@ export interface Page {
     | 'delivered'
     | 'done'
     | 'failed';
-  /** Why it failed for good. */
-  failed: Failure['kind'] | null;
   attempts: number;
   base: Sha | null;
   /** The last finished work. */
@@ -41,6 +39,16 @@ export interface Page {
   lost: boolean;
   /** Where in the journal its cancellation is; null unless it is cancelled. */
   cancelledSeq: number | null;
+  /** The same for its being given up. */
+  skippedSeq: number | null;
+  /** It was given up, but what needs it may go on. */
+  satisfied: boolean;
+  /** Somebody asked for the next attempt, and that it begins anew. */
+  fresh: boolean;
+  /** Its last attempt ended with work. */
+  finished: boolean;
+  /** How it, its last attempt or its last landing failed. */
+  failure: Failure['kind'] | null;
   workspace: 'none' | 'live' | 'released' | 'gone';
 }
 
@@ -69,6 +77,8 @@ export class Book {
   /** The time of the entry before the newest one. */
   before = 0;
   stopping: { readonly mode: Of<'run.stopping'>['mode']; readonly seq: number } | null = null;
+  /** Null unless the run is paused. */
+  paused: { readonly suspended: boolean } | null = null;
   publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly queue: Queued[] = [];
@@ -116,19 +126,30 @@ export class Book {
   #run(event: Event): void {
     if (event.type === 'run.stopping') this.#stop(event);
     if (event.type === 'run.finished') this.#finish(event);
+    if (event.type === 'run.paused') this.#pause(event);
+    if (event.type === 'run.continued') {
+      rule(this.paused !== null, 'goes on without having been paused');
+      this.paused = null;
+    }
     if (event.type !== 'run.resumed') return;
     rule(this.outcome !== null || event.retry.length === 0, 'only an ended run gives new chances');
     this.outcome = null;
     this.stopping = null;
+    this.paused = null;
     if (this.publish === 'blocked') this.publish = 'none';
     for (const id of event.retry) {
       const page = this.page(id);
       rule(page.status === 'failed', `${id} gets a new chance without having failed`);
-      page.status = page.failed === 'push-failed' ? 'queued' : 'waiting';
-      page.fate = null;
-      page.cancelledSeq = null;
-      page.used = { counted: 0, waits: 0, reworks: 0 };
+      rule(page.skippedSeq === null, `${id} gets a new chance although it was given up`);
+      page.status = page.failure === 'push-failed' ? 'queued' : 'waiting';
+      forgive(page);
     }
+  }
+
+  #pause({ suspended }: Of<'run.paused'>): void {
+    rule(this.stopping === null, 'a run that is stopping is paused');
+    rule(this.paused?.suspended !== suspended, 'the run is paused twice');
+    this.paused = { suspended };
   }
 
   #stop({ mode }: Of<'run.stopping'>): void {
@@ -136,6 +157,7 @@ export class Book {
     const harder = before === undefined || MODES.indexOf(mode) > MODES.indexOf(before);
     rule(harder, `the run is asked to ${mode} after it was asked to ${before}`);
     this.stopping = { mode, seq: this.seq };
+    this.paused = null;
   }
 
   #finish({ outcome }: Of<'run.finished'>): void {
@@ -147,13 +169,13 @@ export class Book {
     rule(this.publish !== 'running', 'finished while publishing');
     const mode = this.stopping?.mode;
     if (mode === undefined) {
-      const good = pages.every(({ status }) => isGood(status));
+      const good = pages.every(isMet);
       rule(pages.every(isOver), 'finished although a task has not ended');
       rule(!this.unpublished || this.publish === 'blocked', 'finished without publishing');
       const expected = good && this.publish !== 'blocked' ? 'succeeded' : 'failed';
       rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
     } else {
-      const queued = pages.some((page) => page.status === 'queued' && page.cancelledSeq === null);
+      const queued = pages.some((page) => page.status === 'queued' && !isGivenUp(page));
       rule(mode !== 'drain' || !queued, 'finished draining although work waits to land');
       const expected = mode === 'cancel' ? 'cancelled' : 'interrupted';
       rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
@@ -218,6 +240,13 @@ export class Book {
       case 'task.cancelled':
         page.cancelledSeq = this.seq;
         return;
+      case 'task.retried':
+        return this.#retry(page, event);
+      case 'task.skipped':
+        rule(!isGood(page.status), `${event.task} is given up, but good`);
+        page.skippedSeq = this.seq;
+        page.satisfied = event.satisfied;
+        return;
       case 'workspace.released':
         rule(page.workspace === 'live' && isOver(page), `${event.task} is released too early`);
         page.workspace = 'released';
@@ -231,11 +260,14 @@ export class Book {
   }
 
   #start(page: Page, event: Of<'attempt.started'>): void {
-    const { spec, used, fate } = page;
+    const { spec, used } = page;
     const { id } = spec;
     rule(event.attempt === page.attempts + 1, `${id}.${event.attempt} after ${page.attempts}`);
     rule(page.cancelledSeq === null, `${id} starts although it is cancelled`);
+    rule(page.skippedSeq === null, `${id} starts although it was given up`);
     rule(this.stopping === null, `${id} starts although the run is stopping`);
+    rule(this.paused === null, `${id} starts although the run is paused`);
+    rule(page.workspace !== 'released', `${id} starts while its workspace is being removed`);
     const promised = event.budgetUsd ?? 0;
     const spends = AGENTS[spec.agent]!.prose;
     rule(!spends || this.freeUsd > -TINY_USD + promised, `${id} starts without money`);
@@ -247,9 +279,10 @@ export class Book {
       const meets = other !== page && holds && reallyMeet(other.spec, spec);
       rule(!meets, `${id} starts in the scope of ${other.spec.id}, which is ${other.status}`);
     }
-    if (fate?.kind === 'attempt' && fate.rework) used.reworks += 1;
+    if (event.start.kind === 'rework') used.reworks += 1;
     if (event.start.kind === 'fresh') page.session = null;
     page.status = 'running';
+    page.fresh = false;
     page.attempts = event.attempt;
     page.base = event.base;
     if (spec.mode !== 'here') page.workspace = 'live';
@@ -268,8 +301,10 @@ export class Book {
     const session = AGENTS[agent]!.resume ? page.session : null;
     const again = session === null ? { kind: 'fresh' } : { kind: 'continue', session };
     const unwanted = session !== null && page.spec.retry?.session === 'new';
-    const anew = page.lost || unwanted ? { kind: 'continue', session: null } : again;
-    const expected = fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
+    const forgot = page.lost || unwanted ? { kind: 'continue', session: null } : again;
+    const anew = page.fresh ? { kind: 'fresh' } : forgot;
+    const expected =
+      !page.fresh && fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
     const same = JSON.stringify(start) === JSON.stringify(expected);
     rule(same, `${id} starts again as ${JSON.stringify(start)}`);
   }
@@ -278,8 +313,10 @@ export class Book {
     const { id } = page.spec;
     rule(page.status === 'running', `${event.type} of ${id}, which is ${page.status}`);
     rule(event.attempt === page.attempts, `${event.type} of ${id}.${event.attempt} is stale`);
+    page.finished = event.type === 'attempt.finished';
     page.lost = event.type === 'attempt.failed' && event.failure.kind === 'session-lost';
     if (event.type === 'attempt.failed') {
+      page.failure = event.failure.kind;
       page.status = 'stopped';
       page.fate = afterAttempt(page.spec, event.failure, this.at, page.used);
     } else {
@@ -297,7 +334,7 @@ export class Book {
     rule(event.onto === onto, `${id} is built on ${event.onto}, not on ${onto}`);
     rule(this.#verifies || tip === undefined, `${id} lands while ${tip?.task} does`);
     rule(page.status === 'queued', `${id} merges although it is ${page.status}`);
-    rule(page.cancelledSeq === null, `${id} merges although it is cancelled`);
+    rule(!isGivenUp(page), `${id} merges although it is cancelled or given up`);
     const mode = this.stopping?.mode ?? 'drain';
     rule(mode === 'drain', `${id} merges although the run is ending`);
     rule(event.commit === page.work, `${id} merges ${event.commit}, not ${page.work}`);
@@ -367,6 +404,7 @@ export class Book {
       const before = this.queue[at - 1];
       const isGreen = before === undefined || this.#repo.green.has(before.commit ?? '');
       rule(!isBlamed || isGreen, `${id} is blamed for what may be the fault of ${before?.task}`);
+      page.failure = event.failure.kind;
       page.fate = afterRejection(this.plan.landing, event.failure, this.at, page.used);
       page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
     }
@@ -379,15 +417,32 @@ export class Book {
     const reasons: Readonly<Record<string, boolean>> = {
       cancelled: page.cancelledSeq !== null || this.stopping?.mode === 'cancel',
       budget: this.leftUsd < TINY_USD && page.status !== 'queued' && AGENTS[page.spec.agent]!.prose,
+      skipped: page.skippedSeq !== null,
       'dependency-failed':
         failure.kind === 'dependency-failed' &&
         page.spec.needs.includes(failure.dependency) &&
-        this.page(failure.dependency).status === 'failed',
+        this.page(failure.dependency).status === 'failed' &&
+        !isMet(this.page(failure.dependency)),
     };
     const exhausted = page.status === 'stopped' && page.fate?.kind === 'give-up';
     rule(reasons[failure.kind] === true || exhausted, `${id} fails too early: ${failure.kind}`);
     page.status = 'failed';
-    page.failed = failure.kind;
+    page.failure = failure.kind;
+  }
+
+  /** Finished work queues again unless it does not fit; everything else is tried again at once. */
+  #retry(page: Page, { fresh }: Of<'task.retried'>): void {
+    const { id } = page.spec;
+    const { status, failure } = page;
+    rule(status === 'failed' || status === 'stopped', `${id} is retried, but ${status}`);
+    rule(this.stopping === null, `${id} is retried although the run is stopping`);
+    if (this.publish === 'blocked') this.publish = 'none';
+    const misfit = page.finished && (failure === 'conflict' || failure === 'gate-failed');
+    forgive(page);
+    page.fresh = fresh;
+    page.fate = { kind: 'attempt', dueAt: this.at, rework: misfit };
+    page.status = page.attempts === 0 ? 'waiting' : 'stopped';
+    if (page.finished && !misfit && !fresh) page.status = 'queued';
   }
 
   page(id: TaskId): Page {
@@ -407,11 +462,30 @@ export function isGood(status: Page['status']): boolean {
   return status === 'landed' || status === 'delivered' || status === 'done';
 }
 
+/** Whether tasks that need it may start. */
+export function isMet({ status, satisfied, skippedSeq }: Page): boolean {
+  if (isGood(status)) return true;
+  return status === 'failed' && skippedSeq !== null && satisfied;
+}
+
+/** Whether somebody does not want it any more. */
+export function isGivenUp({ cancelledSeq, skippedSeq }: Page): boolean {
+  return cancelledSeq !== null || skippedSeq !== null;
+}
+
+/** All chances again. */
+function forgive(page: Page): void {
+  page.fate = null;
+  page.cancelledSeq = null;
+  page.skippedSeq = null;
+  page.satisfied = false;
+  page.used = { counted: 0, waits: 0, reworks: 0 };
+}
+
 function newPage(spec: TaskSpec): Page {
   return {
     spec,
     status: 'waiting',
-    failed: null,
     attempts: 0,
     base: null,
     work: null,
@@ -421,6 +495,11 @@ function newPage(spec: TaskSpec): Page {
     session: null,
     lost: false,
     cancelledSeq: null,
+    skippedSeq: null,
+    satisfied: false,
+    fresh: false,
+    finished: false,
+    failure: null,
     workspace: 'none',
   };
 }

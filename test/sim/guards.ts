@@ -4,7 +4,7 @@
  */
 
 import { type Effect, keyOf } from '../../src/model/effect.ts';
-import { type Book, isGood, isOver, type Page, TINY_USD } from './book.ts';
+import { type Book, isGivenUp, isGood, isMet, isOver, type Page, TINY_USD } from './book.ts';
 import type { Job } from './jobs.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
 import type { Repo } from './repo.ts';
@@ -36,8 +36,7 @@ function guardAttempt({ book, repo, jobs }: Scene, effect: Effect & { kind: 'att
   rule(announced && page.base === effect.base, `${name} begins without being recorded`);
   for (const need of page.spec.needs) {
     const work = repo.landedWork(need);
-    const good = ['done', 'delivered'].includes(book.page(need).status);
-    rule(work !== null || good, `${name} begins before ${need}`);
+    rule(work !== null || isMet(book.page(need)), `${name} begins before ${need}`);
     rule(work === null || repo.contains(effect.base, work), `${name} does not see ${need}`);
   }
   const heard = page.spec.hears.map((task) => ({ task, text: book.page(task).text }));
@@ -150,12 +149,10 @@ export function guardRest(scene: Scene, now: number): void {
   const pages = [...book.pages.values()];
   const merging = pages.some(({ status }) => status === 'merging');
   const mode = book.stopping?.mode ?? 'drain';
-  const stuck = pages.find(
-    ({ status, cancelledSeq }) => status === 'queued' && cancelledSeq === null,
-  );
+  const stuck = pages.find((page) => page.status === 'queued' && !isGivenUp(page));
   rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
   guardQueue(scene);
-  if (book.stopping !== null) return;
+  if (book.stopping !== null || book.paused !== null) return;
   const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
   const idle = pages.find((page) => pays(page) && isDue(book, page, now) && hasRoom(book, page));
   rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
@@ -172,14 +169,18 @@ function guardQueue({ book, repo, jobs }: Scene): void {
 }
 
 /** A stop or a cancellation must have reached what ran when it was recorded. */
-function guardStopped(book: Book, { effect, signal, since }: Job): void {
-  const { stopping, pages } = book;
+function guardStopped(book: Book, job: Job): void {
+  const { stopping, pages, paused } = book;
+  const { effect, signal, since } = job;
   if (effect.kind === 'release') return;
   if (effect.kind === 'land') return rule(!signal.aborted, 'a landing is stopped');
   if (effect.kind === 'verify') return guardVerdict(book, effect, signal);
-  const cancelled = effect.kind === 'publish' ? null : pages.get(effect.task)!.cancelledSeq;
+  const halts = paused?.suspended === true && effect.kind === 'attempt' && !signal.aborted;
+  rule(job.halted === halts, `${keyOf(effect)} is ${halts ? 'not ' : ''}halted`);
+  const page = effect.kind === 'publish' ? null : pages.get(effect.task)!;
+  const unwanted = Math.max(page?.cancelledSeq ?? 0, page?.skippedSeq ?? 0);
   const ended = stopping !== null && stopping.mode !== 'drain' && stopping.seq > since;
-  const meant = ended || (cancelled !== null && cancelled > since);
+  const meant = ended || unwanted > since;
   rule(!meant || signal.aborted, `${keyOf(effect)} goes on although it was stopped`);
   const reason = String(signal.reason);
   rule(!signal.aborted || /^(cancelled|interrupted)$/.test(reason), `stopped with ${reason}`);
@@ -196,11 +197,12 @@ function guardVerdict(
   rule(isWanted !== signal.aborted, `the gates of ${task} run with wanted=${isWanted}`);
 }
 
-function isDue(book: Book, { spec, status, fate, cancelledSeq }: Page, now: number): boolean {
-  if (cancelledSeq !== null) return false;
+function isDue(book: Book, page: Page, now: number): boolean {
+  const { spec, status, fate } = page;
+  if (isGivenUp(page) || page.workspace === 'released') return false;
+  if (!spec.needs.every((id) => isMet(book.page(id)))) return false;
   if (status === 'stopped') return fate?.kind === 'attempt' && fate.dueAt <= now;
-  const good = (id: string) => isGood(book.page(id).status);
-  return status === 'waiting' && spec.needs.every(good);
+  return status === 'waiting';
 }
 
 /** Certain room only: a task with a scope may be kept out by one that merely looks like its own. */

@@ -5,7 +5,8 @@
  *   J1. A job's last fact and its end are one step.
  *   J2. A job of a dead engine says nothing more, but what it did to the repository stays done. One
  *       that was about to move a ref may have moved it: nobody knows at which instant it died.
- *   J3. A stopped job ends soon, with the reason as the failure's kind, unless it was done already.
+ *   J3. A halted job does nothing until it goes on; being stopped lets it go on.
+ *   J4. A stopped job ends soon, with the reason as the failure's kind, unless it was done already.
  */
 
 import type { Effect } from '../../src/model/effect.ts';
@@ -24,6 +25,9 @@ export class Job {
   readonly since: number;
   readonly done: Promise<void>;
   over = false;
+  halted = false;
+  /** What would have happened while it was halted. */
+  #late: (() => void)[] = [];
   /** Moves the ref, for a job that has made up its mind to; null before and afterwards. */
   move: (() => void) | null = null;
   readonly #universe: Universe;
@@ -48,14 +52,22 @@ export class Job {
 
   later(ms: number, step: () => void): void {
     this.#universe.clock.after(ms, () => {
-      if (!this.over) step();
+      if (this.halted) this.#late.push(() => this.later(0, step));
+      else if (!this.over) step();
     });
+  }
+
+  halt(on: boolean): void {
+    this.halted = on && !this.signal.aborted;
+    if (this.halted) return;
+    for (const step of this.#late.splice(0)) step();
   }
 
   /** Calls the step when the job is asked to stop; at once if it was already. */
   onStop(step: (failure: Failure) => void): void {
     const told = () => {
       const kind = this.signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
+      this.halt(false);
       if (!this.over) step({ kind, message: `It was ${kind}.` });
     };
     if (this.signal.aborted) told();

@@ -5,8 +5,7 @@
  * until somebody reports something or the time is over. No real time passes.
  */
 
-import type { Log, World } from '../../src/engine/world.ts';
-import type { Command } from '../../src/model/command.ts';
+import type { Log, Wish, World } from '../../src/engine/world.ts';
 import type { Effect } from '../../src/model/effect.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
 import { guardRest, guardStart } from './guards.ts';
@@ -107,10 +106,27 @@ export class Life implements Log, World {
     return Promise.resolve();
   }
 
-  commands(): readonly Command[] {
-    const { wishes } = this.#universe;
+  /** Every wish is answered once, and what is refused changes nothing. */
+  commands(): readonly Wish[] {
+    const { wishes, book } = this.#universe;
     this.#universe.wishes = [];
-    return wishes;
+    return wishes.map((command) => {
+      let before: number | null = null;
+      return {
+        get command() {
+          before = book.seq;
+          return command;
+        },
+        answer: ({ kind }) => {
+          const quiet = kind === 'accepted' || before === book.seq;
+          rule(quiet, `${command.kind} was refused, but something was recorded`);
+        },
+      };
+    });
+  }
+
+  suspend(on: boolean): void {
+    for (const job of this.jobs) if (job.effect.kind === 'attempt') job.halt(on);
   }
 
   recorded(entries: readonly Entry[]): void {

@@ -27,13 +27,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts tasks without waiting for what they need',
     file: DECIDE,
-    find: 'return needed !== undefined && isGood(needed);',
+    find: 'return needed !== undefined && isMet(needed);',
     replace: 'return needed !== undefined;',
   },
   {
     name: 'it starts tasks when what they need has finished but not landed',
     file: DECIDE,
-    find: 'return needed !== undefined && isGood(needed);',
+    find: 'return needed !== undefined && isMet(needed);',
     replace: "return !!needed && (isGood(needed) || needed.status.kind === 'committed');",
   },
   {
@@ -99,8 +99,87 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts attempts while it is stopping',
     file: DECIDE,
-    find: 'if (state.stopping !== null) return { decisions: [], wakeAt: null };',
+    find: 'if (state.stopping !== null || state.paused !== null) return',
+    replace: 'if (state.paused !== null) return',
+  },
+  {
+    name: 'it starts attempts while it is paused',
+    file: DECIDE,
+    find: 'if (state.stopping !== null || state.paused !== null) return',
+    replace: 'if (state.stopping !== null) return',
+  },
+  {
+    name: 'it starts a retried task while its workspace is being removed',
+    file: DECIDE,
+    find: "if (task.workspace === 'released') return false;",
     replace: '',
+  },
+  {
+    name: 'it does not go on without a task that was taken as done',
+    file: DECIDE,
+    find: 'return needed !== undefined && isMet(needed);',
+    replace: 'return needed !== undefined && isGood(needed);',
+  },
+  {
+    name: 'it waits for ever for a task that was given up',
+    file: DECIDE,
+    find: "return task?.status.kind === 'failed' && !isMet(task);",
+    replace: "return task?.status.kind === 'failed' && task.skipped === null;",
+  },
+  {
+    name: 'it does not halt agents when the run is suspended',
+    file: LOOP,
+    find: 'world.suspend(state.paused?.suspended === true);',
+    replace: '',
+  },
+  {
+    name: 'it leaves agents halted when the run goes on',
+    file: LOOP,
+    find: 'world.suspend(state.paused?.suspended === true);',
+    replace: 'if (state.paused?.suspended === true) world.suspend(true);',
+  },
+  {
+    name: 'it drains a run whose agents are halted',
+    file: STATE,
+    find: 'state.paused = null; // A halted process',
+    replace: '// A halted process',
+  },
+  {
+    name: 'it lets a task that was given up run on',
+    file: COMMANDS,
+    find: "if (event.type === 'task.cancelled' || event.type === 'task.skipped') {",
+    replace: "if (event.type === 'task.cancelled') {",
+  },
+  {
+    name: 'it retries what is running',
+    file: COMMANDS,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    find: "if (status.kind === 'running') return `Task ${id} is running.`;",
+    replace: '',
+  },
+  {
+    name: 'it begins a retried task anew although nobody asked for that',
+    file: RETRY,
+    find: "if (task.retried?.fresh === true) return { kind: 'fresh' };",
+    replace: "return { kind: 'fresh' };",
+  },
+  {
+    name: 'it makes a retried task wait',
+    file: DECIDE,
+    find: "return { kind: 'attempt', at: retried.at, start };",
+    replace: "return { kind: 'attempt', at: retried.at + 500, start };",
+  },
+  {
+    name: 'it runs finished work again when it is retried',
+    file: STATE,
+    find: "if (work !== null && !misfit) return { kind: 'committed', commit: work, at };",
+    replace: '',
+  },
+  {
+    name: 'it takes up again what was given up',
+    file: RECOVER,
+    find: 'const out = new Set([...skipped, ...failedFor(state, skipped), ...(meanwhile?.landed ?? [])]);',
+    replace: 'const out = new Set(meanwhile?.landed ?? []);',
   },
   {
     name: 'it promises the same money twice',
@@ -298,8 +377,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not try a blocked publication again after a resume',
     file: STATE,
-    find: "if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };",
-    replace: '',
+    find: "if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };\n  for",
+    replace: '  for',
   },
   {
     name: 'it performs before it records',
@@ -348,7 +427,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it gives failed tasks a new chance after a mere crash',
     file: RECOVER,
-    find: 'const retry = state.outcome === null ? [] : ids;',
+    find: 'const retry = state.outcome === null || wish !== null ? [] : ids;',
     replace: 'const retry = ids;',
   },
   {

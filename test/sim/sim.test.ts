@@ -41,6 +41,7 @@ const EVERY_KIND: Readonly<Record<FailureKind, true>> = {
   'rate-limited': true,
   schema: true,
   'session-lost': true,
+  skipped: true,
   stuck: true,
   'total-timeout': true,
   transient: true,
@@ -63,6 +64,10 @@ test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wron
     kept: 200,
     stops: 100,
     cancellations: 100,
+    pauses: 40,
+    suspensions: 20,
+    retries: 60,
+    skips: 60,
     resumed: 500,
   };
   const met: typeof least = {
@@ -78,6 +83,10 @@ test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wron
     kept: tally.of('workspace.kept'),
     stops: tally.of('run.stopping'),
     cancellations: tally.of('task.cancelled'),
+    pauses: tally.of('run.paused'),
+    suspensions: tally.of('suspended'),
+    retries: tally.of('task.retried'),
+    skips: tally.of('task.skipped'),
     resumed: tally.of('run.resumed'),
   };
   const missed = Object.entries(least).filter(

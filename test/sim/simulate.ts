@@ -20,6 +20,7 @@ import type { Tally } from './tally.ts';
 import { Universe } from './universe.ts';
 import { Crash, rule, Violation } from './violation.ts';
 
+const REOPENED = { meanwhile: null, retry: null, changed: {} };
 /** No world needs more engines than this. */
 const MOST_LIVES = 14;
 
@@ -92,7 +93,7 @@ function deathFor(random: Random): Death {
 async function live(universe: Universe, life: Life, first: boolean): Promise<RunState> {
   const begun = async (): Promise<RunState> => {
     let state = fold(universe.read());
-    const reopened = first ? [] : life.append(reopen(state, null, {}), life.now());
+    const reopened = first ? [] : life.append(reopen(state, REOPENED), life.now());
     for (const entry of reopened) state = apply(state, entry);
     return loop(state, life, life, life.signal);
   };

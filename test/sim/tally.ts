@@ -8,8 +8,8 @@ export class Tally {
   crashes = 0;
   /** Merges and publications whose fact a crash had swallowed. */
   foundDone = 0;
-  /** How many entries of each type there were; an attempt that begins with rework counts twice. */
-  readonly entries = new Map<Event['type'] | 'rework', number>();
+  /** How many entries of each type there were; rework and suspensions count twice. */
+  readonly entries = new Map<Event['type'] | 'rework' | 'suspended', number>();
   /** Every failure by kind, of attempts, landings and tasks. */
   readonly failures = new Map<string, number>();
 
@@ -22,11 +22,12 @@ export class Tally {
       if (event.type === 'attempt.started' && event.start.kind === 'rework') {
         count(this.entries, 'rework');
       }
+      if (event.type === 'run.paused' && event.suspended) count(this.entries, 'suspended');
       if ('failure' in event && event.failure !== null) count(this.failures, event.failure.kind);
     }
   }
 
-  of(type: Event['type'] | 'rework'): number {
+  of(type: Event['type'] | 'rework' | 'suspended'): number {
     return this.entries.get(type) ?? 0;
   }
 

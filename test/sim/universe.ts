@@ -54,11 +54,13 @@ export class Universe {
   wishes: Command[] = [];
   /** How often a merge or a publication was found done, its fact having been lost. */
   foundDone = 0;
+  readonly #hasty: Random;
   #jobs = 0;
 
   constructor(seed: number) {
     const random = new Random(seed, 'world');
     this.seed = seed;
+    this.#hasty = new Random(seed, 'hasty');
     this.calm = seed % 2 === 0;
     const repository = random.chance(0.95);
     const budget = !this.calm && random.chance(0.35);
@@ -99,8 +101,21 @@ export class Universe {
       this.entries.push(entry);
       this.told.keep(entry.event);
       this.book.see(entry);
+      if (!this.calm) this.#hurry(entry.event);
     }
     return entries;
+  }
+
+  /** Some people are quick: they retry what has just failed, and take back what has just finished. */
+  #hurry(event: Event): void {
+    if (!('task' in event) || event.task === null) return;
+    const { task } = event;
+    const retry: Command = { kind: 'retry', tasks: [task], fresh: false };
+    const failed = event.type === 'workspace.released' && this.book.page(task).status === 'failed';
+    if (failed && this.#hasty.chance(0.3)) this.wishes.push(retry);
+    if (event.type !== 'merge.started' || !this.#hasty.chance(0.02)) return;
+    this.wishes.push({ kind: 'skip', tasks: [task], satisfied: false });
+    this.clock.after(500, () => this.wishes.push(retry));
   }
 
   /** The journal as the next engine reads it from the disk. */
@@ -109,21 +124,50 @@ export class Universe {
   }
 
   #scheduleWishes(random: Random): void {
-    const count = random.pick([0, 1, 1, 2, 4]);
+    const count = random.pick([0, 1, 2, 4, 7]);
     for (let i = 0; i < count; i += 1) {
-      this.clock.after(random.between(0, 12_000), () => this.wishes.push(this.#wish(random)));
+      this.clock.after(random.between(0, 12_000), () => {
+        const wish = this.#wish(random);
+        this.wishes.push(wish);
+        this.#afterthought(wish, random);
+      });
     }
+  }
+
+  /** Whoever pauses a run comes back, else it would never end; and people change their minds. */
+  #afterthought(wish: Command, random: Random): void {
+    const later = (ms: number, command: Command) =>
+      this.clock.after(random.between(0, ms), () => this.wishes.push(command));
+    if (wish.kind === 'pause') {
+      later(20_000, { kind: 'continue' });
+      const mode = random.pick(['drain', 'drain', 'end'] as const);
+      if (random.chance(0.3)) later(2_000, { kind: 'stop', mode, why: 'Asked for.' });
+    }
+    const tasks =
+      wish.kind === 'cancel-task' ? [wish.task] : wish.kind === 'skip' ? wish.tasks : [];
+    if (tasks.length === 0 || random.chance(0.2)) return;
+    later(random.pick([200, 400, 800]), { kind: 'retry', tasks, fresh: random.chance(0.2) });
   }
 
   /** Mostly about what is going on: people cancel what they see running. */
   #wish(random: Random): Command {
-    if (random.chance(0.4)) {
+    if (random.chance(0.15)) return { kind: 'pause', suspend: random.chance(0.5) };
+    if (random.chance(0.3)) {
       const mode = random.pick(['drain', 'end', 'end', 'cancel'] as const);
       return { kind: 'stop', mode, why: 'Asked for.' };
     }
     const pages = [...this.book.pages.values()];
-    const status = random.pick(['running', 'merging', 'merging', 'waiting']);
+    const kind = random.pick(['cancel-task', 'cancel-task', 'retry', 'skip'] as const);
+    const status = random.pick(
+      kind === 'retry'
+        ? ['failed', 'failed', 'stopped', 'running']
+        : ['running', 'merging', 'queued', 'queued', 'failed'],
+    );
     const seen = pages.filter((page) => page.status === status);
-    return { kind: 'cancel-task', task: random.pick(seen.length > 0 ? seen : pages).spec.id };
+    const some = random.shuffled(seen.length > 0 ? seen : pages).map(({ spec }) => spec.id);
+    if (kind === 'cancel-task') return { kind, task: some[0]! };
+    const tasks = some.slice(0, random.between(1, 2));
+    if (kind === 'retry') return { kind, tasks, fresh: random.chance(0.3) };
+    return { kind, tasks, satisfied: random.chance(0.5) };
   }
 }

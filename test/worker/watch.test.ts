@@ -98,3 +98,29 @@ test('a script has no idle limit', () => {
   vi.advanceTimersByTime(599 * SECOND);
   expect(watch.signal.aborted).toBe(false);
 });
+
+test('while it is halted no time passes, however long that is', () => {
+  using watch = new Watch(LIMITS);
+  vi.advanceTimersByTime(40 * SECOND);
+  watch.halt();
+  vi.advanceTimersByTime(10_000 * SECOND);
+  watch.alive(); // A line that was on its way.
+  vi.advanceTimersByTime(10_000 * SECOND);
+  expect(watch.signal.aborted).toBe(false);
+  watch.goOn();
+  vi.advanceTimersByTime(59 * SECOND);
+  expect(watch.signal.aborted).toBe(false);
+  vi.advanceTimersByTime(SECOND);
+  expect(watch.signal.reason).toMatchObject({ failure: { kind: 'idle-timeout' } });
+});
+
+test('the total time stands still, too', () => {
+  using watch = new Watch({ ...LIMITS, idleMs: Number.POSITIVE_INFINITY });
+  vi.advanceTimersByTime(599 * SECOND);
+  watch.halt();
+  vi.advanceTimersByTime(3_600 * SECOND);
+  watch.goOn();
+  expect(watch.signal.aborted).toBe(false);
+  vi.advanceTimersByTime(SECOND);
+  expect(watch.signal.reason).toMatchObject({ failure: { kind: 'total-timeout' } });
+});

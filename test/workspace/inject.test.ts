@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Suspension } from '../../src/base/suspension.ts';
 import { git } from '../../src/git/git.ts';
 import type { InjectSpec } from '../../src/model/plan.ts';
 import { createWorkspace, type WorkspaceOrder } from '../../src/workspace/create.ts';
@@ -46,7 +47,14 @@ async function scene(
     stateDir: join(repo.commonDir, 'landfast'),
   };
   const env = { PATH: process.env.PATH ?? '' };
-  const ground: Ground = { repository, run: 'r1', plan, env, pool: new Pool(4) };
+  const ground: Ground = {
+    repository,
+    run: 'r1',
+    plan,
+    env,
+    pool: new Pool(4),
+    suspension: new Suspension(),
+  };
   const base = await repo.git('rev-parse', 'HEAD');
   let attempt = 0;
   const again = async (kind: 'fresh' | 'continue'): Promise<string> => {

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
@@ -29,7 +30,14 @@ async function groundOf(
     workspace: { ...PLAN.workspace, ...dir },
     conventions: { ...NATIVE_CONVENTIONS, workspace },
   };
-  return { repository: opened.repository, run, plan, env: {}, pool: new Pool(4) };
+  return {
+    repository: opened.repository,
+    run,
+    plan,
+    env: {},
+    pool: new Pool(4),
+    suspension: new Suspension(),
+  };
 }
 
 async function create(repo: TempRepo, ground: Ground, attempt: number) {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { openRunBranch } from '../../src/merge/run-branch.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
@@ -127,6 +128,7 @@ async function groundOf(repo: TempRepo): Promise<Ground> {
     plan: planOf([{ id: 'one' }, { id: 'two' }], { gates: [] }),
     env: bareEnv(repo.outside),
     pool: new Pool(4),
+    suspension: new Suspension(),
   };
   await openRunBranch(ground, await repo.git('rev-parse', 'HEAD'), repo.signal);
   return ground;

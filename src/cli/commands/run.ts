@@ -91,7 +91,8 @@ async function runLoaded(
   if (flags.resume === true) {
     refuseChanges(flags);
     const last = lastRunOf(place, loaded.hash);
-    if (last !== null) return resumeNewest(last, flags, loaded.plan);
+    const going = { source: loaded.plan, retry: null };
+    if (last !== null) return resumeNewest(last, flags, going);
     console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
     const left = loaded.format === 'po-manifest' ? leftState(loaded.path) : null;
     if (left !== null) console.error(left);
