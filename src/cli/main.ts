@@ -5,10 +5,12 @@
  *   C2. An error of the user's or the world's is one line and a way out, never a stack trace.
  */
 
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { isExecuting } from './executing.ts';
+import { count, digits, howToRun, list, two, type Wrap } from './options.ts';
 import { writtenOut } from './prefixes.ts';
+import { describeSteering } from './steering.ts';
 
 /** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
@@ -44,10 +46,6 @@ export async function main(args: readonly string[]): Promise<number> {
     return explain(error);
   }
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: commander gives what the command line held.
-type Action = (...given: any[]) => Promise<number>;
-type Wrap = (command: Action) => (...given: unknown[]) => Promise<void>;
 
 function describe(wrap: Wrap): Command {
   const program = new Command('landfast')
@@ -152,24 +150,6 @@ function describeSpawn(program: Command, wrap: Wrap): void {
         }),
       ),
     );
-}
-
-/** Options that say how a run is executed and shown, not what it does. */
-function howToRun(command: Command): Command {
-  return command
-    .option('--max-workers <n>', 'at most so many agents at a time', count)
-    .option('-s, --sequential', 'one agent at a time')
-    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
-    .option('--claude-exe <path>', 'the program to use for the claude agent')
-    .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
-    .option('--report <path>', 'write a report when the run ends (.json or .md)')
-    .addOption(new Option('--dashboard', 'show the live view (default: on a terminal)'))
-    .option('--no-dashboard', 'print plain lines instead of the live view')
-    .option('--events', 'print journal entries as NDJSON on standard output')
-    .option('--quiet', 'print only what went wrong')
-    .option('--log-dir <dir>', "write each task's output to files in this folder as well")
-    .option('--no-log', 'keep no raw output of agents')
-    .option('--detach', 'leave the run to the background as soon as it has begun');
 }
 
 function describePlan(program: Command, wrap: Wrap): void {
@@ -312,107 +292,6 @@ function describeResults(program: Command, wrap: Wrap): void {
   program
     .command('engine', { hidden: true })
     .action(wrap(async () => (await import('./commands/engine.ts')).engine()));
-}
-
-function describeSteering(program: Command, wrap: Wrap): void {
-  program
-    .command('cancel')
-    .argument('[task]', 'the task; without it the whole run')
-    .description('end a task or a run; its work is kept')
-    .option('--run <run>', 'a run id or its beginning (default: the newest)')
-    .option('--json', 'print JSON')
-    .action(
-      wrap(async (task, _, command: Command) =>
-        (await import('./commands/cancel.ts')).cancel(task, command.optsWithGlobals()),
-      ),
-    );
-  describePausing(program, wrap);
-  describeTaskSteering(program, wrap);
-}
-
-function describeTaskSteering(program: Command, wrap: Wrap): void {
-  program
-    .command('retry')
-    .argument('<tasks...>', 'failed tasks, or tasks that wait for their next attempt')
-    .description('try tasks again now, and what failed because of them')
-    .option('--run <run>', 'a run id or its beginning (default: the newest)')
-    .option('--fresh', 'begin anew instead of going on with session and work; both are kept')
-    .option('--json', 'print JSON')
-    .action(
-      wrap(async (tasks, _, command: Command) =>
-        (await import('./commands/retry.ts')).retry(tasks, command.optsWithGlobals()),
-      ),
-    );
-  program
-    .command('skip')
-    .argument('<tasks...>', 'tasks that have not succeeded')
-    .description('give tasks of a live run up; their work is kept')
-    .option('--run <run>', 'a run id or its beginning (default: the newest)')
-    .option('--satisfied', 'let what needs them go on as if they had succeeded')
-    .option('--json', 'print JSON')
-    .action(
-      wrap(async (tasks, _, command: Command) =>
-        (await import('./commands/skip.ts')).skip(tasks, command.optsWithGlobals()),
-      ),
-    );
-}
-
-function describePausing(program: Command, wrap: Wrap): void {
-  program
-    .command('pause')
-    .argument('[run]', 'a run id or its beginning (default: the newest)')
-    .description('start nothing new in a live run until it is resumed')
-    .option('--suspend', 'halt the agents that run, too; resume lets them go on')
-    .option('--json', 'print JSON')
-    .action(
-      wrap(async (run, _, command: Command) =>
-        (await import('./commands/pause.ts')).pause(run, command.optsWithGlobals()),
-      ),
-    );
-  const resume = program
-    .command('resume')
-    .argument('[run]', 'a run id or its beginning (default: the newest)')
-    .description('go on with a run that is paused, was interrupted or has failed tasks')
-    .option('--json', 'print JSON, where a live run is told to go on');
-  howToRun(resume).action(
-    wrap(async (run, options, command: Command) =>
-      (await import('./commands/resume.ts')).resume(run, {
-        ...options,
-        ...command.optsWithGlobals(),
-      }),
-    ),
-  );
-}
-
-function list(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function count(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number of at least 1.');
-}
-
-/** Any whole number: whether it is in range, the plan says. */
-function digits(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number.');
-}
-
-function two(text: string): number {
-  if (text === '2') return 2;
-  throw new InvalidArgumentError(
-    'A plan is cut in 2 streams. Without this option all that can run at once does.',
-  );
-}
-
-function money(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('It must be an amount in US dollars, such as 5 or 2.50.');
 }
 
 /** Says what went wrong, and answers with the exit code that goes with it. */

@@ -1,0 +1,61 @@
+/** Options that several commands share, and how the texts given to options become values. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+// biome-ignore lint/suspicious/noExplicitAny: commander gives what the command line held.
+type Action = (...given: any[]) => Promise<number>;
+/** Makes a command of an action: its answer becomes the exit code. */
+export type Wrap = (command: Action) => (...given: unknown[]) => Promise<void>;
+
+/** Options that say how a run is executed and shown, not what it does. */
+export function howToRun(command: Command): Command {
+  return command
+    .option('--max-workers <n>', 'at most so many agents at a time', count)
+    .option('-s, --sequential', 'one agent at a time')
+    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
+    .option('--claude-exe <path>', 'the program to use for the claude agent')
+    .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
+    .option('--report <path>', 'write a report when the run ends (.json or .md)')
+    .addOption(new Option('--dashboard', 'show the live view (default: on a terminal)'))
+    .option('--no-dashboard', 'print plain lines instead of the live view')
+    .option('--events', 'print journal entries as NDJSON on standard output')
+    .option('--quiet', 'print only what went wrong')
+    .option('--log-dir <dir>', "write each task's output to files in this folder as well")
+    .option('--no-log', 'keep no raw output of agents')
+    .option('--detach', 'leave the run to the background as soon as it has begun');
+}
+
+/** Names separated by commas. */
+export function list(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** A whole number of at least 1. */
+export function count(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of at least 1.');
+}
+
+/** Any whole number: whether it is in range, the plan says. */
+export function digits(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+/** The only number of streams there is. */
+export function two(text: string): number {
+  if (text === '2') return 2;
+  throw new InvalidArgumentError(
+    'A plan is cut in 2 streams. Without this option all that can run at once does.',
+  );
+}
+
+/** An amount in US dollars. */
+export function money(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be an amount in US dollars, such as 5 or 2.50.');
+}
