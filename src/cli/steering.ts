@@ -1,4 +1,4 @@
-/** The commands that steer a live run, or take up one that was left, as the command line has them. */
+/** The commands that steer a live run, or take up one that was left. */
 
 import type { Command } from 'commander';
 import { howToRun, type Wrap } from './options.ts';

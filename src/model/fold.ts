@@ -16,6 +16,7 @@ import {
   type GateRun,
   isGood,
   type Landing,
+  type Publish,
   type Rejection,
   type RunState,
   type Status,
@@ -106,17 +107,9 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
       state.finishedAt = at;
       return;
     case 'publish.started':
-      state.publish = { kind: 'running', head: event.head };
-      return;
     case 'publish.finished':
-      state.publish = {
-        kind: 'finished',
-        head: state.publish.kind === 'running' ? state.publish.head : state.head,
-        ...pick(event, 'target', 'commit', 'checkout'),
-      };
-      return;
     case 'publish.blocked':
-      state.publish = { kind: 'blocked', why: event.why, remedy: event.remedy };
+      state.publish = publishAfter(state, event);
       return;
     case 'gate.finished':
       if (event.task !== null) addGate(taskOf(state, event.task), event);
@@ -149,6 +142,16 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     default:
       return applyToTask(taskOf(state, event.task), event, at);
   }
+}
+
+function publishAfter(
+  state: RunState,
+  event: Event & { type: 'publish.started' | 'publish.finished' | 'publish.blocked' },
+): Publish {
+  if (event.type === 'publish.started') return { kind: 'running', head: event.head };
+  if (event.type === 'publish.blocked') return { kind: 'blocked', ...pick(event, 'why', 'remedy') };
+  const head = state.publish.kind === 'running' ? state.publish.head : state.head;
+  return { kind: 'finished', head, ...pick(event, 'target', 'commit', 'checkout') };
 }
 
 type ToTask = Exclude<
