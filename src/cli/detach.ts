@@ -20,8 +20,8 @@ import { type Background, startInBackground } from '../process/background.ts';
 import { shellWord } from '../report/clean.ts';
 import type { Execution, HowToRun } from './execute.ts';
 
-/** What a detached engine is told: an execution without what it opens itself. */
-export type EngineOrder = Pick<Execution, 'run' | 'plan' | 'started' | 'how'>;
+/** What a detached engine is told, as JSON: an execution without what it opens itself. */
+export type EngineOrder = Omit<Execution, 'place' | 'db' | 'before'>;
 
 const POLL_MS = 50;
 
@@ -52,10 +52,11 @@ export async function detach(execution: Execution): Promise<number> {
   }
 }
 
-function startEngine({ run, plan, started, how }: Execution, log: number): Promise<Background> {
-  const { detach: _, dashboard: __, ...rest } = how;
+function startEngine(execution: Execution, log: number): Promise<Background> {
+  const { place: _place, db: _db, before: _before, how, ...rest } = execution;
+  const { detach: _detach, dashboard: _dashboard, ...shown } = how;
   const projectDir = resolve(how.projectDir);
-  const order: EngineOrder = { run, plan, started, how: { ...rest, projectDir } };
+  const order: EngineOrder = { ...rest, how: { ...shown, projectDir } };
   const program = {
     file: process.execPath,
     args: [...process.execArgv, process.argv[1] ?? '', 'engine'],

@@ -14,11 +14,11 @@ import { findPlace } from '../place.ts';
 
 /** Executes the order that comes on standard input. */
 export async function engine(): Promise<number> {
-  const { run, plan, started, how } = await readOrder();
-  const place = await findPlace(how.projectDir, new AbortController().signal);
+  const order = await readOrder();
+  const place = await findPlace(order.how.projectDir, new AbortController().signal);
   using db = openDatabase(place.stateDir);
-  const before = started === null ? fold(readEntries(db, run, 0)) : null;
-  return await execute({ place, db, run, plan, started, before, how });
+  const before = order.started === null ? fold(readEntries(db, order.run, 0)) : null;
+  return await execute({ ...order, place, db, before });
 }
 
 /** Whoever started us may have been killed while it wrote: then there is nothing to do. */
