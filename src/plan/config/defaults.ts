@@ -25,7 +25,6 @@ export const BUILT_IN: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['fence.network', 'on'],
   ['git.provider', 'auto'],
   ['worktree_dir', '../worktrees'],
-  ['branch_prefix', 'orchestra'],
   ['stale_after', '5m'],
   ['claude_projects_dir', '~/.claude/projects'],
   ['tools.permission_mode', 'default'],

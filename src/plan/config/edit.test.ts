@@ -79,3 +79,7 @@ test('what is behind an alias is not changed for others', () => {
   const text = 'tools: &t { skip_permissions: true }\nreview: { tools: *t }\n';
   expect(() => set(text, 'review.tools.skip_permissions', false)).toThrow(/is an alias/);
 });
+
+test('what is read but is no strict JSON is not guessed at when it is written', () => {
+  expect(() => set('{ worktree_dir: a }', 'worktree_dir', 'b', 'orchestra')).toThrow(/not JSON/);
+});

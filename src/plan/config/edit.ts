@@ -6,7 +6,7 @@
  */
 
 import { type Document, isAlias, isMap, isScalar, parseDocument, type ToStringOptions } from 'yaml';
-import { UserError } from '../../base/errors.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
 import type { ConfigStyle } from './read.ts';
 
 /** The text with the value at the path; `undefined` removes what is there. */
@@ -86,9 +86,18 @@ function remove(document: Document, path: readonly string[]): void {
 
 function editedJson(text: string, path: readonly string[], value: unknown): string {
   const key = orchestraKey(path.join('.')) ?? path.join('.');
-  const values = JSON.parse(text) as Record<string, unknown>;
+  const values = jsonOf(text);
   if (value === undefined) delete values[key];
   else values[key] = value;
   const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
   return `${JSON.stringify(values, null, indent)}\n`;
+}
+
+/** Such a file may be read although it is no strict JSON; written it must be. */
+function jsonOf(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new UserError(`The file is not JSON: ${messageOf(error)}.`, 'Mend it by hand first.');
+  }
 }
