@@ -14,6 +14,7 @@ import type { Lease } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
+import { Verdicts } from '../journal/verdicts.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
 import type { Entry, Event } from '../model/event.ts';
@@ -195,7 +196,8 @@ async function driveRun(
 
 /** Values that must not be written down, of the user's environment and of the plan. */
 function secretsIn(plan: Plan): readonly string[] {
-  const named = [process.env, ...plan.tasks.flatMap(envsOf)].flatMap(secretsOf);
+  const ofGates = plan.gates.map(({ env = {} }) => env);
+  const named = [process.env, ...plan.tasks.flatMap(envsOf), ...ofGates].flatMap(secretsOf);
   return [...named, ...webhooksOf(plan)];
 }
 
@@ -207,12 +209,14 @@ function envsOf({ env, options }: TaskSpec): readonly Readonly<Record<string, st
   return [env, ...servers];
 }
 
-function siteOf({ place, run, plan, how }: Execution, fenceFor: FenceFor): Site {
+function siteOf({ place, db, run, plan, how }: Execution, fenceFor: FenceFor): Site {
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
   const pool = new Pool(IDLE_PER_WORKER * plan.limits.workers);
   const suspension = new Suspension();
-  const ground = repository === null ? null : { repository, run, plan, env, pool, suspension };
+  const verdicts = new Verdicts(db);
+  const parts = { run, plan, env, pool, suspension, verdicts };
+  const ground = repository === null ? null : { repository, ...parts };
   return {
     ground,
     run,

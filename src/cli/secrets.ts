@@ -1,5 +1,5 @@
 /**
- * Secrets that a plan holds itself: in the `env` of a task or a server, and as the address of a
+ * Secrets that a plan holds itself: in the `env` of a task, a server or a gate, and as the address of a
  * webhook, which lets everybody who knows it write there. The run needs them, the journal does not:
  * they are stored masked, and a run that goes on gets them again from the plan file or, but for
  * addresses, from the environment.
@@ -87,5 +87,8 @@ function mapEnvs(plan: Plan, change: (env: Env, where: string) => Env): Plan {
     const options = { ...task.options, mcp: Object.fromEntries(servers) };
     return { ...task, env: change(task.env, `task ${task.id}`), options };
   });
-  return { ...plan, tasks };
+  const gates = plan.gates.map((gate) =>
+    gate.env === undefined ? gate : { ...gate, env: change(gate.env, `gate ${gate.name}`) },
+  );
+  return { ...plan, tasks, gates };
 }

@@ -51,6 +51,17 @@ export async function changesIn(
   return { files: await comparedFiles(dir, base, signal), noIgnored: false };
 }
 
+/** Every path in which two commits differ. */
+export async function filesBetween(
+  dir: string,
+  from: Sha,
+  to: Sha,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to];
+  return splitNul((await git(dir, args, signal)).stdout);
+}
+
 async function comparedFiles(
   dir: string,
   base: Sha,

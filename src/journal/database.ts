@@ -17,7 +17,7 @@ import { messageOf, OperationalError } from '../base/errors.ts';
 import { BUSY_MS, explain, isLocked } from './sqlite-error.ts';
 
 /** What `PRAGMA user_version` says in a database of this program. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 const FILE_NAME = 'landfast.db';
 
@@ -58,6 +58,20 @@ const SCHEMA = `
     host       TEXT NOT NULL,
     renewed_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+
+`;
+
+/** What came with format 2. */
+const VERDICTS = `
+  CREATE TABLE verdicts (
+    key   TEXT PRIMARY KEY,
+    gate  TEXT NOT NULL,
+    tree  TEXT NOT NULL,
+    ms    INTEGER NOT NULL,
+    run   TEXT NOT NULL,
+    at    INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX verdicts_by_gate ON verdicts (gate, at);
 
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
@@ -243,7 +257,9 @@ function setUp(db: Database): void {
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON');
   if (checkedVersion(db) === FORMAT_VERSION) return;
   db.transaction(() => {
-    if (checkedVersion(db) === 0) db.exec(SCHEMA);
+    const version = checkedVersion(db);
+    if (version === 0) db.exec(SCHEMA);
+    if (version < FORMAT_VERSION) db.exec(VERDICTS);
   });
 }
 

@@ -5,22 +5,26 @@
  *       to the commit and cleaned first, of ignored files too; only what set-up made may stay.
  *   V2. The first red gate decides; those after it are not run.
  *   V3. Interrupted is not red.
+ *   V4. A gate that was green on the same files, in this run or another, is not run again.
  */
 
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { blobIds } from '../git/blobs.ts';
+import { filesBetween } from '../git/diff.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { addWorktree, removeWorktree } from '../git/worktree.ts';
 import type { Event } from '../model/event.ts';
 import type { GateSpec, Sha, TaskId } from '../model/plan.ts';
+import { inScope } from '../model/scope.ts';
 import { bring, cleanWorkspace } from '../workspace/bring.ts';
 import { check } from '../workspace/check.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
+import { verdictKey } from './verdict-key.ts';
 
 export type Verdict =
-  | { readonly kind: 'green' }
+  | { readonly kind: 'green'; readonly ms?: number }
   | { readonly kind: 'red'; readonly gate: string; readonly output: string }
   | { readonly kind: 'stopped' };
 
@@ -28,26 +32,87 @@ export interface ToVerify {
   readonly task: TaskId | null;
   readonly commit: Sha;
   readonly tree: Sha;
+  /** What the gates' paths are compared with; absent means that every gate is due. */
+  readonly since?: Sha;
 }
 
-/** Runs the gates of the plan on a candidate, one after the other, in a workspace of its own. */
+/** Runs the gates that are due on a candidate, one after the other, in a workspace of its own. */
 export async function verify(
   ground: Ground,
   candidate: ToVerify,
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { gates, landing } = ground.plan;
-  if (gates.length === 0 || landing.verify === 'off') return { kind: 'green' };
+  if (ground.plan.landing.verify === 'off') return { kind: 'green' };
+  const due = await dueGates(ground, candidate, report, signal);
+  if (due.length === 0) return { kind: 'green' };
   using slot = takeSlot(ground);
   const place = { ...candidate, dir: gateDir(ground, slot.number), mark: slot.mark };
-  for (const gate of gates) {
-    const broken = await prepare(ground, place, report, signal);
-    if (broken !== null) return broken;
-    const verdict = await runGate(ground, { ...place, gate }, report, signal);
+  for (const one of due) {
+    const verdict = await runRepeatedly(ground, { ...place, ...one }, report, signal);
     if (verdict.kind !== 'green') return verdict;
   }
   return { kind: 'green' };
+}
+
+interface Due {
+  readonly gate: GateSpec;
+  readonly key: string;
+}
+
+/** The gates whose verdict is neither known nor spared by their paths, the cheapest first. */
+async function dueGates(
+  ground: Ground,
+  { task, tree, commit, since }: ToVerify,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<readonly Due[]> {
+  const { verdicts, plan, repository } = ground;
+  const scoped = plan.gates.some(({ paths }) => paths !== undefined);
+  const changed =
+    scoped && since !== undefined
+      ? await filesBetween(repository.commonDir, since, commit, signal)
+      : null;
+  const due: Due[] = [];
+  for (const gate of plan.gates) {
+    const spare = (spared: 'memory' | 'paths', by?: string): void => {
+      const told = { spared, ...(by === undefined ? {} : { by }) };
+      const fact = { type: 'gate.finished', task, gate: gate.name, tree, ok: true } as const;
+      report({ ...fact, ms: 0, output: '', ...told });
+    };
+    const { paths } = gate;
+    if (changed !== null && paths !== undefined && !changed.some((f) => inScope(f, paths))) {
+      spare('paths');
+      continue;
+    }
+    const key = await verdictKey(ground, gate, tree, signal);
+    const by = verdicts.recall(key);
+    if (by !== null) spare('memory', by);
+    else due.push({ gate, key });
+  }
+  const cost = ({ gate }: Due): number => verdicts.cost(gate.name) ?? 0;
+  return due.map((one) => ({ ...one, ms: cost(one) })).sort((a, b) => a.ms - b.ms);
+}
+
+/** A red gate is run again as often as it says; in quarantine red does not count. */
+async function runRepeatedly(
+  ground: Ground,
+  todo: Placed & Due,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { gate, key, tree } = todo;
+  let verdict: Verdict = { kind: 'stopped' };
+  for (let nth = 0; nth <= (gate.retries ?? 0); nth += 1) {
+    const broken = await prepare(ground, todo, report, signal);
+    verdict = broken ?? (await runGate(ground, todo, report, signal));
+    if (verdict.kind !== 'red') break;
+  }
+  if (verdict.kind === 'green') {
+    const green = { key, gate: gate.name, tree, ms: verdict.ms ?? 0, run: ground.run };
+    ground.verdicts.learn(green, Date.now());
+  }
+  return verdict.kind === 'red' && gate.quarantine === true ? { kind: 'green', ms: 0 } : verdict;
 }
 
 type Placed = ToVerify & { readonly dir: string; readonly mark: string };
@@ -94,14 +159,16 @@ async function runGate(
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { run: command, timeoutMs, name } = gate;
-  const what = { dir, command, env: ground.env, timeoutMs, mark, suspension: null };
-  const result = await check(what, signal);
+  const { run: command, timeoutMs, name, quarantine } = gate;
+  const env = { ...ground.env, ...gate.env };
+  const result = await check({ dir, command, env, timeoutMs, mark, suspension: null }, signal);
   if (result.kind === 'stopped') return result;
   const ok = result.kind === 'passed';
   const output = ok ? '' : result.output;
-  report({ type: 'gate.finished', task, gate: name, tree, ok, ms: result.ms, output });
-  return ok ? { kind: 'green' } : { kind: 'red', gate: name, output };
+  const { ms } = result;
+  const told = !ok && quarantine === true ? ({ quarantined: true } as const) : {};
+  report({ type: 'gate.finished', task, gate: name, tree, ok, ms, output, ...told });
+  return ok ? { kind: 'green', ms } : { kind: 'red', gate: name, output };
 }
 
 /** Brings the gate workspace to a commit, making it where it is missing or broken. */

@@ -58,6 +58,8 @@ export interface VerifyEffect {
   readonly task: TaskId;
   readonly commit: Sha;
   readonly tree: Sha;
+  /** The head: what differs from it is what the gates' `paths` are compared with. */
+  readonly since: Sha;
   /** It was red once: only what is run now counts. */
   readonly again: boolean;
   readonly landedSince: readonly TaskId[];

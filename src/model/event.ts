@@ -203,6 +203,14 @@ export type LandingEvent =
       readonly ms: number;
       /** The end of its output, kept only when it is red. */
       readonly output: string;
+      /**
+       * Why it did not have to run: the same tree was green before (`memory`, in the run `by`), or
+       * the candidate touches none of its `paths`.
+       */
+      readonly spared?: 'memory' | 'paths';
+      readonly by?: string;
+      /** Red, but that does not count. */
+      readonly quarantined?: true;
     }
   | {
       readonly type: 'merge.landed';

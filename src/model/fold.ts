@@ -339,7 +339,8 @@ function endAttempt(
 }
 
 function addGate(task: Draft<TaskState>, event: Event & { type: 'gate.finished' }): void {
-  (task.gates as GateRun[]).push(pick(event, 'gate', 'tree', 'ok', 'ms', 'output'));
+  const { type: _, task: __, ...run } = event;
+  (task.gates as GateRun[]).push(run);
 }
 
 function lastAttempt(task: TaskState): Draft<Attempt> {

@@ -171,6 +171,13 @@ export interface GateSpec {
   /** A shell command; exit 0 is green. */
   readonly run: string;
   readonly timeoutMs: number;
+  /** How often a red run is repeated at once before it counts. */
+  readonly retries?: number;
+  /** It is run only where a candidate changes one of these; its verdict depends on nothing else. */
+  readonly paths?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** It is run and told of, but red does not count. */
+  readonly quarantine?: boolean;
 }
 
 export interface WorkspaceSpec {
@@ -211,6 +218,8 @@ export interface LandingSpec {
   readonly reworks: number;
   /** Whether the target branch is moved when the run ends. */
   readonly publish: 'end' | 'off';
+  /** Commands whose output a verdict depends on, such as `node --version`. */
+  readonly fingerprint?: readonly string[];
   /** With `none`: the remote that finished branches are pushed to. */
   readonly push?: string;
 }

@@ -144,6 +144,9 @@ export interface GateRun {
   readonly ok: boolean;
   readonly ms: number;
   readonly output: string;
+  readonly spared?: 'memory' | 'paths';
+  readonly by?: string;
+  readonly quarantined?: true;
 }
 
 export interface Rejection {

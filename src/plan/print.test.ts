@@ -104,9 +104,13 @@ class PlanMaker {
       base: 'develop',
       target: 'release/1.x',
       tasks,
-      gates: this.#some(
-        (i): Required<GateSpec> => ({ name: `g${i}`, run: this.#text(), timeoutMs: this.#ms() }),
-      ),
+      gates: this.#some((i): GateSpec => {
+        const gate: Required<GateSpec> = {
+          ...{ name: `g${i}`, run: this.#text(), timeoutMs: this.#ms() },
+          ...{ retries: r.between(0, 3), paths: ['src/**'], env: { A: 'b' }, quarantine: true },
+        };
+        return this.#dropped(gate, ['retries', 'paths', 'env', 'quarantine']);
+      }),
       workspace: this.#workspace(),
       landing: this.#landing(strategy),
       limits: this.#limits(groups),
@@ -237,10 +241,13 @@ class PlanMaker {
       onGateFailure: r.pick(['agent', 'fail']),
       reworks: r.between(0, 3),
       publish: r.pick(['end', 'off']),
+      fingerprint: ['node --version'],
       push: 'origin',
     };
     const { push: _, ...rest } = full;
-    return strategy === 'none' ? this.#dropped(full, ['push']) : rest;
+    return strategy === 'none'
+      ? this.#dropped(full, ['push', 'fingerprint'])
+      : this.#dropped(rest, ['fingerprint']);
   }
 
   #limits(groups: Readonly<Record<string, number>>): LimitsSpec {

@@ -137,7 +137,9 @@ function verifyEffect(state: RunState, candidate: Candidate, again: boolean): Ve
   assert(built !== null, `the candidate of ${task} is verified before it is built`);
   const ahead = state.queue[state.queue.indexOf(candidate) - 1]?.task ?? null;
   const landedSince = aheadOf(state, state.tasks.get(task)!, ahead);
-  return { kind: 'verify', task, ...built, again, landedSince };
+  const { head: since } = state;
+  assert(since !== null, 'there is a head to compare with');
+  return { kind: 'verify', task, ...built, since, again, landedSince };
 }
 
 /** The effect that moves the head; also used to go on with it after a crash. */

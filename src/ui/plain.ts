@@ -139,8 +139,13 @@ function endText(state: RunState, at: number): string {
   return `${outcomeSentence(state)} ${time}, ${moneyText(costOf(state))}`;
 }
 
-function gateText({ gate, ok, ms }: Event & { type: 'gate.finished' }): string {
-  return `gate ${brief(gate, 60)} ${ok ? 'green' : 'red'} after ${durationText(ms)}`;
+function gateText(event: Event & { type: 'gate.finished' }): string {
+  const { ok, ms, spared, by, quarantined } = event;
+  const gate = `gate ${brief(event.gate, 60)}`;
+  if (spared === 'paths') return `${gate} not run: nothing of its paths is touched`;
+  if (spared === 'memory') return `${gate} not run: green on these files in run ${by}`;
+  const counts = quarantined === true ? ' (in quarantine, does not count)' : '';
+  return `${gate} ${ok ? 'green' : 'red'} after ${durationText(ms)}${counts}`;
 }
 
 function attemptText(event: Event & { type: 'attempt.started' }, task: TaskState): string {

@@ -26,7 +26,31 @@ export interface Ground {
   readonly pool: Pool;
   /** Halts what runs for an attempt; gates are not concerned. */
   readonly suspension: Suspension;
+  readonly verdicts: VerdictMemory;
 }
+
+/** What gates said before (journal/verdicts.ts, as far as landing needs it). */
+export interface VerdictMemory {
+  recall(key: string): string | null;
+  learn(
+    green: {
+      readonly key: string;
+      readonly gate: string;
+      readonly tree: string;
+      readonly ms: number;
+      readonly run: string;
+    },
+    at: number,
+  ): void;
+  cost(gate: string): number | null;
+}
+
+/** Nothing is known, and nothing is remembered. */
+export const NO_MEMORY: VerdictMemory = {
+  recall: () => null,
+  learn: () => undefined,
+  cost: () => null,
+};
 
 /** The folder that the workspaces of all runs are in. */
 export function workspacesFolder({

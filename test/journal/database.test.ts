@@ -4,7 +4,12 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { OperationalError } from '../../src/base/errors.ts';
-import { type Database, openDatabase, openForReading } from '../../src/journal/database.ts';
+import {
+  type Database,
+  FORMAT_VERSION,
+  openDatabase,
+  openForReading,
+} from '../../src/journal/database.ts';
 import { Journal, readEntries } from '../../src/journal/log.ts';
 import { Engine, lead, started, tempDatabase, tempState, usage } from './support.ts';
 
@@ -60,16 +65,29 @@ test('a database of a newer landfast is left alone, by writers and by readers', 
   using state = tempState();
   openDatabase(state.stateDir).close();
   const file = join(state.stateDir, 'landfast.db');
-  setVersion(state.stateDir, 2);
+  setVersion(state.stateDir, FORMAT_VERSION + 1);
   const before = readFileSync(file);
   const refusal = {
-    message: `${file} was written by a newer landfast (format 2, this one knows 1).`,
+    message:
+      `${file} was written by a newer landfast ` +
+      `(format ${FORMAT_VERSION + 1}, this one knows ${FORMAT_VERSION}).`,
     remedy: 'Update landfast, then try again. Nothing was changed.',
   };
 
   expect(complaint(() => openDatabase(state.stateDir))).toEqual(refusal);
   expect(complaint(() => openForReading(state.stateDir))).toEqual(refusal);
   expect(readFileSync(file)).toEqual(before);
+});
+
+test('a database of format 1 gets what came later, and keeps what it holds', () => {
+  using state = tempState();
+  using old = openDatabase(state.stateDir);
+  old.run("INSERT INTO runs (run, plan_name, started_at) VALUES ('r1', 'p', 1)");
+  old.exec('DROP TABLE verdicts');
+  setVersion(state.stateDir, 1);
+  using db = openDatabase(state.stateDir);
+  expect(db.all('SELECT run FROM runs')).toEqual([{ run: 'r1' }]);
+  expect(db.all('SELECT key FROM verdicts')).toEqual([]);
 });
 
 test.each([

@@ -11,6 +11,7 @@ import { buildCandidate } from '../../src/merge/candidate.ts';
 import { mergeWork } from '../../src/merge/land.ts';
 import { isResult, lostFrom } from '../../src/merge/proof.ts';
 import type { Event } from '../../src/model/event.ts';
+import { NO_MEMORY } from '../../src/workspace/ground.ts';
 import { Pool } from '../../src/workspace/pool.ts';
 import { planOf } from '../support/journal-builder.ts';
 import { landfast } from '../support/landfast.ts';
@@ -149,6 +150,7 @@ test('work that a dead engine has landed is found, although its commits are othe
     env: {},
     pool: new Pool(0),
     suspension: new Suspension(),
+    verdicts: NO_MEMORY,
   };
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });

@@ -8,7 +8,7 @@ import { Suspension } from '../../src/base/suspension.ts';
 import { git } from '../../src/git/git.ts';
 import type { InjectSpec } from '../../src/model/plan.ts';
 import { createWorkspace, type WorkspaceOrder } from '../../src/workspace/create.ts';
-import type { Ground } from '../../src/workspace/ground.ts';
+import { type Ground, NO_MEMORY } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
 import { Pool } from '../../src/workspace/pool.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
@@ -54,6 +54,7 @@ async function scene(
     env,
     pool: new Pool(4),
     suspension: new Suspension(),
+    verdicts: NO_MEMORY,
   };
   const base = await repo.git('rev-parse', 'HEAD');
   let attempt = 0;

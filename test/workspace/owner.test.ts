@@ -7,7 +7,7 @@ import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
-import { type Ground, workspaceDir } from '../../src/workspace/ground.ts';
+import { type Ground, NO_MEMORY, workspaceDir } from '../../src/workspace/ground.ts';
 import { Pool } from '../../src/workspace/pool.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from '../support/journal-builder.ts';
@@ -37,6 +37,7 @@ async function groundOf(
     env: {},
     pool: new Pool(4),
     suspension: new Suspension(),
+    verdicts: NO_MEMORY,
   };
 }
 

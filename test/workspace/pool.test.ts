@@ -8,7 +8,7 @@ import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { openRunBranch } from '../../src/merge/run-branch.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
-import type { Ground } from '../../src/workspace/ground.ts';
+import { type Ground, NO_MEMORY } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
 import { Pool } from '../../src/workspace/pool.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
@@ -129,6 +129,7 @@ async function groundOf(repo: TempRepo): Promise<Ground> {
     env: bareEnv(repo.outside),
     pool: new Pool(4),
     suspension: new Suspension(),
+    verdicts: NO_MEMORY,
   };
   await openRunBranch(ground, await repo.git('rev-parse', 'HEAD'), repo.signal);
   return ground;

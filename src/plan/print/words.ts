@@ -33,7 +33,10 @@ export function sectionWords(plan: Plan): Words {
       exclude: workspace.exclude,
       inject: workspace.inject.map(injectWords),
     },
-    gates: plan.gates.map(({ name, run, timeoutMs }) => ({ name, run, timeout: span(timeoutMs) })),
+    gates: plan.gates.map(({ timeoutMs, name, run, ...rest }) => ({
+      ...{ name, run, timeout: span(timeoutMs) },
+      ...rest,
+    })),
     land: {
       strategy: landing.strategy,
       verify: landing.verify,
@@ -41,6 +44,7 @@ export function sectionWords(plan: Plan): Words {
       on_gate_failure: landing.onGateFailure,
       reworks: landing.reworks,
       publish: landing.publish,
+      fingerprint: landing.fingerprint,
       push: landing.push,
     },
     limits: {

@@ -165,8 +165,15 @@ export function lowerGate({
   name,
   run,
   timeout,
+  ...rest
 }: NonNullable<NativePlan['gates']>[number]): GateSpec {
-  return { name, run, timeoutMs: timeout ?? 10 * MINUTE_MS };
+  return {
+    ...{ name, run, timeoutMs: timeout ?? 10 * MINUTE_MS },
+    ...present('retries', rest.retries),
+    ...present('paths', rest.paths),
+    ...present('env', rest.env),
+    ...present('quarantine', rest.quarantine),
+  };
 }
 
 function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
@@ -177,6 +184,7 @@ function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
     onGateFailure: land.on_gate_failure ?? 'agent',
     reworks: land.reworks ?? 2,
     publish: land.publish ?? 'end',
+    ...present('fingerprint', land.fingerprint),
     ...present('push', land.push),
   };
 }

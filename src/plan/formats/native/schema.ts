@@ -113,7 +113,15 @@ export const workspaceSchema = z.strictObject({
   inject: z.array(injectSchema).optional(),
 });
 
-export const gateSchema = z.strictObject({ name: id, run: text, timeout: duration.optional() });
+export const gateSchema = z.strictObject({
+  name: id,
+  run: text,
+  timeout: duration.optional(),
+  retries: count(0, 10).optional(),
+  paths: scopes.optional(),
+  env: env.optional(),
+  quarantine: flag.optional(),
+});
 
 export const landSchema = z.strictObject({
   strategy: choice(['merge', 'squash', 'rebase', 'none'], ['pr']).optional(),
@@ -122,6 +130,7 @@ export const landSchema = z.strictObject({
   on_gate_failure: choice(['agent', 'fail']).optional(),
   reworks: count(0, 100).optional(),
   publish: choice(['end', 'off'], ['each']).optional(),
+  fingerprint: texts.optional(),
   push: word.optional(),
 });
 
