@@ -95,6 +95,27 @@ test('R31: an agent that is silent for too long is stale, one that works is runn
   expect((await project.cli('attach')).code).toBe(0);
 });
 
+// Fix: it was a new start in the same folder, which failed because the folder was there.
+test('R40: after a pause the same agent goes on in the same worktree', async () => {
+  const scripts = { slow: `echo begun > "$OUT/begun"; ${SLOW}` };
+  const config = { branch_prefix: 'orchestra' };
+  await using project = await orchestraProject({ scripts, config });
+  await project.spawn('slow work', '--detach');
+  while ((await project.read('begun')) === '') await project.cli('status');
+  const worktrees = async () => JSON.parse((await project.cli('worktrees', '--json')).stdout);
+  const [before] = await worktrees();
+  expect((await project.cli('pause', '--suspend')).code).toBe(0);
+  expect((await project.cli('status')).stdout).toMatch(/slow-work +suspended/);
+  expect((await project.cli('resume')).code).toBe(0);
+  expect(await worktrees()).toMatchObject([{ path: before.path, state: 'live' }]);
+  project.release();
+  expect((await project.cli('attach')).code).toBe(0);
+  expect(await project.read('prompts')).toBe('slow work');
+  expect(JSON.parse((await project.cli('collect', '--json')).stdout).tasks).toMatchObject([
+    { status: 'succeeded', attempts: 1, branch: 'orchestra/slow-work' },
+  ]);
+});
+
 test('R41: resuming what is not there is refused', async () => {
   await using project = await orchestraProject({ scripts: {} });
   expect((await project.spawn('do it')).code).toBe(0);
