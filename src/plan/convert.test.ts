@@ -110,3 +110,16 @@ test('ids that other formats allow are changed as little as possible', () => {
   expect(native).toContain('# The task "a.b" is called a-b-2 here.');
   expect(native).toMatch(/- id: a-b\n {4}needs: \[a-b-2\]/);
 });
+
+test('what was said about the file is said in the text, too', () => {
+  const input = planInput('release.md', PO);
+  const { plan } = parsePlan(input, null);
+  const at = { file: 'release.md', line: 7, column: 1, severity: 'warning' } as const;
+  const source = {
+    plan: plan!,
+    format: 'po-manifest',
+    warnings: [{ ...at, message: 'no effect' }],
+  };
+  const result = convert(source, input);
+  expect(result.kind === 'text' && result.text.split('\n')[1]).toBe('# release.md:7: no effect');
+});

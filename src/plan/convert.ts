@@ -31,7 +31,7 @@ export function convert(source: Source, around: PlanInput): Converted {
   const { plan, renamed } = withNativeIds(source.plan);
   const notes = [
     `Written by landfast convert from ${around.file.path} (${source.format}).`,
-    ...source.warnings.map(({ line, message }) => `Line ${line}: ${message}.`),
+    ...source.warnings.map(({ file, line, message }) => `${file}:${line}: ${message}`),
     ...renamed.map(({ what, from, to }) => `The ${what} ${quote(from)} is called ${to} here.`),
   ];
   const printing: Printing = { notes, comments: commentsFor(source.format) };
