@@ -124,7 +124,7 @@ const COMMON: Omit<TaskSpec, 'id' | 'prompt'> = {
   checks: [],
   retries: 1,
   timeoutMs: 2 * HOUR_MS,
-  idleMs: 2 * HOUR_MS,
+  idleMs: HOUR_MS / 2,
   permissions: 'bypassPermissions',
   allowEmpty: true,
   env: {},
