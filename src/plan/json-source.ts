@@ -25,6 +25,8 @@ export function readJson(
 }
 
 const MAX_DEPTH = 100;
+/** More values than any file that was meant; without an end a small text fills the memory. */
+const MAX_NODES = 200_000;
 
 /** Ends the reading; never leaves this file. */
 class Refused extends UserError {
@@ -44,6 +46,7 @@ class JsonReader {
   readonly #firstLine: number;
   #offset = 0;
   #depth = 0;
+  #nodes = 0;
 
   constructor({ text, firstLine }: Pick<YamlText, 'text' | 'firstLine'>, log: ProblemLog) {
     this.#text = text;
@@ -75,6 +78,8 @@ class JsonReader {
     this.#blanks();
     const at = this.placeAt(this.#offset);
     const first = this.#text[this.#offset];
+    this.#nodes += 1;
+    if (this.#nodes > MAX_NODES) throw new Refused(this.#offset, 'too many values');
     if (first === '{' || first === '[') {
       this.#depth += 1;
       if (this.#depth > MAX_DEPTH) throw new Refused(this.#offset, 'nested too deeply');

@@ -47,8 +47,9 @@ function chosenOf(
   parts: readonly MarkdownPart[],
   log: ProblemLog,
 ): MarkdownFence | null {
-  const inside = blocks.filter((block) => isInSection(block, parts));
-  const lines = blocks.map(({ line }) => line).join(' and ');
+  const inside = blocksInSection(parts);
+  const shown = blocks.slice(0, MAX_SHOWN).map(({ line }) => line);
+  const lines = shown.join(' and ') + (blocks.length > MAX_SHOWN ? ' and more' : '');
   const [chosen] = inside;
   if (chosen !== undefined && inside.length === 1) {
     const message = `there are json dispatch blocks on lines ${lines}`;
@@ -64,16 +65,19 @@ function chosenOf(
   return null;
 }
 
-/** Whether the block is below a heading of that name, however many lower ones are between. */
-function isInSection(block: MarkdownFence, parts: readonly MarkdownPart[]): boolean {
+const MAX_SHOWN = 5;
+
+/** The blocks below a heading of that name, however many lower ones are between. */
+function blocksInSection(parts: readonly MarkdownPart[]): readonly MarkdownFence[] {
+  const inside: MarkdownFence[] = [];
   let level: number | null = null;
   for (const part of parts) {
-    if (part.line >= block.line) break;
-    if (part.kind !== 'heading') continue;
-    if (SECTION.test(part.text)) level = part.level;
-    else if (level !== null && part.level <= level) level = null;
+    if (part.kind === 'heading') {
+      if (SECTION.test(part.text)) level = part.level;
+      else if (level !== null && part.level <= level) level = null;
+    } else if (level !== null && isDispatch(part)) inside.push(part);
   }
-  return level !== null;
+  return inside;
 }
 
 /** What came close is named: it is most likely what was meant. */

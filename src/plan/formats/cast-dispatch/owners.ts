@@ -10,8 +10,8 @@ export interface Owner {
   readonly owns: readonly Placed<string>[];
 }
 
-/** Globs are compared with all there is, so only so many of them; the scheduler sees the rest. */
-const MAX_GLOBS = 200;
+/** Each glob is compared with all there is; beyond this only the scheduler keeps them apart. */
+const MAX_COMPARED = 100_000;
 
 /** Reports each path that two of these own; all of them may run at the same time. */
 export function checkOwners(owners: readonly Owner[], log: ProblemLog): void {
@@ -27,7 +27,8 @@ export function checkOwners(owners: readonly Owner[], log: ProblemLog): void {
     exact.add(claim.path.value, claim);
     for (const folder of folders.slice(0, -1)) inside.add(folder, claim);
   }
-  for (const glob of claims.filter(({ path }) => !isLiteral(path.value)).slice(0, MAX_GLOBS)) {
+  const globs = claims.filter(({ path }) => !isLiteral(path.value));
+  for (const glob of globs.slice(0, Math.ceil(MAX_COMPARED / (claims.length + 1)))) {
     const other = claims.find(
       ({ task, path }) => task !== glob.task && overlaps([path.value], [glob.path.value]),
     );

@@ -31,14 +31,18 @@ const DETAIL_MENTION = /^\s*(?:[-*+][ \t]+)?@([A-Za-z][\w-]*)\s*$/;
 
 /** Reads the hints of an item. */
 export function readHints(text: string, details: readonly string[]): Hints {
+  if (text.length > MAX_LINE) return { title: text, details, needs: [], files: [], mentions: [] };
   const own = takeHints(text);
   const needs = [...own.needs];
   const files = [...own.files];
   const mentions = Array.from(own.rest.matchAll(MENTION), ([, name]) => name!);
   const left = details.filter((line) => {
     const mention = DETAIL_MENTION.exec(line);
-    if (mention !== null) mentions.push(mention[1]!);
-    if (mention !== null || !DETAIL.test(line)) return mention === null;
+    if (mention !== null) {
+      mentions.push(mention[1]!);
+      return false;
+    }
+    if (line.length > MAX_LINE || !DETAIL.test(line)) return true;
     const found = takeHints(line.replace(DETAIL, ''));
     needs.push(...found.needs);
     files.push(...found.files);
@@ -59,7 +63,7 @@ function takeHints(line: string): Taken {
   const files: string[] = [];
   let done = '';
   let rest = line;
-  for (let count = 0; count < MAX_HINTS && line.length <= MAX_LINE; count += 1) {
+  for (let count = 0; count < MAX_HINTS; count += 1) {
     const found = KEY.exec(rest);
     if (found === null) break;
     const [whole, before = '', key = ''] = found;
