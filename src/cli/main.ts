@@ -15,6 +15,7 @@ import { describePlanning } from './planning.ts';
 import { writtenOut } from './prefixes.ts';
 import { describeStarting } from './starting.ts';
 import { describeSteering } from './steering.ts';
+import { describeTidying } from './tidying.ts';
 
 /** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
@@ -63,6 +64,7 @@ function describe(wrap: Wrap): Command {
   describePlanning(program, wrap);
   describeLooking(program, wrap);
   describeSteering(program, wrap);
+  describeTidying(program, wrap);
   describeMachine(program, wrap);
   return program;
 }

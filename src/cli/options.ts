@@ -59,3 +59,11 @@ export function money(text: string): number {
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
   throw new InvalidArgumentError('It must be an amount in US dollars, such as 5 or 2.50.');
 }
+
+/** A time such as `90m`, `12h` or `7d`, in milliseconds. */
+export function age(text: string): number {
+  const [, number, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
+  const ms = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 }[unit ?? ''];
+  if (ms !== undefined) return Number(number) * ms * 1_000;
+  throw new InvalidArgumentError('It must be a time such as 90m, 12h or 7d.');
+}

@@ -145,7 +145,7 @@ export const CCO: readonly CompatCase[] = [
   {
     id: 'C58',
     what: 'cleanup of a kept workspace',
-    verdict: 'declined',
-    note: 'landfast worktrees lists it, git worktree remove takes it away',
+    verdict: 'fixed',
+    note: 'it counts what it removes, keeps the branch, and touches nothing that no run has made',
   },
 ];

@@ -4,8 +4,6 @@ import type { CompatCase } from './case.ts';
 
 const SESSIONS = 'sessions of agents are not looked at yet';
 const WEB = 'there is no web dashboard yet';
-const CLEANUP =
-  'there is no cleanup yet: nothing unmerged is removed, and worktrees names the command for the rest';
 const INIT = 'nothing has to be set up before the first run, so init writes no such configuration';
 
 export const ORCHESTRA: readonly CompatCase[] = [
@@ -81,8 +79,18 @@ export const ORCHESTRA: readonly CompatCase[] = [
     verdict: 'fixed',
     note: 'status, time, place and last words of every task that is over, at any time',
   },
-  { id: 'R34', what: 'cleanup of what is over', verdict: 'declined', note: CLEANUP },
-  { id: 'R35', what: 'cleanup --all beside a running agent', verdict: 'declined', note: CLEANUP },
+  {
+    id: 'R34',
+    what: 'cleanup of what is over',
+    verdict: 'kept',
+    note: 'what is in no commit stays; it shows first what goes and why',
+  },
+  {
+    id: 'R35',
+    what: 'cleanup --all beside a running agent',
+    verdict: 'fixed',
+    note: 'a live run is left alone until it is cancelled; what goes is held by a backup ref',
+  },
   { id: 'R37', what: 'spawn by HTTP', verdict: 'declined', note: WEB },
   { id: 'R38', what: 'spawn by HTTP without tasks', verdict: 'declined', note: WEB },
   {

@@ -1,0 +1,55 @@
+/** The workspaces of a repository and whose they are: journals and git's list, read together. */
+
+import { existsSync, realpathSync } from 'node:fs';
+import { OperationalError } from '../base/errors.ts';
+import type { Repository } from '../git/repository.ts';
+import { listWorktrees } from '../git/worktree.ts';
+import type { Database } from '../journal/database.ts';
+import { listRuns } from '../journal/log.ts';
+import { type Claimed, claim, type Listed, type RunPlace } from '../report/workspaces.ts';
+import { workspacesFolder } from '../workspace/ground.ts';
+import { isLive } from './find-run.ts';
+import type { Place } from './place.ts';
+import { readState } from './watch-run.ts';
+
+/** The repository of a place, without which there are no workspaces. */
+export function requireRepository({ repository, dir }: Place): Repository {
+  if (repository !== null) return repository;
+  throw new OperationalError(`${dir} is not in a git repository.`, {
+    remedy: 'Only there runs have workspaces; use -C DIR.',
+  });
+}
+
+/** Every workspace that a run accounts for. */
+export async function survey(
+  repository: Repository,
+  db: Database | null,
+  signal: AbortSignal,
+): Promise<readonly Claimed[]> {
+  const runs = db === null ? [] : runsOf(db, repository);
+  return claim(await listedIn(repository, signal), runs);
+}
+
+function runsOf(db: Database, repository: Repository): readonly RunPlace[] {
+  return listRuns(db).map(({ run }) => {
+    const state = readState(db, run);
+    const folder = real(workspacesFolder({ repository, plan: state.plan }));
+    return { run, state, live: isLive(db, run), folder };
+  });
+}
+
+async function listedIn(repository: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
+  const all = await listWorktrees(repository.commonDir, signal);
+  return all.map(({ path, branch, prunable }) => {
+    return { path: real(path), branch, gone: prunable || !existsSync(path) };
+  });
+}
+
+/** Git may know a path by another name than the journal, where links lead to it. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,56 @@
+/** The commands that remove what runs have left, and that look after work which is kept. */
+
+import type { Command } from 'commander';
+import { age, type Wrap } from './options.ts';
+
+/** Adds `cleanup` and `kept`. */
+export function describeTidying(program: Command, wrap: Wrap): void {
+  program
+    .command('cleanup')
+    .description('remove workspaces that runs have left; shows first what and why')
+    .option('--run <run>', 'only of this run')
+    .option('--older-than <age>', 'only of runs that have been still for so long, such as 7d', age)
+    .option('--all', 'also what is in no commit; a backup ref is made first')
+    .option('-n, --dry-run', 'only show')
+    .option('-y, --yes', 'do not ask')
+    .option('--force', 'the same as --all --yes; the backup is made all the same')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/cleanup.ts')).cleanup(command.optsWithGlobals()),
+      ),
+    );
+  const kept = program
+    .command('kept')
+    .description('work that is held by refs of ours, in no branch')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/kept.ts')).kept(command.optsWithGlobals()),
+      ),
+    );
+  const on = (name: string, text: string): Command =>
+    kept.command(name).argument('<ref>', 'a kept ref, or RUN/TASK').description(text);
+  on('show', 'what it changes')
+    .option('--patch', 'the whole of it')
+    .action(
+      wrap(async (ref, _, command: Command) =>
+        (await import('./commands/kept.ts')).showKept(ref, command.optsWithGlobals()),
+      ),
+    );
+  on('restore', 'put it on a new branch or into a new worktree; overwrites nothing')
+    .option('--branch <name>', 'the new branch')
+    .option('--worktree <dir>', 'the new worktree')
+    .action(
+      wrap(async (ref, _, command: Command) =>
+        (await import('./commands/kept.ts')).restoreKept(ref, command.optsWithGlobals()),
+      ),
+    );
+  on('drop', 'let go of it')
+    .option('-y, --yes', 'do not ask')
+    .action(
+      wrap(async (ref, _, command: Command) =>
+        (await import('./commands/kept.ts')).dropKept(ref, command.optsWithGlobals()),
+      ),
+    );
+}

@@ -1,0 +1,89 @@
+/**
+ * What `landfast cleanup` removes, what it leaves, and why. Facts in, decisions out.
+ *
+ *   Q1. What a live run uses is never removed.
+ *   Q2. A workspace goes by itself only if a branch holds all of it; loose files go only with
+ *       `all`, after a backup ref was made. A run that can be resumed keeps its workspaces.
+ *   Q3. Worktrees that no journal accounts for are not ours and do not even come here.
+ */
+
+import { count } from './format.ts';
+import type { Claimed, Unmerged } from './workspaces.ts';
+
+/** A workspace, and what was measured in it. */
+export interface Leftover {
+  readonly claimed: Claimed;
+  /** Null where it could not be measured. */
+  readonly unmerged: Unmerged | null;
+  /** Whether its branch is where the workspace is. */
+  readonly onBranch: boolean;
+}
+
+export interface CleanupWish {
+  readonly now: number;
+  /** Also what is not merged, after a backup. */
+  readonly all: boolean;
+  /** Only what belongs to runs that have been still for so long. */
+  readonly olderThanMs: number;
+  /** Only this run; null for all of them. */
+  readonly run: string | null;
+}
+
+export interface Verdict {
+  readonly path: string;
+  readonly run: string;
+  readonly task: string | null;
+  readonly remove: boolean;
+  readonly why: string;
+  /** It is in use, so that even `all` leaves it. */
+  readonly live: boolean;
+}
+
+/** What is to become of each leftover of the runs that are meant. */
+export function planCleanup(leftovers: readonly Leftover[], wish: CleanupWish): readonly Verdict[] {
+  return leftovers
+    .filter(({ claimed: { of } }) => wish.run === null || of.run === wish.run)
+    .filter(({ claimed: { of } }) => of.live || wish.now - of.state.at >= wish.olderThanMs)
+    .map((leftover) => {
+      const { path, of, task } = leftover.claimed;
+      const fate = fateOf(leftover, wish.all);
+      return { path, run: of.run, task: task?.spec.id ?? null, live: of.live, ...fate };
+    });
+}
+
+function fateOf({ claimed, unmerged, onBranch }: Leftover, all: boolean) {
+  const { of, kind, gone } = claimed;
+  const leave = (why: string) => ({ remove: false, why });
+  const remove = (why: string) => ({ remove: true, why });
+  if (of.live) return leave(`its run is live; end it first: landfast cancel --run ${of.run}`);
+  if (gone) return leave('its folder is not there; perhaps its disk is not');
+  if (kind !== 'task') return remove('it holds no work');
+  if (unmerged === null) return leave('nobody can tell what is in it');
+  const { outcome } = of.state;
+  if ((outcome === null || outcome === 'interrupted') && !all) {
+    return leave(`its run can go on: landfast resume ${of.run}`);
+  }
+  const loose = unmerged.files === 0 ? '' : `${count(unmerged.files, 'file')} in no commit`;
+  const apart = onBranch || unmerged.commits === 0 ? '' : 'commits that no branch of ours holds';
+  const lost = [loose, apart].filter((part) => part !== '').join(' and ');
+  if (lost === '' && unmerged.commits === 0) return remove('everything in it is merged');
+  if (lost === '') {
+    return remove(`its branch stays and holds ${count(unmerged.commits, 'commit')} not merged`);
+  }
+  return all ? remove(`a backup ref will hold it: ${lost}`) : leave(`it holds ${lost} (--all)`);
+}
+
+/** The list for people. */
+export function cleanupText(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return 'Nothing to clean up.\n';
+  const line = ({ path, why }: Verdict): string => `  ${path}\n      ${why}`;
+  const gone = verdicts.filter(({ remove }) => remove);
+  const left = verdicts.filter(({ remove }) => !remove);
+  return [
+    ...(gone.length === 0 ? [] : [`To remove: ${count(gone.length, 'workspace')}`]),
+    ...gone.map(line),
+    ...(left.length === 0 ? [] : [`To leave: ${count(left.length, 'workspace')}`]),
+    ...left.map(line),
+    '',
+  ].join('\n');
+}
