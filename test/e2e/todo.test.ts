@@ -37,7 +37,7 @@ echo done
   return { ...repo, run, [Symbol.asyncDispose]: () => repo[Symbol.asyncDispose]() };
 }
 
-test('a list is shown and nothing is started unless somebody says so', async () => {
+test('C23: a list is shown and nothing is started unless somebody says so', async () => {
   await using repo = await project();
 
   const ended = await repo.run('--from-todo', 'todo.md');

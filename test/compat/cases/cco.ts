@@ -59,8 +59,8 @@ export const CCO: readonly CompatCase[] = [
   {
     id: 'C23',
     what: 'run -t todo.md writes a task file and stops',
-    verdict: 'declined',
-    note: `${MODEL}; --from-todo makes a plan without one`,
+    verdict: 'fixed',
+    note: 'the plan is made without a model, shown and asked about; no file has to be written',
   },
   { id: 'C25', what: '--tasks: only that task’s workspace and agent', verdict: 'kept' },
   { id: 'C26', what: '--tasks that names none: a notice, exit 0', verdict: 'kept' },

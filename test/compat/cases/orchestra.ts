@@ -4,7 +4,8 @@ import type { CompatCase } from './case.ts';
 
 const SESSIONS = 'sessions of agents are not looked at yet';
 const WEB = 'there is no web dashboard yet';
-const INIT = 'nothing has to be set up before the first run, so init writes no such configuration';
+const INIT =
+  'init writes landfast.yaml; workspaces lie beside the repository, so nothing has to be ignored';
 
 export const ORCHESTRA: readonly CompatCase[] = [
   { id: 'R1', what: 'init in an empty directory', verdict: 'declined', note: INIT },

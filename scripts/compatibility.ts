@@ -1,0 +1,94 @@
+/**
+ * Writes docs/compatibility.md: what became of each compatibility case of the tools that Landfast
+ * replaces. The lists in test/compat/cases are its source, and the names of tests say where a case
+ * is shown.
+ */
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CompatCase } from '../test/compat/cases/case.ts';
+import { CAST } from '../test/compat/cases/cast.ts';
+import { CCO } from '../test/compat/cases/cco.ts';
+import { CPO } from '../test/compat/cases/cpo.ts';
+import { ORCHESTRA } from '../test/compat/cases/orchestra.ts';
+import { PO } from '../test/compat/cases/po.ts';
+
+const root = join(import.meta.dirname, '..');
+export const PAGE = 'docs/compatibility.md';
+
+/** All cases, by the name of their tool. */
+export const CASES: ReadonlyMap<string, readonly CompatCase[]> = new Map([
+  ['parallel-orchestra', PO],
+  ['cast-parallel', CAST],
+  ['claude-code-orchestrator', CCO],
+  ['claude-orchestra', ORCHESTRA],
+  ['cpo', CPO],
+]);
+
+/** The page as it should be. */
+export function compatibilityPage(): string {
+  const shown = shownBy();
+  const sections = [...CASES].map(([tool, cases]) => section(tool, cases, shown));
+  return `${[INTRODUCTION, counts(), ...sections].join('\n\n')}\n`;
+}
+
+/** By id: the files that have a test whose name begins with it, test/compat first. */
+export function shownBy(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const file of ['test/compat', 'test', 'src'].flatMap(testsIn)) {
+    for (const id of namedIn(readFileSync(join(root, file), 'utf8'))) {
+      const files = found.get(id) ?? [];
+      if (!files.includes(file)) found.set(id, [...files, file]);
+    }
+  }
+  return found;
+}
+
+function testsIn(folder: string): readonly string[] {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  const tests = files.filter((file) => file.endsWith('.test.ts')).sort();
+  return tests.map((file) => `${folder}/${file.replaceAll('\\', '/')}`);
+}
+
+/** A name begins with one id, or with several: `'PO-19, PO-20: …'`; tables hold ids alone. */
+function namedIn(text: string): readonly string[] {
+  const id = '(?:PO-|CP-|[CRP])\\d+';
+  const beginnings = text.matchAll(new RegExp(`['"\`](${id}(?:, ${id})*)(?=[:'"\`])`, 'g'));
+  return [...beginnings].flatMap(([, ids = '']) => ids.split(', '));
+}
+
+const INTRODUCTION = `# Compatibility
+
+Landfast takes the place of five tools and reads their files ([formats.md](formats.md)). This page says of every case
+that their users know: **kept**, it ends as there; **fixed**, it ends better, and how; **declined**, it does neither, and
+why. Whatever is not declined has a test whose name begins with the case's id. The page is written by
+\`node scripts/compatibility.ts\`, and [a test](../test/compatibility.test.ts) compares them.`;
+
+function counts(): string {
+  const all = [...CASES.values()].flat();
+  const count = (verdict: CompatCase['verdict']): number =>
+    all.filter((one) => one.verdict === verdict).length;
+  const [kept, fixed, declined] = [count('kept'), count('fixed'), count('declined')];
+  return `${all.length} cases: ${kept} kept, ${fixed} fixed, ${declined} declined.`;
+}
+
+function section(
+  tool: string,
+  cases: readonly CompatCase[],
+  shown: ReadonlyMap<string, readonly string[]>,
+): string {
+  const rows = cases.map(({ id, what, verdict, note = '' }) => {
+    const [file] = verdict === 'declined' ? [] : (shown.get(id) ?? []);
+    const test = file === undefined ? '' : `[test](../${file})`;
+    return `| ${[id, cell(what), verdict, cell(note), test].join(' | ')} |`;
+  });
+  return [`## ${tool}`, '', '| id | case | | note | |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(join(root, PAGE), compatibilityPage());
