@@ -1,7 +1,8 @@
 /**
- * A run with everything that can be cut in two: landings, a gate, a retry, a conflict, tasks that
- * wait for others, a read task, leftovers. The engine is ended at one point, the run is resumed, and
- * the end is compared with that of a run that nobody disturbed.
+ * A run with everything that can be cut in two: batches of landings, a gate that is red once, a
+ * retry, a conflict, tasks that wait for others, a read task, leftovers. The engine is ended at one
+ * point, the run is resumed (and that engine ended, too, where a second point says so), and the end
+ * is compared with that of a run that nobody disturbed.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -19,6 +20,11 @@ import { type Blow, wrapGit } from './git-wrapper.ts';
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
 const PRELOAD = join(import.meta.dirname, 'kill-at-fact.mjs');
 
+const GATES = [
+  { name: 'shared', run: 'test "$(head -n 1 shared.txt)" = top' },
+  { name: 'not-red', run: '! grep -qs red wrong.txt' },
+];
+
 const TASKS = {
   left: 'echo left >> shared.txt; echo 1 > left.txt',
   right: 'echo right >> shared.txt; echo 2 > right.txt; echo loose > right.tmp',
@@ -26,6 +32,7 @@ const TASKS = {
     retries: 2,
     prompt: 'test "$LANDFAST_ATTEMPT" = 1 && { echo half > half.txt; exit 1; }; echo 3 > flaky.txt',
   },
+  wrong: 'test "$LANDFAST_ATTEMPT" = 1 && echo red > wrong.txt || echo 4 > wrong.txt',
   look: { needs: ['left'], read_only: true, prompt: 'cat left.txt; echo scribble > scribble.txt' },
   last: { needs: ['left', 'flaky'], prompt: 'cat left.txt flaky.txt > last.txt' },
 };
@@ -44,42 +51,56 @@ export interface End {
 }
 
 export interface Told extends End {
-  /** Whether the engine was really ended at the point. */
-  readonly struck: boolean;
-  readonly facts: number;
-  readonly commands: number;
-  /** What the last engine said; for whoever has to find out. */
+  /** One for each engine: how far it came, and whether it was really ended at its point. */
+  readonly engines: readonly Driven[];
+  /** What the engines said; for whoever has to find out. */
   readonly said: string;
 }
 
-/** Runs the plan, strikes at the point, and resumes until the run is over. */
-export async function runThrough(point: Point | null): Promise<Told> {
+export interface Driven {
+  readonly struck: boolean;
+  readonly facts: number;
+  readonly commands: number;
+}
+
+/** Runs the plan, strikes each engine at its point, and resumes until the run is over. */
+export async function runThrough(points: readonly Point[]): Promise<Told> {
   await using temp = await tempDir();
   const place = await prepare(temp.path);
-  const first = await engine(place, ['run', '../plan.yaml'], point);
-  const struck = first.signal === 'SIGKILL';
-  let last = first;
-  if (struck) last = await engine(place, ['resume'], null);
-  // Struck before its first fact there is no run; the user simply starts it.
-  if (struck && /no run/i.test(last.stderr)) {
-    last = await engine(place, ['run', '../plan.yaml'], null);
+  const engines: Driven[] = [];
+  const said: string[] = [];
+  const start = async (args: readonly string[]): Promise<Ended> => {
+    const chaos = join(place.home, `chaos-${engines.length}`);
+    const ended = await engine({ ...place, chaos }, args, points[engines.length] ?? null);
+    engines.push({
+      struck: ended.signal === 'SIGKILL',
+      facts: numberIn(join(chaos, 'fact-count')),
+      commands: numberIn(join(chaos, 'git-count')),
+    });
+    said.push(`--- ${args.join(' ')}: ${ended.code}\n${ended.stdout}${ended.stderr}`);
+    return ended;
+  };
+  let last = await start(RUN);
+  while (last.signal === 'SIGKILL') {
+    last = await start(['resume']);
+    // Struck before its first fact there is no run; the user simply starts it.
+    if (last.code !== 0 && /no run/i.test(last.stderr)) last = await start(RUN);
   }
   return {
     code: last.code,
     files: await published(place),
     landed: await landings(place),
     stray: await strays(place),
-    struck,
-    facts: numberIn(join(place.chaos, 'fact-count')),
-    commands: numberIn(join(place.chaos, 'git-count')),
-    said: `${first.stderr}\n--- resumed\n${last.stdout}${last.stderr}`,
+    engines,
+    said: said.join('\n'),
   };
 }
+
+const RUN = ['run', '../plan.yaml'];
 
 interface Place {
   readonly home: string;
   readonly repo: string;
-  readonly chaos: string;
   readonly tmp: string;
   readonly git: string;
 }
@@ -89,33 +110,39 @@ async function prepare(home: string): Promise<Place> {
   const place = {
     home,
     repo: join(home, 'repo'),
-    chaos: join(home, 'chaos'),
     tmp: join(home, 'tmp'),
     git: which.trim(),
   };
-  const script = `mkdir -p chaos tmp && git init -q -b main repo && cd repo &&
+  const script = `mkdir -p tmp && git init -q -b main repo && cd repo &&
     git config user.name Ada && git config user.email ada@example.com &&
     echo top > shared.txt && echo '*.tmp' > .gitignore && git add -A && git commit -qm First`;
   await command(home, 'sh', ['-c', script]);
-  const gates = [{ name: 'shared', run: 'test "$(head -n 1 shared.txt)" = top' }];
-  const plan = nativePlan({ gates, workers: 3, tasks: TASKS });
+  const more = { limits: { workers: 3, gates: 2 } };
+  const plan = nativePlan({ gates: GATES, land: { verify: 'batch' }, more, tasks: TASKS });
   writeFileSync(join(home, 'plan.yaml'), plan);
   return place;
 }
 
-async function engine(place: Place, args: readonly string[], point: Point | null): Promise<Ended> {
-  const { home, repo, chaos, tmp, git } = place;
+async function engine(
+  { home, repo, chaos, tmp, git }: Place & { readonly chaos: string },
+  args: readonly string[],
+  point: Point | null,
+): Promise<Ended> {
   const none = { at: 0, when: 'before', everybody: false } as const;
   const onGit = point?.on === 'git' ? point : none;
   const onFact = point?.on === 'fact' ? point : none;
-  const env: Record<string, string> = { ...bareEnv(home), TMPDIR: tmp };
-  const isFirst = !existsSync(join(chaos, 'fact-count'));
-  if (isFirst) env.PATH = `${wrapGit(chaos, git, onGit)}:${env.PATH}`;
-  env.CHAOS_AT_FACT = JSON.stringify({ ...onFact, countTo: join(chaos, 'fact-count') });
-  const preload = isFirst ? ['--import', PRELOAD] : [];
-  const child = spawn(process.execPath, [...preload, BIN, ...args], {
+  const bin = wrapGit(chaos, git, onGit);
+  const countTo = join(chaos, 'fact-count');
+  writeFileSync(countTo, '0');
+  const bare = bareEnv(home);
+  const child = spawn(process.execPath, ['--import', PRELOAD, BIN, ...args], {
     cwd: repo,
-    env,
+    env: {
+      ...bare,
+      TMPDIR: tmp,
+      PATH: `${bin}:${bare.PATH}`,
+      CHAOS_AT_FACT: JSON.stringify({ ...onFact, countTo }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   writeFileSync(join(chaos, 'engine-pid'), String(child.pid));

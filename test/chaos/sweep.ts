@@ -1,10 +1,11 @@
 /** Strikes at every point of a run, or at every so-manieth, and tells which ends were different. */
 
+import { assert } from '../../src/base/assert.ts';
 import type { When } from './git-wrapper.ts';
-import { type End, type Point, runThrough, type Told } from './scene.ts';
+import { type Driven, type End, type Point, runThrough, type Told } from './scene.ts';
 
 export interface Difference {
-  readonly point: Point;
+  readonly points: readonly Point[];
   readonly end: End;
   readonly said: string;
 }
@@ -16,35 +17,64 @@ export interface Swept {
   readonly differences: readonly Difference[];
 }
 
-/** `every` strikes at each so-manieth point; `atOnce` runs are under way at a time. */
-export async function sweep(
-  options: { readonly every: number; readonly atOnce: number; readonly everybody: boolean },
-  tell: (line: string) => void,
-): Promise<Swept> {
-  const undisturbed = await runThrough(null);
-  const points = pointsOf(undisturbed, options.everybody).filter(
-    (_, index) => index % options.every === 0,
-  );
+export interface Sweep {
+  /** Strikes at each so-manieth point. */
+  readonly every: number;
+  /** So many runs are under way at a time. */
+  readonly atOnce: number;
+  /** Whether the agents and all else that an engine started die with it. */
+  readonly everybody: boolean;
+  /** Whether it is the engine that resumes which is struck, after the first was. */
+  readonly resumed: boolean;
+}
+
+/** Strikes, compares, and tells how far it is. */
+export async function sweep(options: Sweep, tell: (line: string) => void): Promise<Swept> {
+  const undisturbed = await runThrough([]);
+  const blows = await blowsOf(undisturbed, options);
+  const chosen = blows.filter((_, index) => index % options.every === 0);
   const wanted = endOf(undisturbed);
   const differences: Difference[] = [];
   let missed = 0;
   let done = 0;
-  const next = points.values();
+  const next = chosen.values();
   const work = async (): Promise<void> => {
-    for (const point of next) {
-      const told = await runThrough(point);
-      if (!told.struck) missed += 1;
+    for (const points of next) {
+      const told = await runThrough(points);
+      if (!points.every((_, at) => told.engines[at]?.struck === true)) missed += 1;
       const end = endOf(told);
-      if (!isSame(end, wanted)) differences.push({ point, end, said: told.said });
+      if (!isSame(end, wanted)) differences.push({ points, end, said: told.said });
       done += 1;
-      if (done % 25 === 0) tell(`${done} of ${points.length}, ${differences.length} different`);
+      if (done % 10 === 0) tell(`${done} of ${chosen.length}, ${differences.length} different`);
     }
   };
   await Promise.all(Array.from({ length: options.atOnce }, work));
-  return { points: points.length, missed, differences };
+  return { points: chosen.length, missed, differences };
 }
 
-function pointsOf({ facts, commands }: Told, everybody: boolean): readonly Point[] {
+/** What is done to each run: one point, or a first one and one of the engine that resumes. */
+async function blowsOf(
+  { engines: [first] }: Told,
+  { everybody, resumed }: Sweep,
+): Promise<readonly (readonly Point[])[]> {
+  assert(first !== undefined, 'a run has an engine');
+  if (!resumed) return pointsOf(first, everybody).map((point) => [point]);
+  const blows: (readonly Point[])[] = [];
+  for (const part of FIRST_BLOWS) {
+    const at = Math.ceil(first.facts * part);
+    const point = { on: 'fact', at, when: 'after', everybody } as const;
+    const { engines } = await runThrough([point]);
+    const second = engines[1];
+    if (second === undefined) continue;
+    blows.push(...pointsOf(second, everybody).map((then) => [point, then]));
+  }
+  return blows;
+}
+
+/** How far a run is, as a part of its facts, when its first engine dies. */
+const FIRST_BLOWS = [0.15, 0.5, 0.85];
+
+function pointsOf({ facts, commands }: Driven, everybody: boolean): readonly Point[] {
   const upTo = (on: Point['on'], most: number, whens: readonly When[]): readonly Point[] =>
     Array.from({ length: most }, (_, index) =>
       whens.map((when) => ({ on, at: index + 1, when, everybody })),
