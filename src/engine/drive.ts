@@ -2,9 +2,11 @@
  * drive: one engine takes one run from wherever it is to its end.
  *
  *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
+ *   D2. Entries are in the order of their times, whoever sets the clock back.
  */
 
 import { assert } from '../base/assert.ts';
+import { SteadyClock } from '../base/steady-clock.ts';
 import { answerCommand, takeCommands } from '../journal/commands.ts';
 import type { Database } from '../journal/database.ts';
 import type { Lease } from '../journal/lease.ts';
@@ -30,7 +32,7 @@ export interface Drive {
   /** New limits for a run that goes on. */
   readonly changed: Changed;
   /** Everything of the world but the commands of other processes, which need the lease. */
-  readonly world: Omit<RealWorld, 'commands' | 'agents'>;
+  readonly world: Omit<RealWorld, 'commands' | 'agents' | 'now'>;
   /** Wishes from this process: signals. */
   readonly signals: () => readonly Command[];
 }
@@ -40,9 +42,11 @@ export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Pr
   const { db, started, world } = order;
   const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
   if (started === null) await takeOver(world.site, signal);
-  const before = started === null ? fold(journal.read(0)) : null;
+  const entries = started === null ? journal.read(0) : [];
+  const before = started === null ? fold(entries) : null;
+  const clock = new SteadyClock(entries.at(-1)?.at ?? 0);
   const facts = before === null ? opening(started) : await reopening(order, before, signal);
-  const first = journal.append(facts, Date.now());
+  const first = journal.append(facts, clock.now());
   const state = first.reduce<RunState | null>(apply, before);
   assert(state !== null, 'a run begins with a fact');
   world.recorded(first);
@@ -51,6 +55,7 @@ export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Pr
   }
   const real = realWorld({
     ...world,
+    now: () => clock.now(),
     agents: (name) => world.site.agentNamed(name).can,
     commands: () => [...order.signals().map(unasked), ...sentCommands(db, lease)],
   });

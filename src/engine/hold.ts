@@ -51,13 +51,13 @@ export async function whileHolding<T>(
 }
 
 function keepRenewing(db: Database, lease: Lease, lost: AbortController): NodeJS.Timeout {
-  let renewedAt = Date.now();
+  let renewedAt = performance.now();
   return setInterval(() => {
     try {
       renewLease(db, lease, Date.now());
-      renewedAt = Date.now();
+      renewedAt = performance.now();
     } catch (error) {
-      const isOver = error instanceof LeaseLostError || Date.now() - renewedAt > LEASE_MS;
+      const isOver = error instanceof LeaseLostError || performance.now() - renewedAt > LEASE_MS;
       if (isOver) lost.abort(error);
     }
   }, RENEW_MS);

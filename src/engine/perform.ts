@@ -23,6 +23,7 @@ export interface RealWorld {
   /** Replaces secret values in a text. */
   readonly mask: (text: string) => string;
   readonly agents: World['agents'];
+  readonly now: World['now'];
   readonly commands: World['commands'];
   readonly recorded: World['recorded'];
   /** Told of what agents say, as they say it. */
@@ -36,7 +37,7 @@ export function realWorld(parts: RealWorld): World {
     commands: parts.commands,
     recorded: parts.recorded,
     suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
-    now: () => Date.now(),
+    now: parts.now,
     sleep: async (ms, signal) => {
       await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.
     },

@@ -8,6 +8,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -123,4 +124,17 @@ test('the total time stands still, too', () => {
   expect(watch.signal.aborted).toBe(false);
   vi.advanceTimersByTime(SECOND);
   expect(watch.signal.reason).toMatchObject({ failure: { kind: 'total-timeout' } });
+});
+
+test('time in which nobody could run, a machine asleep, does not count', () => {
+  let asleep = 0;
+  const awake = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => awake() + asleep);
+  using watch = new Watch(LIMITS);
+  vi.advanceTimersByTime(30 * SECOND);
+  asleep = 8 * 3_600 * SECOND;
+  vi.advanceTimersByTime(28 * SECOND);
+  expect(watch.signal.aborted).toBe(false);
+  vi.advanceTimersByTime(3 * SECOND);
+  expect(watch.signal.reason).toMatchObject({ failure: { kind: 'idle-timeout' } });
 });
