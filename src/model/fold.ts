@@ -176,7 +176,8 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       task.keptWhy = null;
       task.retried = null;
       if (event.start.kind === 'rework') task.reworks += 1;
-      if (event.start.kind === 'fresh') task.session = null;
+      // What a new session is called is not known yet; the old one is not gone back to.
+      if (event.start.kind === 'fresh' || event.start.session === null) task.session = null;
       (task.attempts as Attempt[]).push(newAttempt(event, at));
       return;
     case 'attempt.session':

@@ -119,9 +119,10 @@ describe('what starts', () => {
     journal.start('a').fail('a', TRANSIENT);
     const stoppedAt = START + 2_000;
     expect(facts(journal, stoppedAt)).toEqual(['attempt.started b']);
-    expect(decided(journal, stoppedAt).wakeAt).toBe(stoppedAt + 1_000);
-    expect(dueAt(journal.state(), journal.state().tasks.get('a')!, agents)).toBe(stoppedAt + 1_000);
-    expect(facts(journal, stoppedAt + 1_000)).toEqual(['attempt.started a']);
+    const due = dueAt(journal.state(), journal.state().tasks.get('a')!, agents) ?? 0;
+    expect(due).toBeGreaterThanOrEqual(stoppedAt + 1_000);
+    expect(decided(journal, stoppedAt).wakeAt).toBe(due);
+    expect(facts(journal, due)).toEqual(['attempt.started a']);
   });
 
   test('a session goes on where it was; its agent is told what went wrong', () => {

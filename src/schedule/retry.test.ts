@@ -45,6 +45,11 @@ const OF_KIND: { readonly [K in FailureKind]: Failure & { kind: K } } = {
   'dependency-failed': { kind: 'dependency-failed', message, dependency: 'b' },
 };
 
+/** A number from `ms` to a quarter more. */
+const spread = (ms: number, after = 0): unknown => ({
+  asymmetricMatch: (value: number) => value >= after + ms && value <= after + ms * 1.25,
+});
+
 const KINDS = Object.keys(OF_KIND) as FailureKind[];
 
 /** What follows the last stop of task `a`. */
@@ -81,9 +86,9 @@ test('a plan may name its own pauses; they grow to five minutes, or stay at the 
       return then.kind === 'attempt' ? then.at - START - 2_000 * times : null;
     });
   expect(pausesOf(0, 2)).toEqual([0, 0, 0, 0]);
-  expect(pausesOf(5_000)).toEqual([5_000, 5_000, 5_000, 5_000]);
-  expect(pausesOf(30_000, 3)).toEqual([30_000, 90_000, 270_000, 300_000]);
-  expect(pausesOf(900_000, 2)).toEqual([900_000, 900_000, 900_000, 900_000]);
+  expect(pausesOf(5_000)).toEqual([5_000, 5_000, 5_000, 5_000].map((ms) => spread(ms)));
+  expect(pausesOf(30_000, 3)).toEqual([30_000, 90_000, 270_000, 300_000].map((ms) => spread(ms)));
+  expect(pausesOf(900_000, 2)).toEqual(Array(4).fill(spread(900_000)));
 });
 
 const GIVEN_UP = Object.fromEntries(KINDS.map((kind) => [kind, null]));
@@ -94,14 +99,14 @@ describe('every kind of failure', () => {
       ...GIVEN_UP,
       interrupted: 0,
       'rate-limited': 60_000,
-      transient: 1_000,
-      'idle-timeout': 1_000,
-      'workspace-failed': 1_000,
-      'checks-failed': 1_000,
-      stuck: 1_000,
-      'session-lost': 1_000,
-      'no-change': 1_000,
-      'out-of-scope': 1_000,
+      transient: spread(1_000),
+      'idle-timeout': spread(1_000),
+      'workspace-failed': spread(1_000),
+      'checks-failed': spread(1_000),
+      stuck: spread(1_000),
+      'session-lost': spread(1_000),
+      'no-change': spread(1_000),
+      'out-of-scope': spread(1_000),
     });
   });
 
@@ -110,12 +115,12 @@ describe('every kind of failure', () => {
       ...GIVEN_UP,
       interrupted: 0,
       'rate-limited': 60_000,
-      transient: 1_000,
-      'idle-timeout': 1_000,
-      'workspace-failed': 1_000,
-      'checks-failed': 1_000,
-      stuck: 1_000,
-      'session-lost': 1_000,
+      transient: spread(1_000),
+      'idle-timeout': spread(1_000),
+      'workspace-failed': spread(1_000),
+      'checks-failed': spread(1_000),
+      stuck: spread(1_000),
+      'session-lost': spread(1_000),
     });
   });
 
@@ -128,16 +133,24 @@ test('retries are counted, and the pause before each is twice as long', () => {
   const { transient, interrupted } = OF_KIND;
   const at = START + 2_000;
   const start = { kind: 'fresh' };
-  expect(next(failed([transient]), FORGETFUL)).toEqual({ kind: 'attempt', at: at + 1_000, start });
+  expect(next(failed([transient]), FORGETFUL)).toEqual({
+    kind: 'attempt',
+    at: spread(1_000, at),
+    start,
+  });
   const second = failed([transient, interrupted, transient]);
-  expect(next(second, FORGETFUL)).toEqual({ kind: 'attempt', at: at + 4_000 + 2_000, start });
+  expect(next(second, FORGETFUL)).toEqual({
+    kind: 'attempt',
+    at: spread(2_000, at + 4_000),
+    start,
+  });
   const third = failed([transient, interrupted, transient, transient]);
   expect(next(third, FORGETFUL)).toEqual({ kind: 'give-up' });
 });
 
-test('no pause is longer than five minutes', () => {
+test('no pause is longer than five minutes and a quarter', () => {
   const journal = failed(Array<Failure>(20).fill(OF_KIND.transient), 30);
-  const at = START + 40_000 + 300_000;
+  const at = spread(300_000, START + 40_000);
   expect(next(journal, SCRIPT)).toEqual({ kind: 'attempt', at, start: { kind: 'fresh' } });
 });
 
@@ -159,7 +172,7 @@ test('a limit without a reset is asked again more and more rarely, twenty times'
 test('a limit that was only guessed from words uses up a retry', () => {
   const guessed: Failure = { kind: 'rate-limited', message, guessed: true };
   const start = { kind: 'fresh' };
-  const at = START + 3_000;
+  const at = spread(1_000, START + 2_000);
   expect(next(failed([guessed], 1), SCRIPT)).toEqual({ kind: 'attempt', at, start });
   expect(next(failed([guessed, guessed], 1), SCRIPT)).toEqual({ kind: 'give-up' });
 });
@@ -174,6 +187,45 @@ test('a session is gone on with where the agent can, else the attempt begins afr
   expect(next(journal, FORGETFUL)).toEqual({ kind: 'attempt', at, start: { kind: 'fresh' } });
 });
 
+test('tasks that failed together do not come back together, and always at the same times', () => {
+  const pauseOf = (id: string): number => {
+    const journal = new JournalBuilder([{ id }]).start(id).fail(id, OF_KIND.transient);
+    const task = journal.state().tasks.get(id)!;
+    if (task.status.kind !== 'stopped') throw new Error(task.status.kind);
+    const then = nextAfter(task, task.status, LANDING, TALKER);
+    return then.kind === 'attempt' ? then.at - task.status.at : 0;
+  };
+  const ids = ['users', 'login', 'mail', 'search'];
+  expect(new Set(ids.map(pauseOf)).size).toBe(4);
+  expect(ids.map(pauseOf)).toEqual(ids.map(pauseOf));
+});
+
+describe('a session that fails twice in the same way', () => {
+  const red = OF_KIND['checks-failed'];
+  const twice = (first: Failure, second: Failure): JournalBuilder => {
+    const journal = new JournalBuilder([{ id: 'a', retries: 5 }]);
+    journal.start('a').use('a', 0.1).fail('a', first);
+    return journal.start('a', 'continue').fail('a', second);
+  };
+
+  test('is left: the next attempt goes on with the work in a new one', () => {
+    const journal = twice(red, red);
+    expect(next(journal, TALKER)).toMatchObject({ start: { kind: 'continue', session: null } });
+    const start = { kind: 'continue', session: null } as const;
+    journal.add({ type: 'attempt.started', task: 'a', attempt: 3, base: null, start });
+    journal.fail('a', red);
+    expect(next(journal, TALKER)).toMatchObject({ start });
+  });
+
+  test('is gone on with after different failures, and after what it is not to blame for', () => {
+    const start = { kind: 'continue', session: 'session-of-a' };
+    expect(next(twice(OF_KIND['no-change'], red), TALKER)).toMatchObject({ start });
+    const { interrupted, 'rate-limited': limit } = OF_KIND;
+    expect(next(twice(interrupted, interrupted), TALKER)).toMatchObject({ start });
+    expect(next(twice(limit, limit), TALKER)).toMatchObject({ start });
+  });
+});
+
 test('failures from before the run was resumed are forgiven', () => {
   const { transient } = OF_KIND;
   const journal = failed([transient, transient, transient]);
@@ -182,7 +234,7 @@ test('failures from before the run was resumed are forgiven', () => {
     .end('failed')
     .add({ type: 'run.resumed', retry: ['a'] });
   journal.start('a').fail('a', transient);
-  const at = START + 11_000 + 1_000;
+  const at = spread(1_000, START + 11_000);
   expect(next(journal, SCRIPT)).toEqual({ kind: 'attempt', at, start: { kind: 'fresh' } });
 });
 
@@ -244,7 +296,7 @@ describe('a task that says how it is tried again', () => {
 
   test('waits as long as it says, also after it ran out of its whole time', () => {
     const journal = stopped({ retry }, OF_KIND['total-timeout']);
-    const at = journal.state().at + 5_000;
+    const at = spread(5_000, journal.state().at);
     const start = { kind: 'continue', session: 'session-of-a' };
     expect(next(journal, TALKER)).toEqual({ kind: 'attempt', at, start });
     const again = journal.start('a', 'continue');

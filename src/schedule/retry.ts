@@ -6,6 +6,10 @@
  *   R2. A session is resumed where the agent can: it keeps what the agent has learned. An agent
  *       that cannot starts afresh; what it left behind is kept by a ref first.
  *   R3. A waiting retry holds no slot: it is a time, not a running thing.
+ *   R4. A pause is spread by up to a quarter, so that tasks which failed together do not come back
+ *       together; by how much depends on the task and the attempt alone.
+ *   R5. A session that fails twice in the same way is left: the next attempt goes on with the work
+ *       in a new one.
  */
 
 import { unreachable } from '../base/assert.ts';
@@ -68,7 +72,8 @@ export function nextAfter(
       return afterLimit(task, failure, again);
     case 'counted': {
       const used = countedFailures(task, agent);
-      return used > task.spec.retries ? { kind: 'give-up' } : again(pauseBefore(used, task.spec));
+      if (used > task.spec.retries) return { kind: 'give-up' };
+      return again(spread(pauseBefore(used, task.spec), task));
     }
   }
 }
@@ -129,6 +134,21 @@ function pauseBefore(retry: number, { retry: wish }: TaskSpec): number {
   return Math.min(pauseMs * factor ** (retry - 1), Math.max(LONGEST_PAUSE, pauseMs));
 }
 
+/** A pause made longer by up to a quarter of itself. */
+function spread(pauseMs: number, task: TaskState): number {
+  const share = fraction(`${task.spec.id}#${task.attempts.length}`);
+  return pauseMs + Math.floor((pauseMs / 4) * share);
+}
+
+/** A number from 0 to 1 that looks random and is always the same for a text (FNV-1a). */
+function fraction(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return (hash >>> 0) / 2 ** 32;
+}
+
 function afterLimit(task: TaskState, failure: Failure, again: (ms: number) => Next): Next {
   const since = task.attempts.slice(task.forgiven);
   const waits = since.filter((attempt) => attempt.failure?.kind === 'rate-limited').length;
@@ -156,8 +176,25 @@ function afterRejection(
 }
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {
+  const anew = { kind: 'continue', session: null } as const;
   // The session is gone, or unwanted, but the work is not: a new one goes on with it.
-  if (failure.kind === 'session-lost') return { kind: 'continue', session: null };
-  if (!agent.resume || task.session === null) return { kind: 'fresh' };
-  return { kind: 'continue', session: task.spec.retry?.session === 'new' ? null : task.session };
+  if (failure.kind === 'session-lost') return anew;
+  if (!agent.resume) return { kind: 'fresh' };
+  if (task.session !== null && task.spec.retry?.session !== 'new' && !isWornOut(task)) {
+    return { kind: 'continue', session: task.session };
+  }
+  const goesOn = task.session !== null || task.attempts.at(-1)?.start.kind === 'continue';
+  return goesOn ? anew : { kind: 'fresh' };
+}
+
+/** Kinds that say nothing of the session: it was not asked, or not to blame. */
+const BLAMELESS: readonly Failure['kind'][] = ['interrupted', 'rate-limited', 'workspace-failed'];
+
+/** Whether the last two attempts failed in the same way, the second one in a resumed session. */
+function isWornOut({ attempts, forgiven }: TaskState): boolean {
+  const [before, last] = attempts.slice(forgiven).slice(-2);
+  if (before?.failure == null || last?.failure == null) return false;
+  const isSame = before.failure.kind === last.failure.kind;
+  if (!isSame || BLAMELESS.includes(last.failure.kind)) return false;
+  return last.start.kind !== 'fresh' && last.start.session !== null;
 }

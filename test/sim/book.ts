@@ -5,7 +5,7 @@
  * other is checked here against the plan, the policy (policy.ts) and the repository (repo.ts).
  */
 
-import type { Entry, Event } from '../../src/model/event.ts';
+import type { AttemptStart, Entry, Event } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from '../../src/model/plan.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
@@ -37,6 +37,13 @@ export interface Page {
   session: string | null;
   /** Its last attempt found that the agent has forgotten the session. */
   lost: boolean;
+  /** How its last attempt began, and whether that was in a session from before. */
+  begun: AttemptStart['kind'] | null;
+  resumed: boolean;
+  /** How the last attempt failed since it got its chances; null where it did not. */
+  lastKind: Failure['kind'] | null;
+  /** A resumed session has failed as the attempt before it: the next one needs another. */
+  worn: boolean;
   /** Where in the journal its cancellation is; null unless it is cancelled. */
   cancelledSeq: number | null;
   /** The same for its being given up. */
@@ -280,7 +287,9 @@ export class Book {
       rule(!meets, `${id} starts in the scope of ${other.spec.id}, which is ${other.status}`);
     }
     if (event.start.kind === 'rework') used.reworks += 1;
-    if (event.start.kind === 'fresh') page.session = null;
+    if (event.start.kind === 'fresh' || event.start.session === null) page.session = null;
+    page.resumed = event.start.kind !== 'fresh' && event.start.session !== null;
+    page.begun = event.start.kind;
     page.status = 'running';
     page.fresh = false;
     page.attempts = event.attempt;
@@ -296,13 +305,15 @@ export class Book {
     const { fate } = page;
     rule(page.status === 'stopped' && fate?.kind === 'attempt', `${id} must not start again`);
     rule(this.at >= fate.dueAt, `${id} starts again ${fate.dueAt - this.at} ms too early`);
-    const late = this.before < fate.dueAt && this.at > fate.dueAt;
-    rule(!late, `${id} starts again ${this.at - fate.dueAt} ms too late, with nothing in between`);
-    const session = AGENTS[agent]!.resume ? page.session : null;
-    const again = session === null ? { kind: 'fresh' } : { kind: 'continue', session };
-    const unwanted = session !== null && page.spec.retry?.session === 'new';
-    const forgot = page.lost || unwanted ? { kind: 'continue', session: null } : again;
-    const anew = page.fresh ? { kind: 'fresh' } : forgot;
+    const late = this.before < fate.latest && this.at > fate.latest;
+    rule(!late, `${id} starts again ${this.at - fate.latest} ms too late, with nothing in between`);
+    const { resume } = AGENTS[agent]!;
+    const session = resume ? page.session : null;
+    const resumed = session === null || page.spec.retry?.session === 'new' ? null : session;
+    const goesOn = resume && (session !== null || page.begun === 'continue');
+    const again = goesOn ? { kind: 'continue', session: page.worn ? null : resumed } : null;
+    const lost = page.lost ? { kind: 'continue', session: null } : null;
+    const anew = page.fresh ? { kind: 'fresh' } : (lost ?? again ?? { kind: 'fresh' });
     const expected =
       !page.fresh && fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
     const same = JSON.stringify(start) === JSON.stringify(expected);
@@ -315,6 +326,10 @@ export class Book {
     rule(event.attempt === page.attempts, `${event.type} of ${id}.${event.attempt} is stale`);
     page.finished = event.type === 'attempt.finished';
     page.lost = event.type === 'attempt.failed' && event.failure.kind === 'session-lost';
+    const kind = event.type === 'attempt.failed' ? event.failure.kind : null;
+    const blames = !['interrupted', 'rate-limited', 'workspace-failed', null].includes(kind);
+    page.worn = blames && page.resumed && kind === page.lastKind;
+    page.lastKind = kind;
     if (event.type === 'attempt.failed') {
       page.failure = event.failure.kind;
       page.status = 'stopped';
@@ -440,7 +455,7 @@ export class Book {
     const misfit = page.finished && (failure === 'conflict' || failure === 'gate-failed');
     forgive(page);
     page.fresh = fresh;
-    page.fate = { kind: 'attempt', dueAt: this.at, rework: misfit };
+    page.fate = { kind: 'attempt', dueAt: this.at, latest: this.at, rework: misfit };
     page.status = page.attempts === 0 ? 'waiting' : 'stopped';
     if (page.finished && !misfit && !fresh) page.status = 'queued';
   }
@@ -480,6 +495,8 @@ function forgive(page: Page): void {
   page.skippedSeq = null;
   page.satisfied = false;
   page.used = { counted: 0, waits: 0, reworks: 0 };
+  page.lastKind = null;
+  page.worn = false;
 }
 
 function newPage(spec: TaskSpec): Page {
@@ -494,6 +511,10 @@ function newPage(spec: TaskSpec): Page {
     used: { counted: 0, waits: 0, reworks: 0 },
     session: null,
     lost: false,
+    begun: null,
+    resumed: false,
+    lastKind: null,
+    worn: false,
     cancelledSeq: null,
     skippedSeq: null,
     satisfied: false,

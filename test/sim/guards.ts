@@ -201,7 +201,7 @@ function isDue(book: Book, page: Page, now: number): boolean {
   const { spec, status, fate } = page;
   if (isGivenUp(page) || page.workspace === 'released') return false;
   if (!spec.needs.every((id) => isMet(book.page(id)))) return false;
-  if (status === 'stopped') return fate?.kind === 'attempt' && fate.dueAt <= now;
+  if (status === 'stopped') return fate?.kind === 'attempt' && fate.latest <= now;
   return status === 'waiting';
 }
 

@@ -311,8 +311,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it allows one retry too many',
     file: RETRY,
-    find: 'used > task.spec.retries ?',
-    replace: 'used > task.spec.retries + 1 ?',
+    find: 'if (used > task.spec.retries)',
+    replace: 'if (used > task.spec.retries + 1)',
   },
   {
     name: 'it counts an interruption as a retry',
@@ -335,14 +335,38 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it loses the session of an agent that could go on',
     file: RETRY,
-    find: 'if (!agent.resume || task.session === null) return',
-    replace: 'if (!agent.resume || task.session !== null) return',
+    find: "return { kind: 'continue', session: task.session };",
+    replace: "return { kind: 'continue', session: null };",
   },
   {
     name: 'it goes on with a session that the task does not want',
     file: RETRY,
-    find: "task.spec.retry?.session === 'new' ? null",
-    replace: "task.spec.retry?.session === 'never' ? null",
+    find: "task.spec.retry?.session !== 'new'",
+    replace: "task.spec.retry?.session !== 'never'",
+  },
+  {
+    name: 'it spreads retries too far',
+    file: RETRY,
+    find: '(pauseMs / 4) * share',
+    replace: 'pauseMs * share',
+  },
+  {
+    name: 'it never leaves a session that fails again and again',
+    file: RETRY,
+    find: 'if (!isSame || BLAMELESS.includes(last.failure.kind)) return false;',
+    replace: 'return false;',
+  },
+  {
+    name: 'it leaves a session that was only interrupted',
+    file: RETRY,
+    find: "['interrupted', 'rate-limited', 'workspace-failed']",
+    replace: "['rate-limited', 'workspace-failed']",
+  },
+  {
+    name: 'it resets the workspace when a new session has not said its name',
+    file: RETRY,
+    find: "|| task.attempts.at(-1)?.start.kind === 'continue';",
+    replace: ';',
   },
   {
     name: 'it does not try again after a timeout although the task wants that',

@@ -17,7 +17,13 @@ export interface Used {
 
 /** What has to follow a stop. */
 export type Fate =
-  | { readonly kind: 'attempt'; readonly dueAt: number; readonly rework: boolean }
+  | {
+      readonly kind: 'attempt';
+      readonly dueAt: number;
+      /** By then it must have begun, where there is room. */
+      readonly latest: number;
+      readonly rework: boolean;
+    }
   | { readonly kind: 'queue' }
   | { readonly kind: 'give-up' };
 
@@ -35,14 +41,16 @@ const GIVE_UP = { kind: 'give-up' } as const;
 
 /** Books a failed attempt and says what has to follow it. */
 export function afterAttempt(spec: TaskSpec, failure: Failure, at: number, used: Used): Fate {
-  const again = (ms: number): Fate => ({ kind: 'attempt', dueAt: at + ms, rework: false });
+  const again = (ms: number, most = ms): Fate => {
+    return { kind: 'attempt', dueAt: at + ms, latest: at + most, rework: false };
+  };
   if (failure.kind === 'interrupted') return again(0);
   if (failure.kind === 'rate-limited') used.waits += 1;
   if (isCounted(spec, failure)) {
     used.counted += 1;
     const { pauseMs, factor = 1 } = spec.retry ?? { pauseMs: 1_000, factor: 2 };
     const pause = Math.min(pauseMs * factor ** (used.counted - 1), Math.max(pauseMs, 300_000));
-    return used.counted > spec.retries ? GIVE_UP : again(pause);
+    return used.counted > spec.retries ? GIVE_UP : again(pause, pause * 1.25);
   }
   if (failure.kind !== 'rate-limited' || used.waits > 20) return GIVE_UP;
   if (failure.retryAt !== undefined) return again(failure.retryAt - at);
@@ -68,7 +76,7 @@ export function afterRejection(
     (failure.kind === 'conflict' && landing.onConflict === 'agent') ||
     (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
   if (!toAgent || used.reworks >= landing.reworks) return GIVE_UP;
-  return { kind: 'attempt', dueAt: at, rework: true };
+  return { kind: 'attempt', dueAt: at, latest: at, rework: true };
 }
 
 /**
