@@ -385,10 +385,11 @@ export class Book {
 
   #landing({ task, commit }: Of<'merge.landing'>): void {
     rule(this.landing === null, `${task} lands while the head is moving`);
-    rule(
-      this.queue.some((each) => each.commit === commit),
-      `${commit} is not in the queue`,
-    );
+    const last = this.queue.findIndex((each) => each.commit === commit);
+    rule(last >= 0, `${commit} is not in the queue`);
+    for (const each of this.queue.slice(0, last + 1)) {
+      rule(!isGivenUp(this.page(each.task)), `${each.task} lands although it was given up`);
+    }
     rule(this.#repo.green.has(commit), `${commit} lands although nobody found it green`);
     this.landing = commit;
   }

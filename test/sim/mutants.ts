@@ -273,6 +273,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "key.startsWith('verify: ')",
   },
   {
+    name: 'it lands what was given up',
+    file: LANDING,
+    find: '(task.cancelled || task.skipped !== null)',
+    replace: 'task.cancelled',
+  },
+  {
     name: 'it does not move the head after a crash',
     file: RECOVER,
     find: 'if (state.landing !== null) effects.push(landEffect(state, state.landing));',
