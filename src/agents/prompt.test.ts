@@ -42,6 +42,7 @@ function prompt(
     start,
     before,
     heard,
+    meanwhile: [],
   });
 }
 
@@ -184,7 +185,7 @@ test.each(['/agent-developer', '-v', '--help'])(
 test('an agent that takes its prompt literally gets nothing else', () => {
   const before: Failure = { kind: 'transient', message: 'It exited with code 1.' };
   const heard = [{ task: 'users', text: 'Done.' }];
-  const context = { prose: false, attempt: 2, start: FRESH, before, heard };
+  const context = { prose: false, attempt: 2, start: FRESH, before, heard, meanwhile: [] };
   const script = '  npx prettier --write src\n';
   expect(attemptPrompt({ ...TASK, prompt: script }, context)).toBe(script);
 });
@@ -228,7 +229,7 @@ test('a resumed session that was cut short is only told to go on', () => {
   `);
 });
 
-test('a conflict names the files with markers and what landed meanwhile', () => {
+test('a conflict names the files and what landed meanwhile', () => {
   const before: Failure = {
     kind: 'conflict',
     message: 'Conflict.',
@@ -240,8 +241,9 @@ test('a conflict names the files with markers and what landed meanwhile', () => 
     "# Task login, attempt 2
 
     Your work is finished but conflicts with what landed meanwhile (\`users\`, \`menu\`).
-    These files hold conflict markers: \`src/app.ts\`, \`src/menu.ts\`.
-    Resolve each so that both intentions survive, and leave no marker.
+    These files conflict: \`src/app.ts\`, \`src/menu.ts\`.
+    The merge is laid out in the workspace. Resolve each file so that both intentions survive, and
+    leave no conflict marker. \`git show :2:PATH\` is your version, \`git show :3:PATH\` what landed.
 
     The workspace now holds your work merged with all that has landed. Keep that merge.
 

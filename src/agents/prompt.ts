@@ -9,14 +9,16 @@
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
  */
 
-import type { AttemptEffect, Heard } from '../model/effect.ts';
+import type { AttemptEffect, Heard, Meanwhile } from '../model/effect.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Answer, TaskId, TaskSpec } from '../model/plan.ts';
+import type { Answer, TaskSpec } from '../model/plan.ts';
+import { code, codeList, fenced } from './markdown.ts';
+import { conflictStory, gateStory } from './rework.ts';
 
 /** What is known when an attempt begins. */
 export interface PromptContext
-  extends Pick<AttemptEffect, 'attempt' | 'start' | 'before' | 'heard'> {
+  extends Pick<AttemptEffect, 'attempt' | 'start' | 'before' | 'heard' | 'meanwhile'> {
   /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
   readonly prose: boolean;
 }
@@ -25,7 +27,7 @@ export interface PromptContext
 export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   if (!context.prose) return task.prompt;
   const { attempt, start, before } = context;
-  const past = before === null ? [] : [story(before)];
+  const past = before === null ? [] : [story(before, context.meanwhile)];
   if (start.kind !== 'fresh' || before !== null) past.push(leftovers(task, start));
   const resumed = start.kind !== 'fresh' && start.session !== null;
   const sections = resumed
@@ -118,22 +120,12 @@ function leftovers({ mode }: TaskSpec, start: AttemptStart): string {
   }
 }
 
-function story(before: Failure): string {
+function story(before: Failure, meanwhile: readonly Meanwhile[]): string {
   switch (before.kind) {
     case 'conflict':
-      return [
-        `Your work is finished but conflicts with what landed meanwhile${landed(before)}.`,
-        `These files hold conflict markers: ${codeList(before.files)}.`,
-        'Resolve each so that both intentions survive, and leave no marker.',
-      ].join('\n');
+      return conflictStory(before, meanwhile);
     case 'gate-failed':
-      return before.landedSince.length === 0
-        ? `Your work is finished, but the gate ${code(before.gate)} fails:\n${fenced(before.output)}`
-        : [
-            `Your work is finished, but combined with what landed meanwhile${landed(before)}`,
-            `the gate ${code(before.gate)} fails. Make the combination pass:`,
-            fenced(before.output),
-          ].join('\n');
+      return gateStory(before, meanwhile);
     case 'checks-failed':
       return `The check ${code(before.check)} failed:\n${fenced(before.output)}`;
     case 'out-of-scope':
@@ -156,34 +148,11 @@ function story(before: Failure): string {
   }
 }
 
-function landed({ landedSince }: { readonly landedSince: readonly TaskId[] }): string {
-  return landedSince.length === 0 ? '' : ` (${landedSince.map(code).join(', ')})`;
-}
-
-/** The end of an output, where the reason stands, in a fence it cannot close. */
-function fenced(output: string): string {
-  const text = output.trim() || '(no output)';
-  const tail = text.length > MAX_OUTPUT ? `…${text.slice(-MAX_OUTPUT)}` : text;
-  const longest = Math.max(2, ...Array.from(tail.matchAll(/`+/g), ([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${tail}\n${fence}`;
-}
-
 function ending(message: string): string {
   const text = message.trim();
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}…` : text;
 }
 
-function codeList(items: readonly string[]): string {
-  const shown = items.slice(0, MAX_ITEMS).map(code).join(', ');
-  return items.length > MAX_ITEMS ? `${shown} and ${items.length - MAX_ITEMS} more` : shown;
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
 const MAX_OUTPUT = 6000;
-const MAX_ITEMS = 50;
 const HEARD_START = 8_000;
 const HEARD_END = 4_000;

@@ -1,12 +1,57 @@
-/** Merges two commits in memory: 4 ms whatever the size of the repository, no checkout touched. */
+/**
+ * Merges two commits in memory: 4 ms whatever the size of the repository, no checkout touched.
+ *
+ * What `git merge-tree -z` writes about a conflict, each field ended by NUL:
+ *
+ *   <tree>                                     the files, with conflict markers
+ *   <mode> <object> <stage>\t<path>  …         1 the base, 2 ours, 3 theirs
+ *   (empty)
+ *   <count> <path>… <type> <message>  …        `CONFLICT (modify/delete)`, `Auto-merging` …
+ */
 
 import { GitError, git, type Sha, splitNul } from './git.ts';
 
 /** What a merge would give. */
 export type MergeTree =
   | { readonly kind: 'clean'; readonly tree: Sha }
-  /** The tree holds the files with conflict markers. */
-  | { readonly kind: 'conflict'; readonly tree: Sha; readonly files: readonly string[] };
+  | {
+      readonly kind: 'conflict';
+      /** Holds the files with conflict markers. */
+      readonly tree: Sha;
+      readonly files: readonly string[];
+      readonly conflicts: readonly ConflictedPath[];
+    };
+
+/** One path that both sides want differently; a side that does not have it is null. */
+export interface ConflictedPath {
+  readonly path: string;
+  readonly kind: ConflictKind;
+  readonly base: Stage | null;
+  readonly ours: Stage | null;
+  readonly theirs: Stage | null;
+}
+
+export interface Stage {
+  readonly mode: string;
+  readonly object: Sha;
+}
+
+export type ConflictKind =
+  | 'content'
+  | 'both-added'
+  | 'binary'
+  | 'submodule'
+  /** The same contents, but only one side made it executable. */
+  | 'mode'
+  /** A file on one side, a link or a submodule on the other. */
+  | 'type'
+  | 'deleted-by-ours'
+  | 'deleted-by-theirs'
+  /** One file, renamed to two names, or two files to one; or renamed and deleted. */
+  | 'rename'
+  /** A file on one side, a folder of that name on the other. */
+  | 'file-folder'
+  | 'other';
 
 /** Exit 0 is a clean tree and 1 a conflict; both are answers. The tree's id comes first. */
 export async function mergeTree(
@@ -15,9 +60,70 @@ export async function mergeTree(
   theirs: Sha,
   signal: AbortSignal,
 ): Promise<MergeTree> {
-  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
+  const args = ['merge-tree', '--write-tree', '-z', ours, theirs];
   const result = await git(dir, args, signal, { okCodes: [0, 1] });
-  const [tree, ...files] = splitNul(result.stdout);
+  const [tree, ...fields] = splitNul(result.stdout);
   if (tree === undefined) throw new GitError(args, result); // Exit 1 also says: no such commit.
-  return result.code === 0 ? { kind: 'clean', tree } : { kind: 'conflict', tree, files };
+  if (result.code === 0) return { kind: 'clean', tree };
+  const end = fields.indexOf('');
+  const stages = stagesOf(end < 0 ? fields : fields.slice(0, end));
+  const types = typesOf(end < 0 ? [] : fields.slice(end + 1));
+  const conflicts = [...stages].map(([path, three]) => ({
+    path,
+    kind: kindOf(three, types.get(path) ?? new Set()),
+    ...three,
+  }));
+  return { kind: 'conflict', tree, files: conflicts.map(({ path }) => path), conflicts };
+}
+
+interface Stages {
+  base: Stage | null;
+  ours: Stage | null;
+  theirs: Stage | null;
+}
+
+function stagesOf(fields: readonly string[]): ReadonlyMap<string, Stages> {
+  const stages = new Map<string, Stages>();
+  for (const field of fields) {
+    const [, mode = '', object = '', stage, path = ''] =
+      /^(\d+) ([0-9a-f]+) ([123])\t(.*)$/s.exec(field) ?? [];
+    const known = stages.get(path) ?? { base: null, ours: null, theirs: null };
+    stages.set(path, known);
+    known[stage === '1' ? 'base' : stage === '2' ? 'ours' : 'theirs'] = { mode, object };
+  }
+  return stages;
+}
+
+/** The types of conflict that are said of each path. */
+function typesOf(fields: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const types = new Map<string, Set<string>>();
+  for (let at = 0; at < fields.length; ) {
+    const count = Number(fields[at]);
+    const paths = fields.slice(at + 1, at + 1 + count);
+    const type = /^CONFLICT \((.*)\)$/.exec(fields[at + 1 + count] ?? '')?.[1];
+    for (const path of type === undefined ? [] : paths) {
+      types.set(path, (types.get(path) ?? new Set()).add(type!));
+    }
+    at += count + 3;
+  }
+  return types;
+}
+
+const SUBMODULE = '160000';
+const LINK = '120000';
+
+/** Several types may be said of one path: the one that tells most counts. */
+function kindOf({ base, ours, theirs }: Stages, types: ReadonlySet<string>): ConflictKind {
+  const all = [...types];
+  if (all.some((type) => type.startsWith('rename'))) return 'rename';
+  if (types.has('file/directory')) return 'file-folder';
+  if (types.has('distinct modes')) return 'type';
+  if (all.some((type) => type.startsWith('submodule'))) return 'submodule';
+  if (ours?.mode === SUBMODULE || theirs?.mode === SUBMODULE) return 'submodule';
+  if (types.has('binary')) return 'binary';
+  if (types.has('modify/delete')) return ours === null ? 'deleted-by-ours' : 'deleted-by-theirs';
+  if (ours === null || theirs === null || !types.has('contents')) return 'other';
+  if (ours.mode === LINK) return 'other'; // Two links that lead to different places.
+  if (ours.mode !== theirs.mode && ours.object === theirs.object) return 'mode';
+  return base === null ? 'both-added' : 'content';
 }

@@ -8,7 +8,9 @@
 import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
 import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
+import type { FileConflict } from '../model/conflict.ts';
 import type { LandingSpec, Sha } from '../model/plan.ts';
+import { conflicting } from './conflicts.ts';
 import { replay } from './replay.ts';
 
 /** What is brought together, and how. */
@@ -23,7 +25,11 @@ export interface Merge {
 
 export type Candidate =
   | { readonly kind: 'built'; readonly commit: Sha; readonly tree: Sha }
-  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  | {
+      readonly kind: 'conflict';
+      readonly files: readonly string[];
+      readonly conflicts: readonly FileConflict[];
+    }
   /** The commit itself could not be made: no identity, or no signature. */
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -42,7 +48,7 @@ export async function buildCandidate(
   const make = merge.isDraft === true ? draft : commitTree;
   if (strategy === 'rebase') return replay({ dir, make }, merge, signal);
   const merged = await mergeTree(dir, onto, work, signal);
-  if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
+  if (merged.kind === 'conflict') return conflicting(dir, merge, merged, signal);
   const { tree } = merged;
   if (strategy === 'squash' && tree === (await treeOf(dir, onto, signal))) {
     return { kind: 'built', commit: onto, tree }; // Everything is there already.

@@ -12,13 +12,14 @@ import { assert } from '../base/assert.ts';
 import { OperationalError } from '../base/errors.ts';
 import { readCommit } from '../git/commit.ts';
 import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
+import { conflictText } from '../model/conflict.ts';
 import type { LandEffect, MergeEffect, VerifyEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage, mergeMessage } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
-import { buildCandidate, type Merge, workTrailer } from './candidate.ts';
+import { buildCandidate, type Candidate, type Merge, workTrailer } from './candidate.ts';
 import { isResult } from './proof.ts';
 import { type Verdict, verify } from './verify.ts';
 
@@ -74,8 +75,8 @@ async function tryMerge(
   if (there !== null) return there;
   const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') {
-    if (ahead === null) return conflict(effect, candidate.files);
-    const why = `Conflicts with the work of ${ahead} in ${candidate.files.join(', ')}.`;
+    if (ahead === null) return conflict(effect, candidate);
+    const why = `Conflicts with the work of ${ahead}: ${conflictText(candidate)}.`;
     return { type: 'merge.withdrawn', task, ahead, why };
   }
   if (candidate.kind === 'refused') {
@@ -193,12 +194,14 @@ async function holdsWork(
   return isResult(dir, { ...merge, commit: head }, signal);
 }
 
-function conflict(effect: MergeEffect, files: readonly string[]): Failure {
-  const { landedSince } = effect;
+function conflict(
+  { landedSince }: MergeEffect,
+  { files, conflicts }: Candidate & { kind: 'conflict' },
+): Failure {
   const against =
     landedSince.length > 0 ? `what landed meanwhile (${landedSince.join(', ')})` : 'the head';
-  const message = `Conflicts with ${against} in ${files.join(', ')}.`;
-  return { kind: 'conflict', message, files, landedSince };
+  const message = `Conflicts with ${against}: ${conflictText({ files, conflicts })}.`;
+  return { kind: 'conflict', message, files, conflicts, landedSince };
 }
 
 /** The failure of work on which a gate is red. */

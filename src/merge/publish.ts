@@ -12,6 +12,7 @@ import { OperationalError } from '../base/errors.ts';
 import { fastForward } from '../git/follow.ts';
 import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { checkoutOf, rebasing } from '../git/worktree.ts';
+import { conflictLines } from '../model/conflict.ts';
 import type { PublishEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import { keptRef, runBranch } from '../model/names.ts';
@@ -126,8 +127,8 @@ async function combine(
   const merge = { work: head, onto: tip, message, strategy } as const;
   const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') {
-    const files = candidate.files.join(', ');
-    const why = `${target} moved meanwhile and conflicts with what landed in ${files}.`;
+    const lines = conflictLines(candidate).join('\n');
+    const why = `${target} moved meanwhile and conflicts with what landed:\n${lines}`;
     return blocked(why, `git merge ${branch}`);
   }
   if (candidate.kind === 'refused') return blocked(candidate.why, `git merge ${branch}`);

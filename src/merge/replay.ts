@@ -17,6 +17,7 @@ import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Candidate, Merge } from './candidate.ts';
+import { conflicting } from './conflicts.ts';
 
 /** Where, and how commits are made there. */
 export interface Repo {
@@ -77,11 +78,12 @@ async function replayOne(
 async function flatten(
   { dir, make }: Repo,
   head: Tip,
-  { work, message }: Merge,
+  merge: Merge,
   signal: AbortSignal,
 ): Promise<Candidate> {
+  const { work, message } = merge;
   const merged = await mergeTree(dir, head.commit, work, signal);
-  if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
+  if (merged.kind === 'conflict') return conflicting(dir, merge, merged, signal);
   const { tree } = merged;
   if (tree === head.tree) return { kind: 'built', ...head }; // Everything is there already.
   const { author } = await readCommit(dir, work, signal);

@@ -29,6 +29,8 @@ export interface AttemptEffect {
   readonly before: Failure | null;
   /** The last words of tasks it needs, where it wants to hear them. */
   readonly heard: readonly Heard[];
+  /** What landed meanwhile that the finished work does not fit to, in the order of landing. */
+  readonly meanwhile: readonly Meanwhile[];
   /** What this attempt may spend, where the run has a budget. */
   readonly budgetUsd: number | null;
 }
@@ -37,6 +39,16 @@ export interface AttemptEffect {
 export interface Heard {
   readonly task: TaskId;
   readonly text: string;
+}
+
+/** Work that landed while another was being done: what it was for, and what became of it. */
+export interface Meanwhile {
+  readonly task: TaskId;
+  readonly title: string;
+  readonly prompt: string;
+  /** Its agent's last words. */
+  readonly said: string;
+  readonly files: readonly string[];
 }
 
 /** Build the candidate; where nothing is to be verified, land it in the same step. */

@@ -5,6 +5,7 @@
  *   F2. A program decides on `kind` and the fields beside it.
  */
 
+import type { FileConflict } from './conflict.ts';
 import type { TaskId } from './plan.ts';
 
 export type Failure =
@@ -38,6 +39,8 @@ export type Failure =
       readonly kind: 'conflict';
       readonly message: string;
       readonly files: readonly string[];
+      /** How each of them conflicts, and where; absent in journals of older versions. */
+      readonly conflicts?: readonly FileConflict[];
       readonly landedSince: readonly TaskId[];
     }
   /** The branch holds the finished work, but the remote did not take it. */

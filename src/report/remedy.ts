@@ -7,6 +7,7 @@
  *       gate on an earlier candidate of it.
  */
 
+import { conflictLines } from '../model/conflict.ts';
 import type { Failure, SimpleFailureKind } from '../model/failure.ts';
 import { taskBranch } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
@@ -112,6 +113,7 @@ export function combinationOf(task: TaskState, failure: Failure): string | null 
 /** What a failed check or gate printed, or the files in the way; empty where there is neither. */
 export function outputOf(failure: Failure): string {
   if ('output' in failure) return failure.output;
+  if (failure.kind === 'conflict') return conflictLines(failure).join('\n');
   return 'files' in failure ? failure.files.join('\n') : '';
 }
 

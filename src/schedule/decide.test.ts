@@ -37,7 +37,14 @@ describe('what starts', () => {
       decisions: [
         {
           record: { type: 'attempt.started', ...attempt },
-          perform: { kind: 'attempt', ...attempt, before: null, heard: [], budgetUsd: null },
+          perform: {
+            kind: 'attempt',
+            ...attempt,
+            before: null,
+            heard: [],
+            meanwhile: [],
+            budgetUsd: null,
+          },
         },
       ],
       wakeAt: null,
@@ -132,7 +139,14 @@ describe('what starts', () => {
     const attempt = { task: 'a', attempt: 2, base: sha(1), start };
     expect(decided(journal).decisions.at(-1)).toEqual({
       record: { type: 'attempt.started', ...attempt },
-      perform: { kind: 'attempt', ...attempt, before: TRANSIENT, heard: [], budgetUsd: null },
+      perform: {
+        kind: 'attempt',
+        ...attempt,
+        before: TRANSIENT,
+        heard: [],
+        meanwhile: [],
+        budgetUsd: null,
+      },
     });
   });
 

@@ -9,10 +9,10 @@
  *   D5. Called again with the facts recorded it decides something new or nothing.
  */
 
-import type { Effect, PublishEffect, ReleaseEffect } from '../model/effect.ts';
+import type { Effect, Meanwhile, PublishEffect, ReleaseEffect } from '../model/effect.ts';
 import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Sha, TaskId } from '../model/plan.ts';
+import { type Sha, type TaskId, titleOf } from '../model/plan.ts';
 import { isGood, isMet, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
 import { isSpent, Purse } from './budget.ts';
 import { land } from './landing.ts';
@@ -244,9 +244,24 @@ function attemptDecision(
         task: from,
         text: lastWords(state.tasks.get(from)),
       })),
+      meanwhile: meanwhileOf(state, task),
       budgetUsd,
     },
   };
+}
+
+/** What the finished work of a task did not fit to. */
+function meanwhileOf(state: RunState, { status }: TaskState): readonly Meanwhile[] {
+  const failure = status.kind === 'stopped' ? status.failure : null;
+  if (failure?.kind !== 'conflict' && failure?.kind !== 'gate-failed') return [];
+  return failure.landedSince.flatMap((id) => {
+    const other = state.tasks.get(id);
+    if (other === undefined) return [];
+    const { spec, attempts } = other;
+    const files = attempts.at(-1)?.files ?? [];
+    const { prompt } = spec;
+    return [{ task: id, title: titleOf(spec), prompt, said: lastWords(other), files }];
+  });
 }
 
 /** What comes next for a task that is not running: its first attempt, or what its stop allows. */

@@ -14,6 +14,15 @@ test('branches that touch the same line conflict, and the file is named', async 
     kind: 'conflict',
     tree: expect.stringMatching(/^[0-9a-f]{40}$/),
     files: ['same.txt'],
+    conflicts: [
+      {
+        path: 'same.txt',
+        kind: 'both-added',
+        base: null,
+        ours: { mode: '100644', object: await repo.git('rev-parse', `${a}:same.txt`) },
+        theirs: { mode: '100644', object: await repo.git('rev-parse', `${b}:same.txt`) },
+      },
+    ],
   });
   const text = await repo.git('show', `${merged.tree}:same.txt`);
   expect(text).toMatch(/^<{7} .*\nmine\n={7}\nyours\n>{7} /);

@@ -1,0 +1,93 @@
+/** What a merge that does not work is about: each file, how it conflicts, and where. */
+
+import { git } from '../git/git.ts';
+import type { ConflictedPath, MergeTree } from '../git/merge-tree.ts';
+import {
+  type FileConflict,
+  type FileConflictKind,
+  type LineRange,
+  MAX_CONFLICTS,
+  MAX_RANGES,
+} from '../model/conflict.ts';
+import type { Sha } from '../model/plan.ts';
+import type { Candidate, Merge } from './candidate.ts';
+
+/** The sides of a merge: `ours` is what the work should land on, `theirs` is the work. */
+export interface Sides {
+  readonly ours: Sha;
+  readonly theirs: Sha;
+}
+
+/** The answer for work that does not merge. A draft is compared, not read: it needs no lines. */
+export async function conflicting(
+  dir: string,
+  { work, onto, isDraft }: Merge,
+  merged: MergeTree & { kind: 'conflict' },
+  signal: AbortSignal,
+): Promise<Candidate> {
+  const sides = { ours: onto, theirs: work };
+  const files = [...new Set(merged.files.map((path) => plainPath(path, sides)))];
+  const conflicts = isDraft === true ? [] : await describeConflicts(dir, sides, merged, signal);
+  return { kind: 'conflict', files, conflicts };
+}
+
+/** Describes the conflicts of a merge, as far as a person will read. */
+async function describeConflicts(
+  dir: string,
+  sides: Sides,
+  { tree, conflicts }: MergeTree & { kind: 'conflict' },
+  signal: AbortSignal,
+): Promise<readonly FileConflict[]> {
+  const told: FileConflict[] = [];
+  for (const conflict of conflicts.slice(0, MAX_CONFLICTS)) {
+    const path = plainPath(conflict.path, sides);
+    const kind = kindFor(conflict);
+    const isText = kind === 'content' || kind === 'both-added';
+    const lines = isText ? await linesOf(dir, { tree, ...conflict }, sides, signal) : [];
+    told.push(lines.length === 0 ? { path, kind } : { path, kind, lines });
+  }
+  return told;
+}
+
+/** Where a file and a folder want one name, git calls the file `name~<commit>`. */
+function plainPath(path: string, { ours, theirs }: Sides): string {
+  for (const side of [ours, theirs]) {
+    const at = path.lastIndexOf(`~${side}`);
+    if (at > 0) return path.slice(0, at);
+  }
+  return path;
+}
+
+function kindFor({ kind }: ConflictedPath): FileConflictKind {
+  if (kind === 'deleted-by-theirs') return 'deleted-here';
+  return kind === 'deleted-by-ours' ? 'deleted-there' : kind;
+}
+
+async function linesOf(
+  dir: string,
+  { tree, path }: { readonly tree: Sha; readonly path: string },
+  sides: Sides,
+  signal: AbortSignal,
+): Promise<readonly LineRange[]> {
+  const blob = await git(dir, ['cat-file', 'blob', `${tree}:${path}`], signal);
+  return markedRanges(blob.stdout, sides).slice(0, MAX_RANGES);
+}
+
+/** The places between conflict markers, in lines of the work's own version of the file. */
+export function markedRanges(text: string, { ours, theirs }: Sides): readonly LineRange[] {
+  const ranges: LineRange[] = [];
+  let line = 0;
+  let inside: 'neither' | 'ours' | 'theirs' = 'neither';
+  let first = 0;
+  for (const each of text.split('\n')) {
+    if (inside === 'neither' && each.startsWith(`<<<<<<< ${ours}`)) inside = 'ours';
+    else if (inside === 'ours' && /^={7}\r?$/.test(each)) {
+      inside = 'theirs';
+      first = line + 1;
+    } else if (inside === 'theirs' && each.startsWith(`>>>>>>> ${theirs}`)) {
+      inside = 'neither';
+      ranges.push([first, Math.max(first, line)]);
+    } else if (inside !== 'ours') line += 1;
+  }
+  return ranges;
+}
