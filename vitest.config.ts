@@ -1,7 +1,7 @@
 /**
  * The tiers: `fast` is what `npm test` runs. The others drive real agent CLIs from npm against
  * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them), or need
- * bubblewrap (`npm run test:fence`), or time (`npm run test:chaos`).
+ * bubblewrap (`npm run test:fence`), or time (`npm run test:chaos`, `npm run test:faults`).
  */
 import { defineConfig } from 'vitest/config';
 
@@ -10,7 +10,9 @@ const REAL_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'acp'];
 const FENCE = 'fence';
 /** Kills the engine at every step, for many minutes. */
 const CHAOS = 'chaos';
-const APART = [...REAL_AGENTS, FENCE, CHAOS];
+/** Full disks, locks and sleeping machines: some of it has to be waited for. */
+const FAULTS = 'faults';
+const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
 
 export default defineConfig({
   test: {

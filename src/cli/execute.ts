@@ -9,6 +9,7 @@ import { Suspension } from '../base/suspension.ts';
 import { drive, takeOver } from '../engine/drive.ts';
 import { whileHolding } from '../engine/hold.ts';
 import { closeGitShells, openGitShells } from '../git/git.ts';
+import { closeRefWriter } from '../git/ref-writer.ts';
 import type { Database } from '../journal/database.ts';
 import type { Lease } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
@@ -146,9 +147,15 @@ async function executeHolding(
     const ended = state.outcome === 'interrupted' || state.outcome === null;
     return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
   } finally {
-    await closeGitShells();
+    await closeGit(site.ground);
     await fencing.close();
   }
+}
+
+/** However a run ended: a git that waits for more would keep this process from ending. */
+async function closeGit(ground: Ground | null): Promise<void> {
+  if (ground !== null) await closeRefWriter(ground.repository.commonDir);
+  await closeGitShells();
 }
 
 async function driveRun(

@@ -46,7 +46,16 @@ export async function whileHolding<T>(
     return result;
   } finally {
     clearInterval(renewal);
-    releaseLease(db, answer);
+    giveBack(db, answer);
+  }
+}
+
+/** Where the database fails, our end frees the lease; what failed before is what has to be told. */
+function giveBack(db: Database, lease: Lease): void {
+  try {
+    releaseLease(db, lease);
+  } catch (error) {
+    if (!(error instanceof OperationalError)) throw error;
   }
 }
 

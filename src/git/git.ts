@@ -56,6 +56,11 @@ const SETTINGS = [
 /** Commands that may use ssh. */
 const REMOTE_COMMANDS = new Set(['clone', 'fetch', 'ls-remote', 'pull', 'push', 'submodule']);
 
+/** What a shell answers for a program that SIGKILL has ended. */
+const KILLED_CODE = 128 + 9;
+const WHO_KILLED =
+  'Somebody ended it; the system does when memory runs out. Try again, or resume the run.';
+
 /** git failed in a way its caller has no meaning for. */
 export class GitError extends OperationalError {
   override readonly name = 'GitError';
@@ -63,7 +68,11 @@ export class GitError extends OperationalError {
   readonly result: GitResult;
 
   constructor(args: readonly string[], result: GitResult) {
-    super(`git ${args[0]} failed with ${result.code}: ${textOf(result)}`);
+    const killed = result.code === KILLED_CODE || result.code === -1;
+    super(
+      `git ${args[0]} failed with ${result.code}: ${textOf(result)}`,
+      killed ? { remedy: WHO_KILLED } : {},
+    );
     this.args = args;
     this.result = result;
   }

@@ -9,8 +9,17 @@
  *   D5. Whatever the world does wrong is an OperationalError that names the file and a way out.
  */
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { assert } from '../base/assert.ts';
 import { messageOf, OperationalError } from '../base/errors.ts';
@@ -214,10 +223,25 @@ function prepareFile(stateDir: string): string {
     }
     return file;
   } catch (error) {
-    throw new OperationalError(`The run database cannot be created: ${messageOf(error)}`, {
+    const why = messageOf(closedTo(stateDir) ?? error);
+    throw new OperationalError(`The run database cannot be created: ${why}`, {
       remedy: `Make sure that ${stateDir} is a folder you own and that its disk has room.`,
       cause: error,
     });
+  }
+}
+
+/**
+ * Why nothing can be written below the nearest folder there is: making several folders at once says
+ * only that they are missing.
+ */
+function closedTo(dir: string): unknown {
+  if (!existsSync(dir) && dirname(dir) !== dir) return closedTo(dirname(dir));
+  try {
+    accessSync(dir, constants.W_OK);
+    return null;
+  } catch (error) {
+    return error;
   }
 }
 

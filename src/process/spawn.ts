@@ -25,6 +25,9 @@ export type SpawnProblem =
   | 'no-resources'
   | 'other';
 
+const MORE_RESOURCES =
+  'Raise the limits (`ulimit -n` for open files, `ulimit -u` for processes), or use fewer workers.';
+
 /** A process that never started. */
 export class SpawnError extends OperationalError {
   override readonly name = 'SpawnError';
@@ -32,7 +35,8 @@ export class SpawnError extends OperationalError {
   readonly file: string;
 
   constructor(program: Program, problem: SpawnProblem, cause: unknown) {
-    super(describe(program, problem, cause), { cause });
+    const remedy = problem === 'no-resources' ? { remedy: MORE_RESOURCES } : {};
+    super(describe(program, problem, cause), { cause, ...remedy });
     this.problem = problem;
     this.file = program.file;
   }

@@ -19,6 +19,7 @@ import type { Failure } from '../model/failure.ts';
 import type { TaskSpec } from '../model/plan.ts';
 import { type Input, type Run, run } from '../process/run.ts';
 import { scratchFolder } from '../process/scratch.ts';
+import { SpawnError } from '../process/spawn.ts';
 import { Tail } from '../workspace/check.ts';
 import { allowedEnv, type Environment } from './environment.ts';
 import { type Ended, Watch } from './watch.ts';
@@ -88,11 +89,19 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
     );
     return { outcome: listener.outcome(exit, signal), exitCode: exitCode(exit) };
   } catch (error) {
-    const failure: Failure = { kind: 'permanent', message: messageOf(error) };
-    return { outcome: { ok: false, failure }, exitCode: null };
+    return { outcome: { ok: false, failure: notStarted(error) }, exitCode: null };
   } finally {
     await rm(temp, { recursive: true, force: true });
   }
+}
+
+/** What other agents hold now is free again once they end; all else would be the same next time. */
+function notStarted(error: unknown): Failure {
+  const message = messageOf(error);
+  const isShort = error instanceof SpawnError && error.problem === 'no-resources';
+  return isShort
+    ? { kind: 'transient', message: `${message}. ${error.remedy}` }
+    : { kind: 'permanent', message };
 }
 
 /** The command line with its files written, its own temp folder, and the fence around it. */

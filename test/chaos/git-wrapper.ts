@@ -50,9 +50,9 @@ tree() {
     rest=\${line##*) }
     set -- "$1" $rest
     pid=\${stat#/proc/}; pid=\${pid%/stat}
-    [ "$3" = "$1" ] || continue
+    [ "$3" = "$1" ] && [ "$pid" != "$$" ] || continue
     ( tree "$pid" )
-    [ "$pid" = "$$" ] || kill -9 "$pid" 2>/dev/null
+    kill -9 "$pid" 2>/dev/null
   done
 }
 strike() {

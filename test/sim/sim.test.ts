@@ -2,7 +2,7 @@
  * The simulator: hundreds of seeded worlds with failures, commands and crashes, in a few seconds.
  *
  * A broken rule names its seed. `SIM_SEED=123 vitest run test/sim/sim.test.ts` runs that world
- * alone; `SIM_WORLDS=20000` runs more of them.
+ * alone; `SIM_SEEDS=20000` runs more of them.
  */
 
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { simulate } from './simulate.ts';
 import { Tally } from './tally.ts';
 
 const ONLY = process.env.SIM_SEED;
-const WORLDS = Number(process.env.SIM_WORLDS ?? 500);
+const WORLDS = Number(process.env.SIM_SEEDS ?? 500);
 const seeds = ONLY === undefined ? Array.from({ length: WORLDS }, (_, i) => i) : [Number(ONLY)];
 const tally = new Tally();
 
