@@ -10,6 +10,7 @@
 import { assert } from '../base/assert.ts';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
 import { isMerging } from './git-dir.ts';
+import { quickCommit } from './quick-commit.ts';
 import { headOf } from './refs.ts';
 
 /** What became of a commit. */
@@ -80,6 +81,9 @@ export async function commitTree(
 ): Promise<Committed> {
   return orRefused(async () => {
     const sign = (await signsCommits(dir, signal)) ? ['-S'] : [];
+    const isPlain = sign.length === 0 && commit.author === undefined;
+    const quick = isPlain ? await quickCommit(dir, commit, signal) : null;
+    if (quick !== null) return { kind: 'committed', commit: quick };
     const parents = commit.parents.flatMap((parent) => ['-p', parent]);
     const args = ['commit-tree', ...sign, ...parents, '-F', '-', commit.tree];
     const env = environmentOf(commit.author);

@@ -6,7 +6,8 @@
  */
 
 import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
-import { mergeTree } from '../git/merge-tree.ts';
+import { type MergeTree, mergeTree } from '../git/merge-tree.ts';
+import { quickMerge } from '../git/quick-merge.ts';
 import { treeOf } from '../git/refs.ts';
 import type { FileConflict } from '../model/conflict.ts';
 import type { LandingSpec, Sha } from '../model/plan.ts';
@@ -17,6 +18,8 @@ import { replay } from './replay.ts';
 export interface Merge {
   readonly work: Sha;
   readonly onto: Sha;
+  /** Where the work began, if `onto` is known to hold that. */
+  readonly base?: Sha;
   readonly message: string;
   readonly strategy: LandingSpec['strategy'];
   /** Only the files matter: nobody signs, nobody is named, and it cannot land. */
@@ -47,7 +50,7 @@ export async function buildCandidate(
   const { work, onto, strategy } = merge;
   const make = merge.isDraft === true ? draft : commitTree;
   if (strategy === 'rebase') return replay({ dir, make }, merge, signal);
-  const merged = await mergeTree(dir, onto, work, signal);
+  const merged = await mergeFiles(dir, merge, signal);
   if (merged.kind === 'conflict') return conflicting(dir, merge, merged, signal);
   const { tree } = merged;
   if (strategy === 'squash' && tree === (await treeOf(dir, onto, signal))) {
@@ -58,6 +61,13 @@ export async function buildCandidate(
     strategy === 'squash' ? `${merge.message}\n\n${workTrailer(work)}\n` : `${merge.message}\n`;
   const made = await make(dir, { tree, parents, message }, signal);
   return made.kind === 'refused' ? made : { kind: 'built', commit: made.commit, tree };
+}
+
+/** Most work meets nothing on its way; git is asked about the rest. */
+async function mergeFiles(dir: string, merge: Merge, signal: AbortSignal): Promise<MergeTree> {
+  const { base, onto, work } = merge;
+  const tree = base === undefined ? null : await quickMerge(dir, { base, onto, work }, signal);
+  return tree === null ? mergeTree(dir, onto, work, signal) : { kind: 'clean', tree };
 }
 
 async function draft(...[dir, data, signal]: Parameters<typeof commitTree>): Promise<Committed> {

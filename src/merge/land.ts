@@ -70,7 +70,8 @@ async function tryMerge(
   const { commonDir } = ground.repository;
   const { task, commit: work, onto, ahead } = effect;
   const { strategy } = ground.plan.landing;
-  const merge = { work, onto, message: messageFor(ground, task), strategy };
+  const from = effect.base === null ? {} : { base: effect.base };
+  const merge = { work, onto, ...from, message: messageFor(ground, task), strategy };
   const there = ahead === null ? await foundOn(ground, task, merge, signal) : null;
   if (there !== null) return there;
   const candidate = await buildCandidate(commonDir, merge, signal);

@@ -57,6 +57,8 @@ export interface MergeEffect {
   readonly task: TaskId;
   readonly commit: Sha;
   readonly onto: Sha;
+  /** Where the work began; the head has grown from there. */
+  readonly base: Sha | null;
   /** Whose candidate `onto` is; null where it is the head. */
   readonly ahead: TaskId | null;
   readonly lands: boolean;

@@ -187,7 +187,15 @@ describe('landing', () => {
         record: { type: 'merge.started', task: 'a', attempt: 1, commit, onto },
         perform: {
           kind: 'merge',
-          ...{ task: 'a', commit, onto, ahead: null, lands: true, landedSince: ['c'] },
+          ...{
+            task: 'a',
+            commit,
+            onto,
+            base: sha(1),
+            ahead: null,
+            lands: true,
+            landedSince: ['c'],
+          },
         },
       },
     ]);

@@ -102,7 +102,9 @@ function buildDecision(state: RunState, { task: id, onto, lands }: Step & { kind
   const ahead = state.queue.at(-1)?.task ?? null;
   const landedSince = aheadOf(state, task, ahead);
   const record: Event = { type: 'merge.started', task: id, attempt, commit, onto };
-  const perform: MergeEffect = { kind: 'merge', task: id, commit, onto, ahead, lands, landedSince };
+  const base = baseOf(task);
+  const merge = { task: id, commit, onto, base, ahead, lands, landedSince };
+  const perform: MergeEffect = { kind: 'merge', ...merge };
   return { record, perform };
 }
 
@@ -128,8 +130,10 @@ export function unfinished(
   const at = state.queue.indexOf(candidate);
   const ahead = state.queue[at - 1]?.task ?? null;
   const lands = verifyOf(state.plan) === 'off';
-  const landedSince = aheadOf(state, state.tasks.get(task)!, ahead);
-  return { kind: 'merge', task, commit, onto, ahead, lands, landedSince };
+  const owner = state.tasks.get(task)!;
+  const landedSince = aheadOf(state, owner, ahead);
+  const base = baseOf(owner);
+  return { kind: 'merge', task, commit, onto, base, ahead, lands, landedSince };
 }
 
 function verifyEffect(state: RunState, candidate: Candidate, again: boolean): VerifyEffect {
@@ -160,9 +164,13 @@ export function workOf({ status }: TaskState): Sha | null {
   return status.kind === 'stopped' ? status.work : null;
 }
 
+function baseOf(task: TaskState): Sha | null {
+  return task.attempts.at(-1)?.base ?? null;
+}
+
 /** The work that a task's own did not see: what landed since its base, and what is ahead of it. */
 function aheadOf(state: RunState, task: TaskState, last: TaskId | null): readonly TaskId[] {
-  const base = task.attempts.at(-1)?.base ?? null;
+  const base = baseOf(task);
   const seen = state.landed.findIndex(({ commit }) => commit === base);
   const landed = state.landed.slice(seen + 1).map((landing) => landing.task);
   const at = state.queue.findIndex((candidate) => candidate.task === last);

@@ -156,7 +156,7 @@ test('work that a dead engine has landed is found, although its commits are othe
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });
   const effect = {
     kind: 'merge',
-    ...{ task: 'a', commit: work, onto, ahead: null, lands: true, landedSince: [] },
+    ...{ task: 'a', commit: work, onto, base: null, ahead: null, lands: true, landedSince: [] },
   } as const;
   const land = async () => {
     const facts: Event[] = [];

@@ -1,0 +1,109 @@
+/**
+ * quick-merge: the merge of two commits whose changes do not meet, without a process.
+ *
+ *   M1. It answers only where git's own merge surely says the same, bit for bit: every name was
+ *       changed by one side alone, or by both alike. Anything else is null: ask merge-tree.ts.
+ *   M2. What both sides have deleted is left to git: one of them may have been moved twice.
+ *   M3. Repositories that write objects in another way are left to git too.
+ */
+
+import type { Sha } from './git.ts';
+import { readLoose, writesPlainly } from './loose-object.ts';
+import { FOLDER, readTree, type Tree, type TreeEntry, writeTree } from './tree.ts';
+
+/** Work of more commits than this is merged by git. */
+const MOST_COMMITS = 50;
+
+/** The tree of `work`, which grew from `base`, merged onto `onto`, which holds `base`. */
+export async function quickMerge(
+  commonDir: string,
+  { base, onto, work }: { readonly base: Sha; readonly onto: Sha; readonly work: Sha },
+  signal: AbortSignal,
+): Promise<Sha | null> {
+  if (!(await writesPlainly(commonDir, signal))) return null;
+  const from = treeIn(commonDir, base);
+  const ours = treeIn(commonDir, onto);
+  const theirs = treeIn(commonDir, work);
+  if (from === null || ours === null || theirs === null) return null;
+  if (!growsFrom(commonDir, work, base)) return null;
+  return mergeFolders(commonDir, { from, ours, theirs }, signal);
+}
+
+/** Whether a straight line of commits leads from the work to its base. */
+function growsFrom(commonDir: string, work: Sha, base: Sha): boolean {
+  let commit = work;
+  for (let nth = 0; nth < MOST_COMMITS; nth += 1) {
+    if (commit === base) return true;
+    const parents = headerOf(commonDir, commit)?.parents ?? [];
+    if (parents.length !== 1) return false;
+    commit = parents[0]!;
+  }
+  return false;
+}
+
+function treeIn(commonDir: string, commit: Sha): Sha | null {
+  return headerOf(commonDir, commit)?.tree ?? null;
+}
+
+function headerOf(
+  commonDir: string,
+  commit: Sha,
+): { readonly tree: Sha; readonly parents: readonly Sha[] } | null {
+  const text = readLoose(commonDir, commit, 'commit')?.toString('latin1');
+  const tree = text === undefined ? undefined : /^tree ([0-9a-f]+)\n/.exec(text)?.[1];
+  if (text === undefined || tree === undefined) return null;
+  const header = text.slice(0, text.indexOf('\n\n'));
+  const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent!);
+  return { tree, parents };
+}
+
+interface Sides<T> {
+  readonly from: T;
+  readonly ours: T;
+  readonly theirs: T;
+}
+
+async function mergeFolders(
+  commonDir: string,
+  { from, ours, theirs }: Sides<Sha>,
+  signal: AbortSignal,
+): Promise<Sha | null> {
+  if (ours === from) return theirs;
+  if (theirs === from) return ours;
+  if (ours === theirs) return null; // What is gone from both may have been moved by both.
+  const read = (sha: Sha): Promise<Tree> => readTree(commonDir, sha, signal);
+  const sides = { from: await read(from), ours: await read(ours), theirs: await read(theirs) };
+  const merged = new Map(sides.ours);
+  for (const name of new Set([...sides.from.keys(), ...sides.theirs.keys()])) {
+    const entry = await mergeEntry(
+      commonDir,
+      { from: sides.from.get(name), ours: sides.ours.get(name), theirs: sides.theirs.get(name) },
+      signal,
+    );
+    if (entry === null) return null;
+    if (entry === 'gone') merged.delete(name);
+    else merged.set(name, entry);
+  }
+  // Git keeps no empty folder; which one disappears then is its business.
+  return merged.size === 0 ? null : writeTree(commonDir, merged);
+}
+
+async function mergeEntry(
+  commonDir: string,
+  { from, ours, theirs }: Sides<TreeEntry | undefined>,
+  signal: AbortSignal,
+): Promise<TreeEntry | 'gone' | null> {
+  if (isSame(theirs, from)) return ours ?? 'gone';
+  if (isSame(ours, from)) return theirs ?? 'gone';
+  if (ours === undefined || theirs === undefined) return null; // Deleted by both, or by one.
+  if (ours.mode !== FOLDER || theirs.mode !== FOLDER) return isSame(ours, theirs) ? ours : null;
+  if (from !== undefined && from.mode !== FOLDER) return null;
+  if (from === undefined) return null; // Made by both: git looks for what was moved there.
+  const shas = { from: from.sha, ours: ours.sha, theirs: theirs.sha };
+  const sha = await mergeFolders(commonDir, shas, signal);
+  return sha === null ? null : { mode: FOLDER, sha };
+}
+
+function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+  return a === b || (a?.mode === b?.mode && a?.sha === b?.sha);
+}

@@ -1,0 +1,83 @@
+/**
+ * Trees in memory: what a folder of a commit holds, read from a file where it is one.
+ *
+ *   T1. A tree never changes, so it is read once; the last few thousand are kept.
+ */
+
+import { git, type Sha } from './git.ts';
+import { readLoose, writeLoose } from './loose-object.ts';
+
+/** One name in a folder. */
+export interface TreeEntry {
+  /** As git writes it: `100644`, `40000`, `120000`, `160000`. */
+  readonly mode: string;
+  readonly sha: Sha;
+}
+
+/** Names are bytes, kept as latin1 so that each stays what it is. */
+export type Tree = ReadonlyMap<string, TreeEntry>;
+
+export const FOLDER = '40000';
+
+const MOST_KNOWN = 4_000;
+const SHA_BYTES = 20;
+const known = new Map<Sha, Tree>();
+
+/** Reads a tree; from a process only where it is packed and was not read before. */
+export async function readTree(commonDir: string, sha: Sha, signal: AbortSignal): Promise<Tree> {
+  const seen = known.get(sha);
+  if (seen !== undefined) return seen;
+  const body = readLoose(commonDir, sha, 'tree');
+  const tree = body === null ? await listTree(commonDir, sha, signal) : parseTree(body);
+  remember(sha, tree);
+  return tree;
+}
+
+/** Writes a tree and gives its name. */
+export function writeTree(commonDir: string, tree: Tree): Sha {
+  const sha = writeLoose(commonDir, 'tree', formatTree(tree));
+  remember(sha, tree);
+  return sha;
+}
+
+function remember(sha: Sha, tree: Tree): void {
+  if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+  known.set(sha, tree);
+}
+
+function parseTree(body: Buffer): Tree {
+  const tree = new Map<string, TreeEntry>();
+  for (let at = 0; at < body.length; ) {
+    const space = body.indexOf(0x20, at);
+    const end = body.indexOf(0, space);
+    const mode = body.toString('latin1', at, space);
+    const sha = body.toString('hex', end + 1, end + 1 + SHA_BYTES);
+    tree.set(body.toString('latin1', space + 1, end), { mode, sha });
+    at = end + 1 + SHA_BYTES;
+  }
+  return tree;
+}
+
+function formatTree(tree: Tree): Buffer {
+  // Git sorts a folder as if its name ended with a slash.
+  const key = ([name, { mode }]: readonly [string, TreeEntry]): string =>
+    mode === FOLDER ? `${name}/` : name;
+  const entries = [...tree].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return Buffer.concat(
+    entries.flatMap(([name, { mode, sha }]) => [
+      Buffer.from(`${mode} ${name}\0`, 'latin1'),
+      Buffer.from(sha, 'hex'),
+    ]),
+  );
+}
+
+async function listTree(commonDir: string, sha: Sha, signal: AbortSignal): Promise<Tree> {
+  const { stdout } = await git(commonDir, ['ls-tree', '-z', sha], signal);
+  const tree = new Map<string, TreeEntry>();
+  for (const line of stdout.split('\0').filter((text) => text !== '')) {
+    const [mode = '', , id = ''] = line.slice(0, line.indexOf('\t')).split(' ');
+    const name = Buffer.from(line.slice(line.indexOf('\t') + 1)).toString('latin1');
+    tree.set(name, { mode: mode.replace(/^0/, ''), sha: id });
+  }
+  return tree;
+}
