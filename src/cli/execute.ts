@@ -44,6 +44,7 @@ import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { writeResultLogs } from './result-logs.ts';
+import { Room } from './room.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { Signals } from './signals.ts';
 
@@ -192,13 +193,21 @@ async function driveRun(
     recorded,
     heard: screen.heard,
   };
+  const { diskBytes: most = null } = plan.limits;
+  const { stateDir, dir } = place;
+  const say = (text: string): void => screen.say(text);
+  const room = new Room({ run, ground: site.ground, db, stateDir, dir, most, say });
   const workers = how.sequential === true ? 1 : how.maxWorkers;
   const changed = {
     ...(how.budget === undefined ? {} : { budgetUsd: how.budget }),
     ...(workers === undefined ? {} : { workers }),
   };
-  const order = { db, started, retry, changed, world, signals: () => signals.take() };
-  return drive(order, lease, AbortSignal.any([held, signals.force]));
+  const { machine } = await room.open();
+  const order = {
+    ...{ db, started, retry, changed, signals: () => signals.take() },
+    world: { ...world, machine },
+  };
+  return drive(order, lease, AbortSignal.any([held, signals.force])).finally(() => room.close());
 }
 
 /** Values that must not be written down, of the user's environment and of the plan. */

@@ -65,7 +65,7 @@ export async function loop(
     record(unfinished.facts);
     for (const effect of unfinished.effects) perform(effect);
     while (state.outcome === null && !group.signal.aborted) {
-      const { decisions, wakeAt } = decide(state, world.now(), world.agents);
+      const { decisions, wakeAt } = decide(state, world.now(), world.agents, world.machine());
       record(decisions.map((decision) => decision.record));
       for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);
       if (decisions.length > 0) continue; // A failed task may have failed the tasks that need it.

@@ -24,6 +24,7 @@ export interface RealWorld {
   readonly mask: (text: string) => string;
   readonly agents: World['agents'];
   readonly now: World['now'];
+  readonly machine: World['machine'];
   readonly commands: World['commands'];
   readonly recorded: World['recorded'];
   /** Told of what agents say, as they say it. */
@@ -38,6 +39,7 @@ export function realWorld(parts: RealWorld): World {
     recorded: parts.recorded,
     suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
     now: parts.now,
+    machine: parts.machine,
     sleep: async (ms, signal) => {
       await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.
     },

@@ -6,6 +6,7 @@
 import type { Answer, Command } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Entry, Event } from '../model/event.ts';
+import type { Machine } from '../model/machine.ts';
 import type { AgentsKnown } from '../schedule/decide.ts';
 
 /** Where facts become entries. Throws when this engine may not write any more. */
@@ -22,6 +23,8 @@ export interface Wish {
 export interface World {
   readonly agents: AgentsKnown;
   now(): number;
+  /** The machine as it was last measured; costs nothing. */
+  machine(): Machine;
   /** Ends after `ms` or when the signal is aborted, whichever comes first; never throws. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Wishes that came in since the last call. */

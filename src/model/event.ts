@@ -13,6 +13,7 @@
  */
 
 import type { Failure } from './failure.ts';
+import type { Shortage } from './machine.ts';
 import type { Plan, Sha, TaskId } from './plan.ts';
 
 export type Event = RunEvent | AttemptEvent | LandingEvent | TaskEvent;
@@ -48,6 +49,10 @@ export type RunEvent =
   | { readonly type: 'run.paused'; readonly suspended: boolean }
   /** The pause is over; halted processes go on. */
   | { readonly type: 'run.continued' }
+  /** The machine is short of something, which keeps tasks from starting; one replaces another. */
+  | { readonly type: 'run.held'; readonly of: Shortage; readonly why: string }
+  /** There is enough again, or nothing waits for it any more. */
+  | { readonly type: 'run.eased' }
   | { readonly type: 'run.finished'; readonly outcome: RunOutcome };
 
 export type StopMode = 'drain' | 'end' | 'cancel';

@@ -43,6 +43,7 @@ test('a run begins with its plan, and nothing else', () => {
     landing: null,
     stopping: null,
     paused: null,
+    held: null,
     publish: { kind: 'none' },
     outcome: null,
     startedAt: START,

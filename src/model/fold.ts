@@ -58,6 +58,7 @@ function begin({ seq, at, event }: Entry): RunState {
     landing: null,
     stopping: null,
     paused: null,
+    held: null,
     publish: { kind: 'none' },
     outcome: null,
     startedAt: at,
@@ -95,12 +96,16 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     case 'run.stopping':
       state.stopping = { mode: event.mode, why: event.why };
       state.paused = null; // A halted process can neither finish nor end itself.
+      state.held = null; // Nothing is to start any more.
       return;
     case 'run.paused':
-      state.paused = { suspended: event.suspended };
-      return;
     case 'run.continued':
-      state.paused = null;
+      state.paused = event.type === 'run.paused' ? pick(event, 'suspended') : null;
+      state.held = null;
+      return;
+    case 'run.held':
+    case 'run.eased':
+      state.held = event.type === 'run.held' ? pick(event, 'of', 'why') : null;
       return;
     case 'run.finished':
       state.outcome = event.outcome;
@@ -273,6 +278,7 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
   state.plan = { ...state.plan, limits: { ...state.plan.limits, ...budget, workers } };
   state.stopping = null;
   state.paused = null;
+  state.held = null;
   state.outcome = null;
   state.finishedAt = null;
   if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };

@@ -229,6 +229,10 @@ export interface LimitsSpec {
   /** How many candidates are verified at the same time, each in a workspace of its own. */
   readonly gates: number;
   readonly budgetUsd?: number;
+  /** What workspaces and the data of runs may take together; absent means no limit. */
+  readonly diskBytes?: number;
+  /** Free space below which no attempt starts; absent means `LEAST_FREE_BYTES` (machine.ts). */
+  readonly diskFreeBytes?: number;
   /** At most this many tasks of a group at the same time. */
   readonly groups: Readonly<Record<string, number>>;
 }

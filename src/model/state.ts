@@ -16,6 +16,7 @@
 
 import type { AttemptStart, RunOutcome, SelfReport, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
+import type { Shortage } from './machine.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from './plan.ts';
 
 export interface RunState {
@@ -35,6 +36,8 @@ export interface RunState {
   readonly landing: Sha | null;
   readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
   readonly paused: { readonly suspended: boolean } | null;
+  /** What the machine is short of while that keeps tasks from starting. */
+  readonly held: { readonly of: Shortage; readonly why: string } | null;
   readonly publish: Publish;
   readonly outcome: RunOutcome | null;
   readonly startedAt: number;

@@ -14,7 +14,13 @@ import type { Failure } from '../model/failure.ts';
 import { apply } from '../model/fold.ts';
 import type { Occasion, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { countResults, failureOf, outcomeSentence, tasksWith } from '../report/outcome.ts';
+import {
+  countResults,
+  failureOf,
+  heldWord,
+  outcomeSentence,
+  tasksWith,
+} from '../report/outcome.ts';
 
 export interface Notice {
   readonly on: Occasion;
@@ -46,6 +52,14 @@ export class Notices {
     switch (event.type) {
       case 'run.finished':
         return event.outcome === 'interrupted' ? [] : endOf(state);
+      case 'run.held':
+        return [
+          {
+            on: 'limit',
+            text: `The run ${heldWord(state)}: ${event.why}`,
+            detail: { short_of: event.of, why: event.why },
+          },
+        ];
       case 'publish.blocked':
         return [blocked(event, state)];
       case 'attempt.finished':

@@ -256,9 +256,11 @@ class PlanMaker {
       workers: r.between(1, 8),
       gates: r.between(1, 3),
       budgetUsd: 2.5,
+      diskBytes: 10_000_000_000,
+      diskFreeBytes: r.pick([0, 500_000_000]),
       groups,
     };
-    return this.#dropped(full, ['budgetUsd']);
+    return this.#dropped(full, ['budgetUsd', 'diskBytes', 'diskFreeBytes']);
   }
 
   #notify(): NotifySpec {

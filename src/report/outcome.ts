@@ -7,6 +7,7 @@
 
 import type { StopMode } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
+import type { Shortage } from '../model/machine.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, Status, TaskState } from '../model/state.ts';
 import { isGood } from '../model/state.ts';
@@ -47,6 +48,17 @@ export function pauseWord({ paused }: Pick<RunState, 'paused'>): string | null {
   if (paused === null) return null;
   return paused.suspended ? 'paused, agents suspended' : 'paused';
 }
+
+/** What a run waits for that the machine is short of. */
+export function heldWord({ held }: Pick<RunState, 'held'>): string | null {
+  return held === null ? null : `waits for ${SHORT_OF[held.of]}`;
+}
+
+/** What there is too little of, in a word or two. */
+export const SHORT_OF: Readonly<Record<Shortage, string>> = {
+  disk: 'disk space',
+  'disk-budget': 'its disk budget',
+};
 
 /** How many tasks have each result. */
 export function countResults(state: RunState): Readonly<Record<Result, number>> {

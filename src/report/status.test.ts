@@ -204,3 +204,15 @@ test('a paused run says so, what stands still, and how to go on', () => {
   expect(statusJson(run.state(), info)).toMatchObject({ paused: { suspended: true }, skipped: 2 });
   expect(runRow(run.state(), info).outcome).toBe('paused');
 });
+
+test('a run that waits for the disk says so, for how much, and that it goes on by itself', () => {
+  const run = new JournalBuilder([{ id: 'a' }, { id: 'b', needs: ['a'] }]);
+  run.add({ type: 'run.held', of: 'disk-budget', why: 'Runs take 3 GB of 2 GB (limits.disk).' });
+  const info = { run: 'r1', now: START + 2_000, live: true };
+  const text = statusText(run.state(), info);
+  expect(text).toContain('accounts  r1  waits for its disk budget');
+  expect(text).toContain('its disk budget: Runs take 3 GB of 2 GB (limits.disk).');
+  expect(text).toContain('needs a');
+  expect(text).toContain('The run waits for its disk budget and goes on by itself: Runs take 3 GB');
+  expect(statusText(run.add({ type: 'run.eased' }).state(), info)).toContain('r1  running');
+});

@@ -22,7 +22,14 @@ import {
   seconds,
   shortSha,
 } from './format.ts';
-import { countResults, deliveriesOf, pauseWord, progressText, STOPPING_WORDS } from './outcome.ts';
+import {
+  countResults,
+  deliveriesOf,
+  heldWord,
+  pauseWord,
+  progressText,
+  STOPPING_WORDS,
+} from './outcome.ts';
 import { resumeCommand } from './remedy.ts';
 import type { Hearing, TaskView } from './task-view.ts';
 import { silenceOf, taskView } from './task-view.ts';
@@ -61,6 +68,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
     live: info.live,
     stopping: state.stopping,
     paused: state.paused,
+    held: state.held,
     started_at: isoTime(state.startedAt),
     finished_at: isoTime(state.finishedAt),
     elapsed_sec: seconds(elapsedMs(state, info)),
@@ -184,7 +192,7 @@ function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
 function condition(state: RunState, { live }: StatusInfo): string {
   if (state.outcome !== null) return state.outcome;
   if (!live) return 'left behind';
-  if (state.stopping === null) return pauseWord(state) ?? 'running';
+  if (state.stopping === null) return pauseWord(state) ?? heldWord(state) ?? 'running';
   return `${STOPPING_WORDS[state.stopping.mode]} (${brief(state.stopping.why, 80)})`;
 }
 
@@ -205,6 +213,9 @@ function footer(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
   const queue = queueOf(state);
   if (queue.length > 0) lines.push(`Landing queue: ${nameList(queue, 8)}`);
   lines.push(...publishLines(state, paint), ...keptLines(state));
+  if (info.live && state.held !== null) {
+    lines.push(`The run ${heldWord(state)} and goes on by itself: ${brief(state.held.why, 200)}`);
+  }
   if (info.live && state.paused !== null && state.outcome === null) {
     lines.push(`The run is paused. Go on: ${paint('accent', resumeCommand(info.run))}`);
   }

@@ -1,15 +1,17 @@
 /**
  * What a task waits for, told from the state alone. The scheduler decides; this only explains.
  *
- *   W1. The limits looked at are those of the scheduler: needs, group, workers, the user's checkout,
- *       scopes, budget. The first that holds is named, the one a user can do most about first.
+ *   W1. The limits looked at are those of the scheduler: needs, room on the machine, group,
+ *       workers, the user's checkout, scopes, budget. The first that holds is named, the one a user can do most about first.
  */
 
+import type { Shortage } from '../model/machine.ts';
 import { overlaps } from '../model/scope.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf, isMet } from '../model/state.ts';
 import { brief } from './clean.ts';
 import { durationText, nameList } from './format.ts';
+import { SHORT_OF } from './outcome.ts';
 
 /** Who is busy now; computed once for all rows of a view. */
 export interface Crowd {
@@ -42,6 +44,9 @@ export function startWait(state: RunState, task: TaskState, crowd: Crowd): strin
   if (state.paused !== null) return 'the run is paused';
   const unmet = spec.needs.filter((id) => !isNeedMet(state, id));
   if (unmet.length > 0) return `needs ${nameList(unmet)}`;
+  if (state.held !== null && isKeptBack(state.held.of, task)) {
+    return `${SHORT_OF[state.held.of]}: ${brief(state.held.why, 160)}`;
+  }
   const limit = spec.group === undefined ? undefined : state.plan.limits.groups[spec.group];
   if (spec.group !== undefined && limit !== undefined) {
     const busy = crowd.groups.get(spec.group) ?? 0;
@@ -57,6 +62,11 @@ export function startWait(state: RunState, task: TaskState, crowd: Crowd): strin
   const { budgetUsd } = state.plan.limits;
   if (budgetUsd !== undefined && costOf(state) >= budgetUsd) return 'the budget is spent';
   return 'its turn';
+}
+
+/** A full budget only keeps new workspaces from being made. */
+function isKeptBack(of: Shortage, { spec, workspace }: TaskState): boolean {
+  return of !== 'disk-budget' || (spec.mode !== 'here' && workspace !== 'live');
 }
 
 /** When a stopped task goes on: at `retryAt`, or when the scheduler gets to it. */

@@ -3,7 +3,8 @@
  *
  *   D1. It returns facts to record and, with each, at most one effect to perform after recording.
  *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and
- *       one task at a time works in the user's own checkout.
+ *       one task at a time works in the user's own checkout. Nor does anything start for which the
+ *       machine has no room (room.ts).
  *   D3. Nothing starts before everything it needs has landed (or is done).
  *   D4. What lands, and in which order, is the queue's business (landing.ts, queue.ts).
  *   D5. Called again with the facts recorded it decides something new or nothing.
@@ -12,12 +13,14 @@
 import type { Effect, Meanwhile, PublishEffect, ReleaseEffect } from '../model/effect.ts';
 import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
+import { type Machine, UNMEASURED } from '../model/machine.ts';
 import { type Sha, type TaskId, titleOf } from '../model/plan.ts';
 import { isGood, isMet, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
 import { isSpent, Purse } from './budget.ts';
 import { land } from './landing.ts';
 import { byPriority, scopesMeet } from './priority.ts';
 import { type Capabilities, type Next, nextAfter, retriedStart } from './retry.ts';
+import { keepsBack, shortageOn, turnOf } from './room.ts';
 
 export interface Decision {
   readonly record: Event;
@@ -34,11 +37,16 @@ export interface Decided {
 export type AgentsKnown = (agent: string) => Capabilities;
 
 /** The next facts and effects of a run. */
-export function decide(state: RunState, now: number, agents: AgentsKnown): Decided {
+export function decide(
+  state: RunState,
+  now: number,
+  agents: AgentsKnown,
+  machine: Machine = UNMEASURED,
+): Decided {
   if (state.outcome !== null) return { decisions: [], wakeAt: null };
   const queued = (task: TaskState): boolean => isQueued(state, task, agents);
   const settled = [...settle(state, agents), ...release(state), ...land(state, queued)];
-  const { decisions: starts, wakeAt } = start(state, now, agents);
+  const { decisions: starts, wakeAt } = start(state, now, agents, machine);
   const decisions = [...settled, ...starts];
   if (decisions.length === 0) decisions.push(...finish(state, agents));
   return { decisions, wakeAt };
@@ -143,16 +151,20 @@ function start(
   state: RunState,
   now: number,
   agents: AgentsKnown,
+  machine: Machine,
 ): { readonly decisions: readonly Decision[]; readonly wakeAt: number | null } {
   if (state.stopping !== null || state.paused !== null) return { decisions: [], wakeAt: null };
   const tasks = [...state.tasks.values()];
-  const { due, wakeAt } = dueNow(state, now, agents);
+  const { due: all, wakeAt } = dueNow(state, now, agents);
+  const short = shortageOn(state, machine);
+  const due = all.filter(({ task }) => !keepsBack(short, task));
+  const turn = turnOf(state, due.length < all.length ? short : null);
   const active = tasks.filter(({ status }) => status.kind === 'running');
   const holding = tasks.filter((each) => holdsScope(state, each, agents));
   const purse = new Purse(state, active);
   const spends = ({ spec }: TaskState): boolean => agents(spec.agent).prose;
   let spenders = due.filter(({ task }) => spends(task)).length;
-  const decisions: Decision[] = [];
+  const decisions: Decision[] = turn === null ? [] : [{ record: turn }];
   for (const { task, start } of due) {
     if (!hasRoom(state, task, active, holding) || (spends(task) && purse.isEmpty)) continue;
     const free = state.plan.limits.workers - active.length;

@@ -14,7 +14,7 @@ import { costOf, isGood } from '../model/state.ts';
 import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
-import { pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
+import { heldWord, pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
 import type { Hearing, ViewContext } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
 import { crowdOf } from '../report/wait.ts';
@@ -139,7 +139,8 @@ function stoppingSpans(state: RunState): Span[] {
       { text: `${STOPPING_WORDS[stopping.mode]} (${brief(stopping.why, 60)})  `, style: 'warn' },
     ];
   }
-  if (paused !== null) return [{ text: `${paused}  `, style: 'warn' }];
+  const halt = paused ?? heldWord(state);
+  if (halt !== null) return [{ text: `${halt}  `, style: 'warn' }];
   return publish.kind === 'running' ? [{ text: 'publishing  ', style: 'accent' }] : [];
 }
 

@@ -15,7 +15,7 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import { brief } from '../report/clean.ts';
 import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
-import { deliveryText, doerOf, outcomeSentence } from '../report/outcome.ts';
+import { deliveryText, doerOf, outcomeSentence, SHORT_OF } from '../report/outcome.ts';
 import { retryWait } from '../report/wait.ts';
 import { pad } from './fit.ts';
 
@@ -54,6 +54,10 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
         : 'paused: no new attempts, running agents go on';
     case 'run.continued':
       return 'goes on';
+    case 'run.held':
+      return `waits for ${SHORT_OF[event.of]}: ${brief(event.why, 200)}`;
+    case 'run.eased':
+      return 'has room again';
     case 'run.finished':
       return endText(state, at);
     case 'publish.started':

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { git } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { hasNoEmptyFolder, isOrdinary } from '../git/ordinary.ts';
-import { dropWorktree, moveWorktree } from '../git/worktree.ts';
+import { dropWorktree, moveWorktree, removeWorktree } from '../git/worktree.ts';
 
 const IDLE = '.idle-';
 
@@ -50,6 +50,14 @@ export class Pool {
     await moveWorktree(dir, place);
     this.#idle.push(place);
     return true;
+  }
+
+  /** Drops an idle workspace, for its room; answers with where it was, null where there is none. */
+  async shed(commonDir: string, signal: AbortSignal): Promise<string | null> {
+    const place = this.#idle.pop();
+    if (place === undefined) return null;
+    await removeWorktree(commonDir, place, signal);
+    return place;
   }
 
   /** Moves an idle workspace to a folder; its files are those of some earlier commit. */

@@ -8,6 +8,7 @@
 import type { AttemptStart, Entry, Event } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from '../../src/model/plan.ts';
+import type { Disk } from './disk.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
 import { afterAttempt, afterRejection, type Fate, type Used } from './policy.ts';
 import type { Repo } from './repo.ts';
@@ -56,7 +57,7 @@ export interface Page {
   finished: boolean;
   /** How it, its last attempt or its last landing failed. */
   failure: Failure['kind'] | null;
-  workspace: 'none' | 'live' | 'released' | 'gone';
+  workspace: 'none' | 'live' | 'released' | 'kept' | 'gone';
 }
 
 /** A candidate as the journal tells it. */
@@ -86,19 +87,23 @@ export class Book {
   stopping: { readonly mode: Of<'run.stopping'>['mode']; readonly seq: number } | null = null;
   /** Null unless the run is paused. */
   paused: { readonly suspended: boolean } | null = null;
+  /** Whether it says that tasks wait for the disk. */
+  held = false;
   publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly queue: Queued[] = [];
   /** Where the head is being moved to. */
   landing: Sha | null = null;
   readonly #repo: Repo;
+  readonly #disk: Disk;
   readonly #costs = new Map<string, number>();
   /** What running attempts may spend, by attempt. */
   readonly #reserved = new Map<string, number>();
 
-  constructor(plan: Plan, repo: Repo) {
+  constructor(plan: Plan, repo: Repo, disk: Disk) {
     this.plan = plan;
     this.#repo = repo;
+    this.#disk = disk;
     this.pages = new Map(plan.tasks.map((spec) => [spec.id, newPage(spec)]));
   }
 
@@ -115,6 +120,12 @@ export class Book {
       free -= Math.max(0, reserved - (this.#costs.get(attempt) ?? 0));
     }
     return free;
+  }
+
+  /** Whether the disk has room for another attempt at a task, now. */
+  fits({ spec, workspace }: Page): boolean {
+    if (this.#disk.state !== 'over budget') return this.#disk.state === 'roomy';
+    return spec.mode === 'here' || workspace === 'live' || workspace === 'kept';
   }
 
   /** Checks the next entry and takes it in. */
@@ -138,7 +149,17 @@ export class Book {
       rule(this.paused !== null, 'goes on without having been paused');
       this.paused = null;
     }
+    if (event.type === 'run.held') {
+      rule(this.#disk.state !== 'roomy', 'waits for a disk that has room');
+      rule(this.stopping === null && this.paused === null, 'waits for a disk, but starts nothing');
+      this.held = true;
+    }
+    if (event.type === 'run.eased') {
+      rule(this.held, 'has room again without having waited for it');
+      this.held = false;
+    }
     if (event.type !== 'run.resumed') return;
+    this.held = false;
     rule(this.outcome !== null || event.retry.length === 0, 'only an ended run gives new chances');
     this.outcome = null;
     this.stopping = null;
@@ -157,6 +178,7 @@ export class Book {
     rule(this.stopping === null, 'a run that is stopping is paused');
     rule(this.paused?.suspended !== suspended, 'the run is paused twice');
     this.paused = { suspended };
+    this.held = false;
   }
 
   #stop({ mode }: Of<'run.stopping'>): void {
@@ -164,6 +186,7 @@ export class Book {
     const harder = before === undefined || MODES.indexOf(mode) > MODES.indexOf(before);
     rule(harder, `the run is asked to ${mode} after it was asked to ${before}`);
     this.stopping = { mode, seq: this.seq };
+    this.held = false;
     this.paused = null;
   }
 
@@ -261,7 +284,7 @@ export class Book {
       case 'workspace.removed':
       case 'workspace.kept':
         rule(page.workspace === 'released', `${event.type} of ${event.task} without a release`);
-        page.workspace = 'gone';
+        page.workspace = event.type === 'workspace.kept' ? 'kept' : 'gone';
         return;
     }
   }
@@ -274,6 +297,7 @@ export class Book {
     rule(page.skippedSeq === null, `${id} starts although it was given up`);
     rule(this.stopping === null, `${id} starts although the run is stopping`);
     rule(this.paused === null, `${id} starts although the run is paused`);
+    rule(this.fits(page), `${id} starts although the disk is ${this.#disk.state}`);
     rule(page.workspace !== 'released', `${id} starts while its workspace is being removed`);
     const promised = event.budgetUsd ?? 0;
     const spends = AGENTS[spec.agent]!.prose;

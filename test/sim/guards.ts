@@ -154,7 +154,11 @@ export function guardRest(scene: Scene, now: number): void {
   guardQueue(scene);
   if (book.stopping !== null || book.paused !== null) return;
   const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
-  const idle = pages.find((page) => pays(page) && isDue(book, page, now) && hasRoom(book, page));
+  const due = pages.filter((page) => isDue(book, page, now));
+  const kept = due.find((page) => !book.fits(page));
+  const says = book.held ? 'says' : 'does not say';
+  rule(book.held === (kept !== undefined), `the run ${says} that ${kept?.spec.id} waits for disk`);
+  const idle = due.find((page) => pays(page) && book.fits(page) && hasRoom(book, page));
   rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
 }
 

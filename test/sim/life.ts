@@ -8,6 +8,7 @@
 import type { Log, Wish, World } from '../../src/engine/world.ts';
 import type { Effect } from '../../src/model/effect.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
+import type { Machine } from '../../src/model/machine.ts';
 import { guardRest, guardStart } from './guards.ts';
 import { begin, Job } from './jobs.ts';
 import { AGENTS } from './plans.ts';
@@ -87,6 +88,10 @@ export class Life implements Log, World {
 
   now(): number {
     return this.#universe.clock.now;
+  }
+
+  machine(): Machine {
+    return this.#universe.disk.machine;
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {

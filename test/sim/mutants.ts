@@ -16,6 +16,7 @@ export interface Mutant {
 
 const DECIDE = 'src/schedule/decide.ts';
 const QUEUE = 'src/schedule/queue.ts';
+const ROOM = 'src/schedule/room.ts';
 const LANDING = 'src/schedule/landing.ts';
 const RETRY = 'src/schedule/retry.ts';
 const STATE = 'src/model/fold.ts';
@@ -107,6 +108,36 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: 'if (state.stopping !== null || state.paused !== null) return',
     replace: 'if (state.stopping !== null) return',
+  },
+  {
+    name: 'it starts attempts although the disk is full',
+    file: ROOM,
+    find: "short.of === 'disk' || !(",
+    replace: "short.of === 'disk-budget' && !(",
+  },
+  {
+    name: 'it makes workspaces beyond its disk budget',
+    file: ROOM,
+    find: 'used !== null && used > most',
+    replace: 'used === null && used > most',
+  },
+  {
+    name: 'it uses no workspace that is there while it is over its disk budget',
+    file: ROOM,
+    find: '!(hasWorkspace || ',
+    replace: '!(',
+  },
+  {
+    name: 'it does not say that it waits for the disk',
+    file: DECIDE,
+    find: 'turn === null ? [] : [{ record: turn }]',
+    replace: '[]',
+  },
+  {
+    name: 'it does not notice that there is room again',
+    file: ROOM,
+    find: "held?.of === 'disk' ? MARGIN : 1",
+    replace: "held?.of === 'disk' ? 1_000_000 : 1",
   },
   {
     name: 'it starts a retried task while its workspace is being removed',

@@ -15,6 +15,7 @@ import {
   type TaskSpec,
 } from '../../src/model/plan.ts';
 import type { Capabilities } from '../../src/schedule/retry.ts';
+import { LEAST_BYTES, MOST_BYTES } from './disk.ts';
 import { Random } from './random.ts';
 
 /** The agents of every world: one of each sort that policy tells apart. */
@@ -60,6 +61,8 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
       workers: random.between(1, 6),
       gates: random.between(1, 3),
       groups,
+      diskBytes: MOST_BYTES,
+      diskFreeBytes: LEAST_BYTES,
       ...(traits.budget ? { budgetUsd: random.between(1, 40) / 10 } : {}),
     },
     sandbox: NO_SANDBOX,

@@ -68,6 +68,7 @@ test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wron
     suspensions: 20,
     retries: 60,
     skips: 60,
+    shortages: 200,
     resumed: 500,
   };
   const met: typeof least = {
@@ -87,6 +88,7 @@ test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wron
     suspensions: tally.of('suspended'),
     retries: tally.of('task.retried'),
     skips: tally.of('task.skipped'),
+    shortages: tally.of('run.held'),
     resumed: tally.of('run.resumed'),
   };
   const missed = Object.entries(least).filter(

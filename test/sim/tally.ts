@@ -44,6 +44,7 @@ export class Tally {
       `${this.of('candidate.verified')} verdicts`,
       `${this.of('publish.finished')} publications`,
       `${this.of('run.stopping')} stops`,
+      `${this.of('run.held')} shortages`,
       `${this.foundDone} found done`,
     ];
     const failures = [...this.failures].map(([kind, times]) => `${kind} ${times}`);

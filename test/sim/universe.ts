@@ -10,6 +10,7 @@ import type { Entry, Event } from '../../src/model/event.ts';
 import type { Plan, Sha, TaskId } from '../../src/model/plan.ts';
 import { Book } from './book.ts';
 import { Clock } from './clock.ts';
+import { Disk } from './disk.ts';
 import { planFor } from './plans.ts';
 import { Random } from './random.ts';
 import { Repo } from './repo.ts';
@@ -49,6 +50,7 @@ export class Universe {
   readonly repo: Repo;
   readonly book: Book;
   readonly told = new Told();
+  readonly disk: Disk;
   readonly entries: Entry[] = [];
   /** Commands that no engine has taken yet. */
   wishes: Command[] = [];
@@ -68,7 +70,8 @@ export class Universe {
     const target = repository && random.chance(0.95) ? { target: 'main' } : {};
     this.plan = { ...plan, ...target };
     this.repo = new Repo(repository ? 'base' : null);
-    this.book = new Book(this.plan, this.repo);
+    this.disk = new Disk(seed, this.clock);
+    this.book = new Book(this.plan, this.repo, this.disk);
     if (!this.calm) this.#scheduleWishes(random);
   }
 

@@ -6,7 +6,7 @@
  */
 
 import { NO_SANDBOX, type Plan, type SandboxSpec } from '../../model/plan.ts';
-import { lowerGate, lowerNotify } from '../formats/native/lower.ts';
+import { lowerDisk, lowerGate, lowerNotify } from '../formats/native/lower.ts';
 import type { Config } from './schema.ts';
 
 /** The plan with what its own text could not say. */
@@ -20,7 +20,11 @@ export function complete(plan: Plan, config: Config): Plan {
     workspace: { ...plan.workspace, ...preparation(plan.workspace, config.workspace ?? {}) },
     // A gate that nobody asks would be a promise that is not kept.
     landing: isGated ? { ...plan.landing, verify: 'each' } : plan.landing,
-    limits: { ...plan.limits, ...(budgetUsd === undefined ? {} : { budgetUsd }) },
+    limits: {
+      ...lowerDisk(config.limits ?? {}),
+      ...plan.limits,
+      ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    },
     sandbox: fence(plan.sandbox, config),
     // Told twice is better than not at all: a webhook of the plan does not silence the user's own.
     notify: [...plan.notify, ...(config.notify ?? []).map(lowerNotify)],

@@ -51,6 +51,8 @@ export function sectionWords(plan: Plan): Words {
       workers: limits.workers,
       gates: limits.gates,
       budget_usd: limits.budgetUsd,
+      disk: limits.diskBytes,
+      disk_free: limits.diskFreeBytes,
       groups: limits.groups,
     },
     sandbox: sandbox.mode,

@@ -194,8 +194,17 @@ function lowerLimits(limits: NonNullable<NativePlan['limits']>): LimitsSpec {
     workers: limits.workers ?? 4,
     gates: limits.gates ?? 1,
     ...present('budgetUsd', limits.budget_usd),
+    ...lowerDisk(limits),
     groups: limits.groups ?? {},
   };
+}
+
+/** What a run may take of a disk; also used for plans of formats that cannot say it. */
+export function lowerDisk({
+  disk,
+  disk_free,
+}: NonNullable<NativePlan['limits']>): Pick<LimitsSpec, 'diskBytes' | 'diskFreeBytes'> {
+  return { ...present('diskBytes', disk), ...present('diskFreeBytes', disk_free) };
 }
 
 /** `{ key: value }`, or nothing where there is no value. */

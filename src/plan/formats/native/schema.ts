@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { conventionsSchema, retrySchema } from './conventions.ts';
+import { room, size } from './size.ts';
 import {
   anyFolder,
   branch,
@@ -138,6 +139,8 @@ export const limitsSchema = z.strictObject({
   workers: count(1, 256).optional(),
   gates: count(1, 256).optional(),
   budget_usd: money.optional(),
+  disk: room.optional(),
+  disk_free: size.optional(),
   groups: z.record(z.string(), count(1, 256)).optional(),
 });
 

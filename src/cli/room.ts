@@ -1,0 +1,158 @@
+/**
+ * What a run may take of the disk: measured from time to time, and made room for.
+ *
+ *   R1. `machine` costs nothing: it answers with the last measurement and begins the next one once
+ *       that is due. One is under way at a time, and each is bounded (workspace/disk.ts).
+ *   R2. Only what holds no work is evicted (schedule/eviction.ts), one thing at a time.
+ */
+
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../base/errors.ts';
+import { removeWorktree } from '../git/worktree.ts';
+import type { Database } from '../journal/database.ts';
+import { listRuns } from '../journal/log.ts';
+import { attemptsDir } from '../journal/transcript.ts';
+import { type Machine, UNMEASURED } from '../model/machine.ts';
+import { type Evictable, evictionOrder } from '../schedule/eviction.ts';
+import { freeBytes, Usage, worktreesBelow } from '../workspace/disk.ts';
+import { type Ground, workspacesFolder } from '../workspace/ground.ts';
+import { isLive } from './find-run.ts';
+
+/** How old a measurement may be. */
+const LOOK_MS = 1_000;
+/** Folder entries that one look reads; as many as that take far less than a second. */
+const ENTRIES = 5_000;
+/** How many looks the beginning of a run may take. */
+const FIRST_LOOKS = 10;
+
+export interface RoomOf {
+  readonly run: string;
+  readonly ground: Ground | null;
+  readonly db: Database;
+  readonly stateDir: string;
+  /** Where a run without a repository works. */
+  readonly dir: string;
+  readonly most: number | null;
+  readonly say: (text: string) => void;
+}
+
+export class Room {
+  #machine: Machine = UNMEASURED;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | null = null;
+  #complaint = '';
+  readonly #of: RoomOf;
+  readonly #usage: Usage;
+  readonly #closing = new AbortController();
+
+  constructor(of: RoomOf) {
+    this.#of = of;
+    this.#usage = new Usage(() => measured(of));
+  }
+
+  /** Measures for the first time, thoroughly enough to know whether the run may begin. */
+  async open(): Promise<this> {
+    await this.#look(FIRST_LOOKS);
+    return this;
+  }
+
+  machine = (): Machine => {
+    if (this.#looking === null && performance.now() - this.#lookedAt >= LOOK_MS) {
+      this.#looking = this.#look(1).finally(() => {
+        this.#looking = null;
+      });
+    }
+    return this.#machine;
+  };
+
+  /** Ends when no measurement is under way any more. */
+  async close(): Promise<void> {
+    this.#closing.abort('over');
+    await this.#looking;
+  }
+
+  async #look(times: number): Promise<void> {
+    const { ground, dir, stateDir, most } = this.#of;
+    const places = [ground === null ? dir : workspacesFolder(ground), stateDir];
+    try {
+      if (most !== null) await this.#measure(most, times);
+      const diskUsedBytes = most === null ? null : this.#usage.bytes;
+      this.#machine = { diskFreeBytes: await freeBytes(places), diskUsedBytes };
+    } catch (error) {
+      this.#machine = UNMEASURED;
+      this.#complain(`The disk could not be measured: ${messageOf(error)}`);
+    }
+    this.#lookedAt = performance.now();
+  }
+
+  /** Once: the next look is in a second. */
+  #complain(text: string): void {
+    if (this.#complaint !== text) this.#of.say(text);
+    this.#complaint = text;
+  }
+
+  async #measure(most: number, times: number): Promise<void> {
+    const { signal } = this.#closing;
+    for (let nth = 0; nth < times; nth += 1) {
+      if (await this.#usage.look(ENTRIES, signal)) break;
+    }
+    while (this.#usage.bytes > most && !signal.aborted) if (!(await this.#evict())) return;
+  }
+
+  /** Removes one thing that holds no work; false where there is none. */
+  async #evict(): Promise<boolean> {
+    const { ground, say } = this.#of;
+    const limit = AbortSignal.timeout(60_000);
+    const idle = await ground?.pool.shed(ground.repository.commonDir, limit);
+    if (idle != null) {
+      this.#usage.forget(idle);
+      return true;
+    }
+    const [first] = evictionOrder(await evictables(this.#of));
+    if (first === undefined) return false;
+    if (first.kind === 'transcripts') await rm(first.path, { recursive: true, force: true });
+    else if (ground !== null) {
+      await removeWorktree(ground.repository.commonDir, first.path, limit);
+    }
+    this.#usage.forget(first.kind === 'transcripts' ? join(first.path, '..') : first.path);
+    const what = first.kind === 'transcripts' ? 'the transcripts' : 'an unused workspace';
+    say(`The disk budget is used up: removed ${what} of run ${first.run}.`);
+    return true;
+  }
+}
+
+/** Every workspace, and the folder of every run. */
+async function measured({ ground, stateDir }: RoomOf): Promise<readonly string[]> {
+  const runs = join(stateDir, 'runs');
+  const folders = (await readdir(runs).catch(() => [])).map((name) => join(runs, name));
+  if (ground === null) return folders;
+  const { commonDir } = ground.repository;
+  return [...folders, ...(await worktreesBelow(commonDir, workspacesFolder(ground)))];
+}
+
+/** Workspaces for gates and of pools, and transcripts, of every run but this one. */
+async function evictables({
+  run: own,
+  ground,
+  db,
+  stateDir,
+}: RoomOf): Promise<readonly Evictable[]> {
+  const runs = listRuns(db).filter(({ run }) => run !== own);
+  const all = ground === null ? [] : await unusedIn(ground);
+  return runs.flatMap(({ run, lastAt: at, outcome }) => {
+    const of = { run, at, outcome, live: isLive(db, run) };
+    const mine = all.filter((path) => basename(dirname(path)) === run);
+    const said = attemptsDir(stateDir, run);
+    return [
+      ...mine.map((path): Evictable => ({ kind: 'workspace', path, ...of })),
+      ...(existsSync(said) ? [{ kind: 'transcripts', path: said, ...of } as const] : []),
+    ];
+  });
+}
+
+async function unusedIn(ground: Ground): Promise<readonly string[]> {
+  const all = await worktreesBelow(ground.repository.commonDir, workspacesFolder(ground));
+  return all.filter((path) => /^\.(idle|gate)-/.test(basename(path)));
+}

@@ -1,0 +1,76 @@
+/** What a run does when the disk is full, and when runs take more of it than they may. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { liveRun } from '../support/live-run.ts';
+import { runPlan } from '../support/run-plan.ts';
+import { tempRepo } from '../support/temp-repo.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const A = { a: 'echo 1 > a.txt' };
+
+test('a run that has no room to begin says so, and ends when it is asked to', async () => {
+  await using repo = await tempRepo();
+  const more = { more: { limits: { workers: 1, disk_free: '9000TB' } } };
+  const { engine, cli, run } = await liveRun(repo, A, more);
+  await engine.untilFact('run.held');
+  const status = JSON.parse((await cli('status', '--json')).stdout);
+  expect(status.held).toMatchObject({ of: 'disk' });
+  expect(status.tasks[0].detail).toContain('limits.disk_free');
+  expect((await cli('status')).stdout).toContain('The run waits for disk space');
+  expect((await cli('cancel', '--run', run)).code).toBe(0);
+  expect((await engine.ended).code).toBe(1);
+});
+
+test.skipIf(!canMount())('a full disk keeps attempts back until there is room again', async () => {
+  await using repo = await tempRepo();
+  const small = join(repo.outside, 'small');
+  mkdirSync(small);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', small]);
+  try {
+    writeFileSync(join(small, 'ballast'), Buffer.alloc(28_000_000, 1));
+    const more = { limits: { workers: 1, disk_free: '8MB' }, workspace: { dir: '../small/work' } };
+    const { engine } = await liveRun(repo, A, { more });
+    await engine.untilFact('run.held');
+    rmSync(join(small, 'ballast'));
+    expect(await engine.ended).toMatchObject({ code: 0 });
+    const types = engine.entries.map(({ event }) => event.type);
+    expect(types.slice(0, 4)).toEqual(['run.started', 'run.held', 'run.eased', 'attempt.started']);
+  } finally {
+    execFileSync('umount', ['-l', small]);
+  }
+});
+
+test('over its disk budget a run first lets go of what landed runs have said', async () => {
+  await using repo = await tempRepo();
+  const loud = { a: 'echo 1 > a.txt; head -c 3000000 /dev/zero | tr "\\0" x | fold -w 100' };
+  const { run: old } = await runPlan(repo, { tasks: loud });
+  const { run: failed } = await runPlan(repo, { tasks: { a: 'echo it failed; exit 1' } });
+  const said = (run: string) => join(repo.dir, '.git/landfast/runs', run, 'attempts');
+  expect(existsSync(said(old))).toBe(true);
+  const more = { limits: { workers: 1, disk: '2MB' } };
+  const { code, stderr, of } = await runPlan(repo, { tasks: { b: 'echo 2 > b.txt' }, more });
+  expect({ code, held: of('run.held') }).toEqual({ code: 0, held: [] });
+  expect(stderr).toContain(`removed the transcripts of run ${old}`);
+  expect([existsSync(said(old)), existsSync(said(failed))]).toEqual([false, true]);
+});
+
+test('work is never evicted: a run with no room left for it waits, and says for what', async () => {
+  await using repo = await tempRepo();
+  const keep = 'head -c 3000000 /dev/urandom > big.bin; exit 1';
+  const { run: old } = await runPlan(repo, { tasks: { a: keep } });
+  const more = { limits: { workers: 1, disk: '2MB' } };
+  const { engine, cli } = await liveRun(repo, { b: 'echo 2 > b.txt' }, { more });
+  await engine.untilFact('run.held');
+  expect((await cli('status')).stdout).toContain('waits for its disk budget');
+  expect((await cli('cleanup', '--run', old, '--force')).code).toBe(0);
+  expect(await engine.ended).toMatchObject({ code: 0 });
+});
+
+/** Only root may; elsewhere the first test and the simulator's full disks have to do. */
+function canMount(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0;
+}

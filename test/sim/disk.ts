@@ -1,0 +1,42 @@
+/**
+ * The disk of a world: in some it fills up and gets free again, and runs take more of it than they
+ * may, and less. It is never full for long, so that an engine which waits for ever has no excuse.
+ */
+
+import type { Machine } from '../../src/model/machine.ts';
+import type { Clock } from './clock.ts';
+import { Random } from './random.ts';
+
+/** What is allowed of it in every world that has a limit (plans.ts). */
+export const MOST_BYTES = 1_000;
+export const LEAST_BYTES = 100;
+
+const STATES = ['roomy', 'full', 'full', 'over budget', 'over budget'] as const;
+
+export class Disk {
+  state: (typeof STATES)[number] = 'roomy';
+  readonly #random: Random;
+  readonly #clock: Clock;
+
+  constructor(seed: number, clock: Clock) {
+    this.#random = new Random(seed, 'disk');
+    this.#clock = clock;
+    if (!this.#random.chance(0.4)) return;
+    if (this.#random.chance(0.3)) this.#change(3);
+    else clock.after(this.#random.between(0, 6_000), () => this.#change(3));
+  }
+
+  get machine(): Machine {
+    return {
+      diskFreeBytes: this.state === 'full' ? LEAST_BYTES - 1 : LEAST_BYTES * 2,
+      diskUsedBytes: this.state === 'over budget' ? MOST_BYTES + 1 : MOST_BYTES,
+    };
+  }
+
+  /** So many times more, and roomy in the end. */
+  #change(left: number): void {
+    this.state = left === 0 ? 'roomy' : this.#random.pick(STATES);
+    const ms = this.#random.pick([100, 1_000, 5_000, 600_000]);
+    if (left > 0) this.#clock.after(ms, () => this.#change(left - 1));
+  }
+}
