@@ -14,6 +14,7 @@ import { apply } from '../model/fold.ts';
 import type { RunState } from '../model/state.ts';
 import { decide } from '../schedule/decide.ts';
 import { respond, stopsFor } from './commands.ts';
+import { Hearing } from './hearing.ts';
 import { recover } from './recover.ts';
 import type { Log, Wish, World } from './world.ts';
 
@@ -50,12 +51,11 @@ export async function loop(
   const perform = (effect: Effect): void => {
     const stop = new AbortController();
     running.set(keyOf(effect), stop);
+    const hearing = new Hearing(effect, (fact) => inbox.send(fact));
     group.start(async (ended) => {
-      await world.perform(
-        effect,
-        (fact) => inbox.send(fact),
-        AbortSignal.any([ended, stop.signal]),
-      );
+      const stopped = AbortSignal.any([ended, stop.signal]);
+      await world.perform(effect, (fact) => hearing.hear(fact), stopped);
+      hearing.close(stopped);
       if (running.get(keyOf(effect)) === stop) running.delete(keyOf(effect));
     });
   };

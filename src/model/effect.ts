@@ -122,6 +122,26 @@ export function keyOf(effect: Effect): string {
   return `${effect.kind}:${effect.task}`;
 }
 
+/** Whether an effect says nothing more about a task, or a publication, after this fact. */
+export function isLastWord({ type }: Event): boolean {
+  return LAST_WORDS.has(type);
+}
+
+const LAST_WORDS: ReadonlySet<Event['type']> = new Set([
+  'attempt.finished',
+  'attempt.failed',
+  'candidate.built',
+  'candidate.verified',
+  'merge.landed',
+  'merge.rejected',
+  'merge.withdrawn',
+  'work.delivered',
+  'workspace.removed',
+  'workspace.kept',
+  'publish.finished',
+  'publish.blocked',
+]);
+
 /** What an effect says while it runs: facts for the journal, chatter for the transcript. */
 export type Message =
   | { readonly kind: 'fact'; readonly event: Event }

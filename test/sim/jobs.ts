@@ -162,7 +162,7 @@ function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): E
   const { spec } = universe.book.page(task);
   const ending = attemptEnding(universe.seed, spec, universe.told.countOf('attempt', task));
   if (ending.kind === 'failed') {
-    const failure = ending.failure(universe.clock.now);
+    const failure = ending.failure(universe.wall);
     return { type: 'attempt.failed', task, attempt, failure, exitCode: 1 };
   }
   const parents = [base, start.kind === 'rework' ? start.commit : null].filter(

@@ -23,6 +23,8 @@ const STATE = 'src/model/fold.ts';
 const LOOP = 'src/engine/loop.ts';
 const RECOVER = 'src/engine/recover.ts';
 const COMMANDS = 'src/engine/commands.ts';
+const HEARING = 'src/engine/hearing.ts';
+const CLOCK = 'src/base/steady-clock.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -504,5 +506,47 @@ export const MUTANTS: readonly Mutant[] = [
     find: '[`attempt:${event.task}`, `merge:${event.task}`]',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
     replace: '[`attempt:${event.task}`]',
+  },
+  {
+    name: 'it records a last word again that it is told again',
+    file: HEARING,
+    find: 'if (this.#over.has(about)) return;',
+    replace: '',
+  },
+  {
+    name: 'it waits for ever for an attempt that has vanished',
+    file: HEARING,
+    find: "this.hear({ type: 'attempt.failed', task, attempt, failure, exitCode: null });",
+    replace: '',
+  },
+  {
+    name: 'it waits for ever for any other effect that has vanished',
+    file: HEARING,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    find: 'throw new InvariantError(`${keyOf(effect)} ended without a word`);',
+    replace: '',
+  },
+  {
+    name: 'it follows a clock that is set back',
+    file: CLOCK,
+    find: 'walked >= 0 ? walked : Math.max(0, passing - this.#passing)',
+    replace: 'walked',
+  },
+  {
+    name: 'it begins earlier than what has been recorded',
+    file: CLOCK,
+    find: 'Math.max(this.#wall, notBefore)',
+    replace: 'this.#wall',
+  },
+  {
+    name: 'it goes on although the journal takes nothing more from it',
+    file: LOOP,
+    find: 'const entries = log.append(events, world.now());',
+    replace: `let entries: ReturnType<Log['append']> = [];
+    try {
+      entries = log.append(events, world.now());
+    } catch {
+      return;
+    }`,
   },
 ];

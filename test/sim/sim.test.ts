@@ -70,6 +70,10 @@ test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wron
     skips: 60,
     shortages: 200,
     resumed: 500,
+    jumps: 200,
+    repeated: 300,
+    lost: 40,
+    fenced: 60,
   };
   const met: typeof least = {
     worlds: tally.worlds,
@@ -90,6 +94,10 @@ test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wron
     skips: tally.of('task.skipped'),
     shortages: tally.of('run.held'),
     resumed: tally.of('run.resumed'),
+    jumps: tally.jumps,
+    repeated: tally.repeated,
+    lost: tally.lost,
+    fenced: tally.fenced,
   };
   const missed = Object.entries(least).filter(
     ([key, value]) => met[key as keyof typeof met] < value,

@@ -7,13 +7,14 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { InvariantError } from '../../src/base/errors.ts';
 import { loop } from '../../src/engine/loop.ts';
 import { reopen } from '../../src/engine/recover.ts';
 import type { Entry } from '../../src/model/event.ts';
 import { apply, fold } from '../../src/model/fold.ts';
 import type { TaskId } from '../../src/model/plan.ts';
 import { isGood, type RunState } from '../../src/model/state.ts';
-import { type Death, Life } from './life.ts';
+import { type Death, Fenced, Life } from './life.ts';
 import { expectedGood } from './policy.ts';
 import { Random } from './random.ts';
 import type { Tally } from './tally.ts';
@@ -60,7 +61,7 @@ async function runWorld(universe: Universe, crashes: number, tally: Tally): Prom
   const { plan, repo, clock } = universe;
   const random = new Random(universe.seed, 'lives', crashes);
   const started = { plan, planHash: 'hash', base: repo.base, target: plan.target ?? null };
-  universe.store([{ type: 'run.started', ...started }], clock.now);
+  universe.store([{ type: 'run.started', ...started }], universe.wall);
   let chances = universe.calm ? 0 : 2;
   for (let nth = 1; nth < MOST_LIVES; nth += 1) {
     const death = nth <= crashes ? deathFor(random) : null;
@@ -81,9 +82,13 @@ async function runWorld(universe: Universe, crashes: number, tally: Tally): Prom
   throw new Violation(`the run is not over after ${MOST_LIVES} engines`);
 }
 
+const DEATHS = ['before', 'after', 'effects', 'time', 'aborted', 'during', 'fenced'] as const;
+
 function deathFor(random: Random): Death {
-  const kind = random.pick(['before', 'after', 'effects', 'time', 'aborted', 'during'] as const);
-  if (kind === 'time' || kind === 'aborted') return { kind, ms: random.between(0, 6_000) };
+  const kind = random.pick(DEATHS);
+  if (kind === 'time' || kind === 'aborted' || kind === 'fenced') {
+    return { kind, ms: random.between(0, 6_000) };
+  }
   if (kind !== 'during') return { kind, batch: random.between(1, random.pick([4, 12, 40])) };
   const effect = random.pick(['merge', 'publish', 'publish', 'release'] as const);
   return { kind, effect, ms: random.between(0, 300) };
@@ -101,7 +106,8 @@ async function live(universe: Universe, life: Life, first: boolean): Promise<Run
   try {
     left = await windDown(universe, begun());
   } catch (error) {
-    if (!(error instanceof Crash)) throw error;
+    const isLost = life.hasLost && error instanceof InvariantError;
+    if (!(error instanceof Crash || error instanceof Fenced || isLost)) throw error;
   }
   life.end();
   const state = fold(universe.read());

@@ -8,6 +8,10 @@ export class Tally {
   crashes = 0;
   /** Merges and publications whose fact a crash had swallowed. */
   foundDone = 0;
+  jumps = 0;
+  repeated = 0;
+  lost = 0;
+  fenced = 0;
   /** How many entries of each type there were; rework and suspensions count twice. */
   readonly entries = new Map<Event['type'] | 'rework' | 'suspended', number>();
   /** Every failure by kind, of attempts, landings and tasks. */
@@ -17,6 +21,10 @@ export class Tally {
   add(universe: Universe): void {
     this.worlds += 1;
     this.foundDone += universe.foundDone;
+    this.jumps += universe.jumps;
+    this.repeated += universe.repeated;
+    this.lost += universe.lost;
+    this.fenced += universe.fenced;
     for (const { event } of universe.entries) {
       count(this.entries, event.type);
       if (event.type === 'attempt.started' && event.start.kind === 'rework') {
@@ -46,6 +54,10 @@ export class Tally {
       `${this.of('run.stopping')} stops`,
       `${this.of('run.held')} shortages`,
       `${this.foundDone} found done`,
+      `${this.jumps} jumps of the clock`,
+      `${this.repeated} told again`,
+      `${this.lost} lost`,
+      `${this.fenced} leases lost`,
     ];
     const failures = [...this.failures].map(([kind, times]) => `${kind} ${times}`);
     return `${counts.join(', ')}; failures: ${failures.sort().join(', ')}`;

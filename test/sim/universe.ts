@@ -16,6 +16,8 @@ import { Random } from './random.ts';
 import { Repo } from './repo.ts';
 import { type MergeEnding, mergeEnding } from './whims.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** Which facts came from the world, and how many ends of a task's attempts and merges were kept. */
 export class Told {
   readonly #facts = new Set<Event>();
@@ -46,7 +48,7 @@ export class Universe {
   readonly seed: number;
   readonly calm: boolean;
   readonly plan: Plan;
-  readonly clock = new Clock(1_000_000);
+  readonly clock = new Clock(1_000_000_000);
   readonly repo: Repo;
   readonly book: Book;
   readonly told = new Told();
@@ -56,6 +58,14 @@ export class Universe {
   wishes: Command[] = [];
   /** How often a merge or a publication was found done, its fact having been lost. */
   foundDone = 0;
+  /** How often the clock was set, a fact was told again, an effect vanished, a lease was lost. */
+  jumps = 0;
+  repeated = 0;
+  lost = 0;
+  fenced = 0;
+  /** When something was stored last, by the clock that nobody sets. */
+  storedAt = 0;
+  #skew = 0;
   readonly #hasty: Random;
   #jobs = 0;
 
@@ -73,6 +83,30 @@ export class Universe {
     this.disk = new Disk(seed, this.clock);
     this.book = new Book(this.plan, this.repo, this.disk);
     if (!this.calm) this.#scheduleWishes(random);
+    this.#scheduleJumps(new Random(seed, 'clock'));
+  }
+
+  /** The time of day, as it is set. */
+  get wall(): number {
+    return this.clock.now + this.#skew;
+  }
+
+  /** Time goes by while an engine can do nothing about it: whatever it does next may be late. */
+  pass(ms: number): void {
+    this.book.isExcused = true;
+    this.clock.advanceTo(this.clock.now + ms);
+  }
+
+  #scheduleJumps(random: Random): void {
+    if (!random.chance(0.4)) return;
+    for (let nth = random.between(1, 4); nth > 0; nth -= 1) {
+      const byMs = random.pick([-3 * HOUR_MS, -90_000, -500, 500, 90_000, 3 * HOUR_MS]);
+      this.clock.after(random.between(0, 15_000), () => {
+        this.#skew += byMs;
+        this.jumps += 1;
+        this.book.isExcused = true;
+      });
+    }
   }
 
   /** How the landing of a task's newest work turns out, whoever is asked and how often. */
@@ -99,6 +133,7 @@ export class Universe {
 
   /** Makes entries of events: the only place where they are stored. */
   store(events: readonly Event[], at: number): readonly Entry[] {
+    this.storedAt = this.clock.now;
     const entries = events.map((event, i) => ({ seq: this.entries.length + 1 + i, at, event }));
     for (const entry of entries) {
       this.entries.push(entry);

@@ -1,0 +1,52 @@
+/**
+ * Hearing: what the engine takes from an effect while it performs.
+ *
+ *   H1. An effect has one last word about each task. Said again, however late, it means nothing.
+ *   H2. No effect is waited for in vain: an attempt that ends without its last word has failed.
+ *       Anything else that does so is our mistake, and ends the engine: the one that resumes finds
+ *       out what was done.
+ */
+
+import { InvariantError } from '../base/errors.ts';
+import { type Effect, isLastWord, keyOf } from '../model/effect.ts';
+import type { Event } from '../model/event.ts';
+import type { TaskId } from '../model/plan.ts';
+import type { StopReason } from './world.ts';
+
+export class Hearing {
+  readonly #effect: Effect;
+  readonly #send: (fact: Event) => void;
+  readonly #over = new Set<TaskId | null>();
+
+  constructor(effect: Effect, send: (fact: Event) => void) {
+    this.#effect = effect;
+    this.#send = send;
+  }
+
+  hear(fact: Event): void {
+    if (isLastWord(fact)) {
+      const about = 'task' in fact ? fact.task : null;
+      if (this.#over.has(about)) return;
+      this.#over.add(about);
+    }
+    this.#send(fact);
+  }
+
+  /** The effect has ended; the signal says whether it was asked to. */
+  close(signal: AbortSignal): void {
+    if (this.#over.size > 0) return;
+    const effect = this.#effect;
+    if (effect.kind === 'attempt') {
+      const { task, attempt } = effect;
+      const kind = signal.aborted ? stopKind(signal.reason) : 'transient';
+      const failure = { kind, message: 'It ended without a word.' } as const;
+      this.hear({ type: 'attempt.failed', task, attempt, failure, exitCode: null });
+    } else if (!signal.aborted) {
+      throw new InvariantError(`${keyOf(effect)} ended without a word`);
+    }
+  }
+}
+
+function stopKind(reason: unknown): StopReason {
+  return reason === 'cancelled' ? reason : 'interrupted';
+}
