@@ -33,6 +33,11 @@ export function list(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
+/** One more value of an option that may be given several times. */
+export function more(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
 /** A whole number of at least 1. */
 export function count(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);

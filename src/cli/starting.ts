@@ -1,12 +1,13 @@
 /** The commands that start a run. */
 
 import { type Command, Option } from 'commander';
-import { count, digits, howToRun, list, two, type Wrap } from './options.ts';
+import { count, digits, howToRun, list, more, two, type Wrap } from './options.ts';
 
-/** Adds `run` and `spawn`. */
+/** Adds `run`, `spawn` and `land`. */
 export function describeStarting(program: Command, wrap: Wrap): void {
   describeRun(program, wrap);
   describeSpawn(program, wrap);
+  describeLand(program, wrap);
 }
 
 function describeRun(program: Command, wrap: Wrap): void {
@@ -60,4 +61,40 @@ function describeSpawn(program: Command, wrap: Wrap): void {
         }),
       ),
     );
+}
+
+function describeLand(program: Command, wrap: Wrap): void {
+  const land = program
+    .command('land')
+    .argument('<branches...>', 'finished branches, yours or as fetched: feature, origin/feature')
+    .description('land branches made by anybody: merged in memory, verified, then published')
+    .option('--target <branch>', 'land on this branch instead of the current one')
+    .option('--gate <name=command>', 'a command that must pass; may be given again', more)
+    .addOption(
+      new Option('--verify <which>', 'every combination, the last of many, or none').choices([
+        'each',
+        'batch',
+        'off',
+      ]),
+    )
+    .addOption(
+      new Option('--strategy <how>', 'how a branch lands').choices(['merge', 'squash', 'rebase']),
+    )
+    .addOption(
+      new Option('--on-conflict <who>', 'who resolves a conflict (default: fail)').choices([
+        'agent',
+        'fail',
+      ]),
+    )
+    .option('--agent <name>', 'let this agent resolve conflicts')
+    .option('--plan <file>', 'land as this plan says: its gates, set-up and limits, not its tasks')
+    .option('-n, --dry-run', 'show what would land and what conflicts, and stop');
+  howToRun(land).action(
+    wrap(async (branches, options, command: Command) =>
+      (await import('./commands/land.ts')).land(branches, {
+        ...options,
+        ...command.optsWithGlobals(),
+      }),
+    ),
+  );
 }

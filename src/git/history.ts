@@ -22,3 +22,24 @@ export async function commitsAfter(
     return { commit, parents };
   });
 }
+
+/** The first lines of the messages of these commits, the oldest first. */
+export async function subjectsAfter(
+  dir: string,
+  { from, to }: { readonly from: Sha; readonly to: Sha },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const args = ['log', '--reverse', '--no-merges', '--format=%s', `^${from}`, to, '--'];
+  const { stdout } = await git(dir, args, signal);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+/** Whether two commits go back to a common one: git merges no others. */
+export async function areRelated(
+  dir: string,
+  a: Sha,
+  b: Sha,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await git(dir, ['merge-base', a, b], signal, { okCodes: [0, 1] })).code === 0;
+}

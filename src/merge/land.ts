@@ -6,6 +6,8 @@
  *       rebased candidate has all of its changes. Before anything is published that is proved
  *       for all of it at once (proof.ts).
  *   L3. Idempotent: work that is on the branch already is reported as landed and not merged again.
+ *   L4. Work that adds nothing to what is ahead of it makes no candidate: it waits until that has
+ *       landed, and is then found there.
  */
 
 import { assert } from '../base/assert.ts';
@@ -74,6 +76,7 @@ async function tryMerge(
   const merge = { work, onto, ...from, message: messageFor(ground, task), strategy };
   const there = ahead === null ? await foundOn(ground, task, merge, signal) : null;
   if (there !== null) return there;
+  if (await isContained(ground, task, merge, signal)) return nothingNew(effect);
   const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') {
     if (ahead === null) return conflict(effect, candidate);
@@ -84,10 +87,27 @@ async function tryMerge(
     return { kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` };
   }
   const { commit, tree } = candidate;
+  if (commit === onto) return nothingNew(effect);
   if (!effect.lands) return { type: 'candidate.built', task, commit, tree };
   if (signal.aborted) return stoppedBy(signal);
   const landed = await moveBranch(ground, { onto, commit });
   return 'kind' in landed ? landed : { type: 'merge.landed', task, ...landed };
+}
+
+/** Whether work that an agent did not make on top of the head is part of it already. */
+async function isContained(
+  { plan, repository }: Ground,
+  task: TaskId,
+  { work, onto }: Merge,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isAdopted = plan.tasks.some((spec) => spec.id === task && spec.work !== undefined);
+  return isAdopted && isAncestor(repository.commonDir, work, onto, signal);
+}
+
+function nothingNew({ task, onto, ahead }: MergeEffect): Merged {
+  if (ahead === null) return { type: 'merge.landed', task, onto, commit: onto };
+  return { type: 'merge.withdrawn', task, ahead, why: `${ahead} holds all of it already.` };
 }
 
 /** The work as it was found on the branch; null where that is where the engine left it. */

@@ -230,6 +230,8 @@ export type LandingEvent =
       readonly onto: Sha;
       readonly failure: Failure;
     }
+  /** The work that the plan names is taken as finished: it waits to be landed. */
+  | { readonly type: 'work.adopted'; readonly task: TaskId; readonly commit: Sha }
   /** The work is where it should be: on its own branch, which is not merged. */
   | {
       readonly type: 'work.delivered';

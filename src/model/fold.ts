@@ -176,15 +176,7 @@ type ToTask = Exclude<
 function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
   switch (event.type) {
     case 'attempt.started':
-      task.status = { kind: 'running' };
-      if (task.spec.mode !== 'here') task.workspace = 'live';
-      task.keptWhy = null;
-      task.retried = null;
-      if (event.start.kind === 'rework') task.reworks += 1;
-      // What a new session is called is not known yet; the old one is not gone back to.
-      if (event.start.kind === 'fresh' || event.start.session === null) task.session = null;
-      (task.attempts as Attempt[]).push(newAttempt(event, at));
-      return;
+      return startAttempt(task, event, at);
     case 'attempt.session':
       task.session = event.session;
       return;
@@ -209,6 +201,11 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       endAttempt(task, event, at);
       task.status = { kind: 'stopped', failure: event.failure, at, work: null };
       return;
+    case 'work.adopted':
+      task.work = event.commit;
+      task.retried = null;
+      task.status = { kind: 'committed', commit: event.commit, at };
+      return;
     case 'task.failed':
       task.status = { kind: 'failed', failure: event.failure, at };
       return;
@@ -231,6 +228,25 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
   }
 }
 
+function startAttempt(
+  task: Draft<TaskState>,
+  event: Event & { type: 'attempt.started' },
+  at: number,
+): void {
+  const { status, spec } = task;
+  const { start } = event;
+  // An attempt that goes on with such work after a failure has been counted already.
+  const isRejected = status.kind === 'stopped' && status.work !== null;
+  if (start.kind === 'rework' && isRejected) task.reworks += 1;
+  // What a new session is called is not known yet; the old one is not gone back to.
+  if (start.kind === 'fresh' || start.session === null) task.session = null;
+  if (spec.mode !== 'here') task.workspace = 'live';
+  task.status = { kind: 'running' };
+  task.keptWhy = null;
+  task.retried = null;
+  (task.attempts as Attempt[]).push(newAttempt(event, at));
+}
+
 function reject(
   task: Draft<TaskState>,
   { onto, failure }: Event & { type: 'merge.rejected' },
@@ -245,7 +261,8 @@ function reject(
 
 /**
  * Back to before the task was given up: finished work queues again, or goes back to its agent where
- * it did not fit; without work the next attempt follows the last one; one that never began waits.
+ * it did not fit; without work the next attempt follows the last one; one that never began waits,
+ * and so does work that is to be adopted anew.
  */
 function retry(
   task: Draft<TaskState>,
@@ -263,7 +280,8 @@ function retry(
 
 function statusBefore(task: TaskState, failure: Failure, fresh: boolean, at: number): Status {
   const last = task.attempts.at(-1);
-  if (last === undefined) return { kind: 'waiting' };
+  const isAdopted = task.spec.work !== undefined;
+  if (last === undefined || (fresh && isAdopted)) return { kind: 'waiting' };
   const work = fresh || last.failure !== null ? null : task.work;
   const misfit = failure.kind === 'conflict' || failure.kind === 'gate-failed';
   if (work !== null && !misfit) return { kind: 'committed', commit: work, at };

@@ -49,6 +49,11 @@ export interface TaskSpec {
   readonly mode: 'write' | 'read' | 'here';
   /** The branch of its work, where the user has named one. */
   readonly branch?: string;
+  /**
+   * Work that is there already: the task begins as if an attempt had finished with this commit, and
+   * an agent sees it only where it does not land.
+   */
+  readonly work?: Sha;
   /** The message of the commit of what it leaves, where the plan's usual one does not fit. */
   readonly commitMessage?: string;
   /** The step of the plan that its users count it to, from 1. It orders nothing: `needs` does. */

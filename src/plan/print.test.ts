@@ -129,7 +129,8 @@ class PlanMaker {
     const r = this.#random;
     const mode = r.pick(['write', 'write', 'read', 'here'] as const);
     const needs = before.filter(() => r.chance(0.6));
-    const full: Required<TaskSpec> = {
+    // No text names work that is there already: `landfast land` alone makes such tasks.
+    const full: Required<Omit<TaskSpec, 'work'>> = {
       id,
       title: this.#text(),
       prompt: this.#text(),

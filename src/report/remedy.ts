@@ -30,6 +30,8 @@ export interface Remedy {
 export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Remedy | null {
   const failure = failureOf(task);
   if (failure === null) return null;
+  const broughtAlong = isUntouched(task) ? adoptedRemedy(state, task, info) : null;
+  if (broughtAlong !== null) return broughtAlong;
   const branch = shellWord(branchOf(state, task, info));
   const resume = resumeCommand(info.run);
   const logs = logsCommand(task.spec.id);
@@ -75,8 +77,27 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
   }
 }
 
+/** Work that was there before the run, and that no agent of it has seen. */
+function isUntouched({ spec, attempts }: TaskState): boolean {
+  return spec.work !== undefined && attempts.length === 0;
+}
+
+/** A run holds to the commit that a branch had: one that was mended is landed by another run. */
+function adoptedRemedy(state: RunState, task: TaskState, info: ReportInfo): Remedy | null {
+  const branch = shellWord(branchOf(state, task, info));
+  const kind = failureOf(task)?.kind;
+  if (kind === 'gate-failed') {
+    const text = 'See what it changes, and mend it on its branch; then land it again.';
+    return { text, command: `git diff HEAD...${branch}` };
+  }
+  if (kind !== 'conflict') return null;
+  const text = 'Merge the target into it and land it again, or let an agent resolve the conflict.';
+  return { text, command: `landfast land ${branch} --on-conflict agent` };
+}
+
 /** The branch that holds a task's work. */
 export function branchOf(state: RunState, task: TaskState, info: ReportInfo): string {
+  if (isUntouched(task) && task.spec.title !== undefined) return task.spec.title;
   return taskBranch(state.plan.conventions, info.run, task.spec);
 }
 

@@ -7,7 +7,8 @@
  *       machine has no room (room.ts).
  *   D3. Nothing starts before everything it needs has landed (or is done).
  *   D4. What lands, and in which order, is the queue's business (landing.ts, queue.ts).
- *   D5. Called again with the facts recorded it decides something new or nothing.
+ *   D5. Work that is there already is adopted once what it needs has landed; no agent is asked.
+ *   D6. Called again with the facts recorded it decides something new or nothing.
  */
 
 import type { Effect, Meanwhile, PublishEffect, ReleaseEffect } from '../model/effect.ts';
@@ -44,6 +45,9 @@ export function decide(
   machine: Machine = UNMEASURED,
 ): Decided {
   if (state.outcome !== null) return { decisions: [], wakeAt: null };
+  // What is adopted keeps others out of its scope: they are decided on afterwards.
+  const adopted = adopt(state);
+  if (adopted.length > 0) return { decisions: adopted, wakeAt: null };
   const queued = (task: TaskState): boolean => isQueued(state, task, agents);
   const settled = [...settle(state, agents), ...release(state), ...land(state, queued)];
   const { decisions: starts, wakeAt } = start(state, now, agents, machine);
@@ -83,7 +87,8 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
     return status.failure;
   }
-  const spends = agents(spec.agent).prose && !isQueued(state, task, agents);
+  const isFree = isQueued(state, task, agents) || isToAdopt(task);
+  const spends = agents(spec.agent).prose && !isFree;
   if (spends && state.stopping === null && isSpent(state)) {
     const message = `The run's budget of $${state.plan.limits.budgetUsd} is spent.`;
     return { kind: 'budget', message };
@@ -112,6 +117,20 @@ function release(state: RunState): readonly Decision[] {
     });
   }
   return decisions;
+}
+
+/** Work that the plan brings along; where it did not land and is tried again, once more. */
+function adopt(state: RunState): readonly Decision[] {
+  if (state.stopping !== null) return [];
+  return [...state.tasks.values()].flatMap((task) => {
+    const { id, work: commit } = task.spec;
+    if (commit === undefined || !isToAdopt(task) || !mayStart(state, task)) return [];
+    return [{ record: { type: 'work.adopted', task: id, commit } }];
+  });
+}
+
+function isToAdopt({ spec, status }: TaskState): boolean {
+  return spec.work !== undefined && status.kind === 'waiting';
 }
 
 /** The effect that ends a task's workspace; also used to go on with it after a crash. */

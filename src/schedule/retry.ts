@@ -171,6 +171,8 @@ function afterRejection(
     (failure.kind === 'conflict' && landing.onConflict === 'agent') ||
     (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
   if (!allowed || task.reworks >= landing.reworks || work === null) return { kind: 'give-up' };
+  // A script can do its own work again, but not mend somebody else's.
+  if (task.spec.work !== undefined && !agent.prose) return { kind: 'give-up' };
   const session = agent.resume ? task.session : null;
   return { kind: 'attempt', at, start: { kind: 'rework', session, commit: work } };
 }
@@ -179,12 +181,12 @@ function startAgain(task: TaskState, failure: Failure, agent: Capabilities): Att
   const anew = { kind: 'continue', session: null } as const;
   // The session is gone, or unwanted, but the work is not: a new one goes on with it.
   if (failure.kind === 'session-lost') return anew;
-  if (!agent.resume) return { kind: 'fresh' };
+  if (!agent.resume) return startAnew(task);
   if (task.session !== null && task.spec.retry?.session !== 'new' && !isWornOut(task)) {
     return { kind: 'continue', session: task.session };
   }
   const goesOn = task.session !== null || task.attempts.at(-1)?.start.kind === 'continue';
-  return goesOn ? anew : { kind: 'fresh' };
+  return goesOn ? anew : startAnew(task);
 }
 
 /** Kinds that say nothing of the session: it was not asked, or not to blame. */
@@ -197,4 +199,10 @@ function isWornOut({ attempts, forgiven }: TaskState): boolean {
   const isSame = before.failure.kind === last.failure.kind;
   if (!isSame || BLAMELESS.includes(last.failure.kind)) return false;
   return last.start.kind !== 'fresh' && last.start.session !== null;
+}
+
+/** From the base; but work that an agent has not made it could not make again. */
+function startAnew({ spec, work }: TaskState): AttemptStart {
+  if (spec.work === undefined || work === null) return { kind: 'fresh' };
+  return { kind: 'rework', session: null, commit: work };
 }

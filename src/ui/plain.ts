@@ -96,6 +96,8 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return `attempt ${event.attempt} failed, ${failureText(event.failure)}${again(task, moment)}`;
     case 'merge.started':
       return delivers(moment) ? 'delivering' : `landing onto ${shortSha(event.onto)}`;
+    case 'work.adopted':
+      return `is finished already, at ${shortSha(event.commit)}`;
     case 'work.delivered':
       return `${deliveryText(event)}${filesText(task)}`;
     case 'merge.withdrawn':

@@ -82,8 +82,8 @@ async function checkOut(
   if (order.attempt === 1 && (await ground.pool.take(dir))) {
     const limit = { limitMs: LONG_LIMIT_MS };
     await setOwner(dir, ownerName(ground, order.task));
-    await git(dir, ['checkout', '-q', '-f', '-B', branch, order.base], signal, limit);
-    return;
+    await git(dir, ['checkout', '-q', '-f', '-B', branch, beginningOf(order)], signal, limit);
+    return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
   }
   const isThere = order.attempt > 1 && (await isWorkingTree(dir));
   if (isThere) {
@@ -93,6 +93,11 @@ async function checkOut(
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
   if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
+}
+
+/** Where a branch of a task's own begins: at the base, or at work that was there before the run. */
+function beginningOf({ start, base }: WorkspaceOrder): Sha {
+  return start.kind === 'rework' ? start.commit : base;
 }
 
 /**
@@ -134,7 +139,7 @@ async function add(
   if (tip !== null && !goesOn) await keepTip(ground, order, tip, signal);
   if (tip !== null && !goesOn)
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
-  const commit = goesOn && tip !== null ? tip : order.base;
+  const commit = goesOn && tip !== null ? tip : beginningOf(order);
   const owner = ownerName(ground, order.task);
   await addWorktree(commonDir, { path: order.dir, branch: order.branch, commit, owner }, signal);
 }

@@ -255,6 +255,8 @@ export class Book {
       case 'attempt.failed':
         this.#reserved.delete(`${event.task}.${event.attempt}`);
         return this.#endAttempt(page, event);
+      case 'work.adopted':
+        return this.#adopt(page, event);
       case 'merge.started':
         return this.#queue(page, event);
       case 'candidate.built':
@@ -313,7 +315,8 @@ export class Book {
       const meets = other !== page && holds && reallyMeet(other.spec, spec);
       rule(!meets, `${id} starts in the scope of ${other.spec.id}, which is ${other.status}`);
     }
-    if (event.start.kind === 'rework') used.reworks += 1;
+    const answers = page.fate?.kind === 'attempt' && page.fate.rework;
+    if (event.start.kind === 'rework' && answers) used.reworks += 1;
     if (event.start.kind === 'fresh' || event.start.session === null) page.session = null;
     page.resumed = event.start.kind !== 'fresh' && event.start.session !== null;
     page.begun = event.start.kind;
@@ -327,8 +330,10 @@ export class Book {
   /** A first attempt may start at any time; another one when and from where policy says. */
   #checkDue(page: Page, { start }: Of<'attempt.started'>): void {
     const { id, agent } = page.spec;
-    if (page.status === 'waiting')
+    if (page.status === 'waiting') {
+      rule(page.spec.work === undefined, `${id} asks an agent for work that is there`);
       return rule(start.kind === 'fresh', `${id} starts ${start.kind}`);
+    }
     const { fate } = page;
     rule(page.status === 'stopped' && fate?.kind === 'attempt', `${id} must not start again`);
     rule(this.at >= fate.dueAt, `${id} starts again ${fate.dueAt - this.at} ms too early`);
@@ -340,7 +345,10 @@ export class Book {
     const goesOn = resume && (session !== null || page.begun === 'continue');
     const again = goesOn ? { kind: 'continue', session: page.worn ? null : resumed } : null;
     const lost = page.lost ? { kind: 'continue', session: null } : null;
-    const anew = page.fresh ? { kind: 'fresh' } : (lost ?? again ?? { kind: 'fresh' });
+    const isTheirs = page.spec.work !== undefined;
+    const mend = { kind: 'rework', session: null, commit: page.work };
+    const begin = isTheirs ? mend : { kind: 'fresh' };
+    const anew = page.fresh ? { kind: 'fresh' } : (lost ?? again ?? begin);
     const expected =
       !page.fresh && fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
     const same = JSON.stringify(start) === JSON.stringify(expected);
@@ -366,6 +374,19 @@ export class Book {
       page.work = event.commit;
       page.text = event.text;
     }
+  }
+
+  #adopt(page: Page, { commit }: Of<'work.adopted'>): void {
+    const { id, work, needs } = page.spec;
+    rule(work === commit, `${id} is said to have ${commit}, not ${work}`);
+    rule(page.status === 'waiting', `${id} begins with its work although it is ${page.status}`);
+    rule(!isGivenUp(page), `${id} begins although it is cancelled or given up`);
+    rule(this.stopping === null, `${id} begins although the run is stopping`);
+    const early = needs.find((need) => !isMet(this.page(need)));
+    rule(early === undefined, `${id} begins before ${early}`);
+    page.work = commit;
+    page.fresh = false;
+    page.status = 'queued';
   }
 
   #queue(page: Page, event: Of<'merge.started'>): void {
@@ -448,7 +469,7 @@ export class Book {
       const isGreen = before === undefined || this.#repo.green.has(before.commit ?? '');
       rule(!isBlamed || isGreen, `${id} is blamed for what may be the fault of ${before?.task}`);
       page.failure = event.failure.kind;
-      page.fate = afterRejection(this.plan.landing, event.failure, this.at, page.used);
+      page.fate = afterRejection(this.plan.landing, event.failure, this.at, page);
       page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
     }
   }
@@ -484,7 +505,8 @@ export class Book {
     forgive(page);
     page.fresh = fresh;
     page.fate = { kind: 'attempt', dueAt: this.at, latest: this.at, rework: misfit };
-    page.status = page.attempts === 0 ? 'waiting' : 'stopped';
+    const isAnew = page.attempts === 0 || (fresh && page.spec.work !== undefined);
+    page.status = isAnew ? 'waiting' : 'stopped';
     if (page.finished && !misfit && !fresh) page.status = 'queued';
   }
 

@@ -28,6 +28,30 @@ const CLOCK = 'src/base/steady-clock.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'it asks an agent for work that is there already',
+    file: DECIDE,
+    find: "return spec.work !== undefined && status.kind === 'waiting';",
+    replace: 'return false;',
+  },
+  {
+    name: 'it adopts work before what that needs has landed',
+    file: DECIDE,
+    find: '!isToAdopt(task) || !mayStart(state, task)',
+    replace: '!isToAdopt(task)',
+  },
+  {
+    name: 'it lets a script begin anew what somebody else has made',
+    file: RETRY,
+    find: 'if (task.spec.work !== undefined && !agent.prose)',
+    replace: 'if (task.spec.work !== undefined && !agent.prose && task.reworks > 0)',
+  },
+  {
+    name: 'it throws work away that an agent could not mend at once',
+    file: RETRY,
+    find: 'if (spec.work === undefined || work === null)',
+    replace: 'if (spec.work !== undefined || work === null)',
+  },
+  {
     name: 'it starts tasks without waiting for what they need',
     file: DECIDE,
     find: 'return needed !== undefined && isMet(needed);',
@@ -54,7 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it has a workspace for a task in the checkout',
     file: STATE,
-    find: "if (task.spec.mode !== 'here') task.workspace = 'live';",
+    find: "if (spec.mode !== 'here') task.workspace = 'live';",
     replace: "task.workspace = 'live';",
   },
   {

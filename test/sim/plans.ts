@@ -121,12 +121,14 @@ function taskFor(
     [undefined, 0.55],
   ]);
   const agent = random.pick(Object.keys(AGENTS));
+  const isThere = mode === 'write' && random.chance(0.15);
   return {
     id,
     prompt: `Do ${id}`,
     agent,
     mode,
     needs,
+    ...(isThere ? { work: `theirs-${id}` } : {}),
     writes: mode === 'write' && random.chance(0.6) ? scopes : [],
     outside: 'fail',
     forbids: [],

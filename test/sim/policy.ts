@@ -69,13 +69,14 @@ export function afterRejection(
   landing: LandingSpec,
   failure: Failure,
   at: number,
-  used: Used,
+  { spec, used }: { readonly spec: TaskSpec; readonly used: Used },
 ): Fate {
   if (failure.kind === 'interrupted') return { kind: 'queue' };
   const toAgent =
     (failure.kind === 'conflict' && landing.onConflict === 'agent') ||
     (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
   if (!toAgent || used.reworks >= landing.reworks) return GIVE_UP;
+  if (spec.work !== undefined && !AGENTS[spec.agent]!.prose) return GIVE_UP;
   return { kind: 'attempt', dueAt: at, latest: at, rework: true };
 }
 
@@ -98,8 +99,10 @@ export function expectedGood(seed: number, plan: Plan): ReadonlySet<TaskId> {
 function endsWell(seed: number, spec: TaskSpec, landing: LandingSpec): boolean {
   const used: Used = { counted: 0, waits: 0, reworks: 0 };
   let merges = 0;
-  for (let nth = 0; ; nth += 1) {
-    const ending = attemptEnding(seed, spec, nth);
+  let isThere = spec.work !== undefined;
+  for (let nth = isThere ? -1 : 0; ; nth += 1) {
+    const ending = isThere ? ({ kind: 'work' } as const) : attemptEnding(seed, spec, nth);
+    isThere = false;
     if (ending.kind === 'nothing') return true;
     if (ending.kind === 'failed') {
       if (afterAttempt(spec, ending.failure(0), 0, used).kind === 'give-up') return false;
@@ -109,7 +112,7 @@ function endsWell(seed: number, spec: TaskSpec, landing: LandingSpec): boolean {
       const verdict = mergeEnding({ seed, landing }, spec, merges);
       merges += 1;
       if (verdict.kind === 'landed') return true;
-      fate = afterRejection(landing, verdict.failure([]), 0, used);
+      fate = afterRejection(landing, verdict.failure([]), 0, { spec, used });
       if (fate.kind === 'give-up') return false;
     }
     used.reworks += 1;

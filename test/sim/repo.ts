@@ -56,6 +56,13 @@ export class Repo {
     return sha;
   }
 
+  /** A commit that somebody made before the run began. */
+  bring(sha: Sha): void {
+    const parents = this.base === null ? [] : [this.base];
+    this.#contains.set(sha, below(this.#contains, sha, parents));
+    this.#history.set(sha, below(this.#history, sha, parents));
+  }
+
   /** Leaves the work on its branch, for good. */
   deliver(task: TaskId, work: Sha): void {
     const before = this.delivered.get(task);

@@ -44,6 +44,7 @@ export class Tally {
       `${this.worlds} worlds`,
       `${this.crashes} crashes`,
       `${this.of('attempt.started')} attempts`,
+      `${this.of('work.adopted')} adoptions`,
       `${this.of('rework')} reworks`,
       `${this.of('merge.landed')} landings`,
       `${this.of('work.delivered')} deliveries`,

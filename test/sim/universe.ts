@@ -82,6 +82,7 @@ export class Universe {
     this.repo = new Repo(repository ? 'base' : null);
     this.disk = new Disk(seed, this.clock);
     this.book = new Book(this.plan, this.repo, this.disk);
+    for (const { work } of plan.tasks) if (work !== undefined) this.repo.bring(work);
     if (!this.calm) this.#scheduleWishes(random);
     this.#scheduleJumps(new Random(seed, 'clock'));
   }

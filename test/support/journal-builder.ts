@@ -153,6 +153,12 @@ export class JournalBuilder {
     return this.add({ type: 'attempt.failed', task, attempt, failure, exitCode: 1, ...more });
   }
 
+  /** The work that the plan names is taken as finished. */
+  adopt(task: TaskId, commit: string): this {
+    this.#commits.set(task, commit);
+    return this.add({ type: 'work.adopted', task, commit });
+  }
+
   merge(task: TaskId): this {
     const commit = this.#commits.get(task) ?? this.#head;
     const attempt = this.#attempt(task);

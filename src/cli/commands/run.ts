@@ -211,9 +211,18 @@ async function startingPoint(
     const base = await remoteBase(repository, plan.base, signal);
     return { base, target: plan.target ?? plan.base };
   }
-  return plan.target === undefined
+  return targetIn(repository, plan.target, signal);
+}
+
+/** The branch that somebody names, or else the one that is checked out; and where it is. */
+export async function targetIn(
+  repository: Repository,
+  named: string | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly base: Sha; readonly target: string }> {
+  return named === undefined
     ? currentBranch(repository, signal)
-    : namedBranch(repository, plan.target, signal);
+    : namedBranch(repository, named, signal);
 }
 
 async function currentBranch(

@@ -13,7 +13,9 @@ export type Wishes = NonNullable<NativePlan['defaults']>;
 
 /** The agent of a task where nobody says. */
 export const DEFAULT_AGENT = 'claude';
-const SCRIPTS: readonly string[] = ['shell', 'command'];
+/** An agent that needs no program of its own: what runs a script. */
+export const SCRIPT_AGENT = 'shell';
+const SCRIPTS: readonly string[] = [SCRIPT_AGENT, 'command'];
 
 /** The plan with the sections of the configuration behind its own; `defaults` is not touched. */
 export function withConfig(native: NativePlan, config: Config): NativePlan {
