@@ -94,6 +94,10 @@ async function expectResumed(scene: Scene): Promise<void> {
   expect(await scene.repo.git('ls-tree', '--name-only', 'main')).toBe(
     ['README.md', 'half.txt', 'rest.txt'].join('\n'),
   );
+  const subjects = (await scene.repo.git('log', '--first-parent', '--format=%s', 'main')).split(
+    '\n',
+  );
+  expect(subjects.filter((subject) => subject === 'Land long')).toEqual(['Land long']);
   expect((await scene.report()).tasks).toMatchObject([{ id: 'long', state: 'landed', session }]);
   expect(scene.processes()).toEqual([]);
 }
