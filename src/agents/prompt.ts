@@ -13,12 +13,13 @@ import type { AttemptEffect, Heard, Meanwhile } from '../model/effect.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Answer, TaskSpec } from '../model/plan.ts';
+import { foretold } from './foretold.ts';
 import { code, codeList, fenced } from './markdown.ts';
 import { conflictStory, gateStory } from './rework.ts';
 
 /** What is known when an attempt begins. */
 export interface PromptContext
-  extends Pick<AttemptEffect, 'attempt' | 'start' | 'before' | 'heard' | 'meanwhile'> {
+  extends Pick<AttemptEffect, 'attempt' | 'start' | 'before' | 'heard' | 'meanwhile' | 'foreseen'> {
   /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
   readonly prose: boolean;
 }
@@ -29,6 +30,7 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   const { attempt, start, before } = context;
   const past = before === null ? [] : [story(before, context.meanwhile)];
   if (start.kind !== 'fresh' || before !== null) past.push(leftovers(task, start));
+  if (context.foreseen !== undefined) past.push(...foretold(context.foreseen));
   const resumed = start.kind !== 'fresh' && start.session !== null;
   const sections = resumed
     ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']

@@ -8,6 +8,7 @@ import { messageOf } from '../base/errors.ts';
 import { Suspension } from '../base/suspension.ts';
 import { drive, takeOver } from '../engine/drive.ts';
 import { whileHolding } from '../engine/hold.ts';
+import type { World } from '../engine/world.ts';
 import { closeGitShells, openGitShells } from '../git/git.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import type { Database } from '../journal/database.ts';
@@ -34,6 +35,7 @@ import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { Pool } from '../workspace/pool.ts';
+import { watchWork } from '../workspace/radar/radar.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { checkDetach, detach } from './detach.ts';
 import { whileExecuting } from './executing.ts';
@@ -191,6 +193,7 @@ async function driveRun(
     keepWorkspaces: keepsWorkspaces(plan, how),
     mask: masker(secrets),
     recorded,
+    observe: observerOf(site),
     heard: screen.heard,
   };
   const { diskBytes: most = null } = plan.limits;
@@ -208,6 +211,12 @@ async function driveRun(
     world: { ...world, machine },
   };
   return drive(order, lease, AbortSignal.any([held, signals.force])).finally(() => room.close());
+}
+
+/** Without a repository there is nothing to foresee. */
+function observerOf({ ground }: Site): World['observe'] {
+  if (ground === null) return async () => {};
+  return (look, report, signal) => watchWork(ground, look, report, signal);
 }
 
 /** Values that must not be written down, of the user's environment and of the plan. */

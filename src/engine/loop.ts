@@ -60,6 +60,10 @@ export async function loop(
     });
   };
 
+  const watch = new AbortController();
+  const sight = AbortSignal.any([group.signal, watch.signal]);
+  const see = (fact: Event): void => inbox.send(fact);
+  group.start(() => world.observe(() => state, see, sight));
   try {
     const unfinished = recover(state);
     record(unfinished.facts);
@@ -74,6 +78,7 @@ export async function loop(
       for (const wish of world.commands()) grant(wish);
     }
   } finally {
+    watch.abort('over');
     for (const stop of running.values()) stop.abort('interrupted');
     await group.settle();
   }

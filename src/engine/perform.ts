@@ -27,6 +27,7 @@ export interface RealWorld {
   readonly machine: World['machine'];
   readonly commands: World['commands'];
   readonly recorded: World['recorded'];
+  readonly observe: World['observe'];
   /** Told of what agents say, as they say it. */
   readonly heard: (task: TaskId, line: Chatter) => void;
 }
@@ -37,6 +38,7 @@ export function realWorld(parts: RealWorld): World {
     agents: parts.agents,
     commands: parts.commands,
     recorded: parts.recorded,
+    observe: parts.observe,
     suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
     now: parts.now,
     machine: parts.machine,

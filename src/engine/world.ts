@@ -7,6 +7,7 @@ import type { Answer, Command } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Entry, Event } from '../model/event.ts';
 import type { Machine } from '../model/machine.ts';
+import type { RunState } from '../model/state.ts';
 import type { AgentsKnown } from '../schedule/decide.ts';
 
 /** Where facts become entries. Throws when this engine may not write any more. */
@@ -34,6 +35,11 @@ export interface World {
    * reason as failure kind, it ends what it started and reports that.
    */
   perform(effect: Effect, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Looks at what goes on beside the effects, until the signal is aborted, and reports what it
+   * sees. It decides nothing, and a run is the same without it but for what is foreseen.
+   */
+  observe(look: () => RunState, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
   /** Halts the processes of attempts, or lets them go on; told the same again, it does nothing. */
   suspend(on: boolean): void;
   /** Told of every entry, after it is durable. */

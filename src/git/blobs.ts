@@ -1,6 +1,6 @@
 /** Which contents files have in a commit, without reading them. */
 
-import { git } from './git.ts';
+import { git, type Sha, splitNul } from './git.ts';
 
 /** One id per file, in order; `-` where the commit does not have it. */
 export async function blobIds(
@@ -16,4 +16,36 @@ export async function blobIds(
     if (path !== undefined) ids.set(path, meta.split(' ')[2] ?? '-');
   }
   return which.files.map((file) => ids.get(file) ?? '-');
+}
+
+/** Every file of a commit with the id of its content; submodules are left out. */
+export async function filesOf(
+  dir: string,
+  commit: Sha,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Sha>> {
+  const files = new Map<string, Sha>();
+  for (const line of splitNul((await git(dir, ['ls-tree', '-r', '-z', commit], signal)).stdout)) {
+    const tab = line.indexOf('\t');
+    const [, kind, id] = line.slice(0, tab).split(' ');
+    if (kind === 'blob' && id !== undefined) files.set(line.slice(tab + 1), id);
+  }
+  return files;
+}
+
+/** The ids that files of a working tree would have in a commit; nothing is written. */
+export async function hashFiles(
+  dir: string,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Sha[]> {
+  if (files.length === 0) return [];
+  const args = ['hash-object', '--stdin-paths'];
+  const stdin = files.map((file) => `${file}\n`).join('');
+  return (await git(dir, args, signal, { stdin })).stdout.trimEnd().split('\n');
+}
+
+/** The text of a blob. */
+export async function blobText(dir: string, id: Sha, signal: AbortSignal): Promise<string> {
+  return (await git(dir, ['cat-file', 'blob', id], signal)).stdout;
 }

@@ -62,6 +62,53 @@ export async function filesBetween(
   return splitNul((await git(dir, args, signal)).stdout);
 }
 
+/** How a path differs: it is there only now, differs, or is gone. */
+export type Difference = 'added' | 'changed' | 'deleted';
+
+/** Every path in which two commits differ, and how. */
+export async function differences(
+  dir: string,
+  from: Sha,
+  to: Sha,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Difference>> {
+  const args = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to];
+  const fields = splitNul((await git(dir, args, signal)).stdout);
+  const found = new Map<string, Difference>();
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const letter = fields[at];
+    const how = letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'changed';
+    found.set(fields[at + 1]!, how);
+  }
+  return found;
+}
+
+/** Those files below these paths that a commit would take, whether git knows them or not. */
+export async function filesBelow(
+  dir: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '--', ...paths];
+  const env = { GIT_LITERAL_PATHSPECS: '1' };
+  const names = splitNul((await git(dir, list, signal, { env })).stdout);
+  return [...new Set(names.map((name) => name.replace(/\/$/, '')))];
+}
+
+/** Those of the paths that git ignores. */
+export async function ignoredOf(
+  dir: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
+  const stdin = paths.map((path) => `${path}\0`).join('');
+  const args = ['check-ignore', '-z', '--stdin'];
+  const { stdout } = await git(dir, args, signal, { stdin, okCodes: [0, 1] });
+  return new Set(splitNul(stdout));
+}
+
 async function comparedFiles(
   dir: string,
   base: Sha,

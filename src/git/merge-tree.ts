@@ -127,3 +127,25 @@ function kindOf({ base, ours, theirs }: Stages, types: ReadonlySet<string>): Con
   if (ours.mode !== theirs.mode && ours.object === theirs.object) return 'mode';
   return base === null ? 'both-added' : 'content';
 }
+
+/** Merges many pairs in one process; of each, in order, the files that conflict. */
+export async function conflictsOf(
+  dir: string,
+  pairs: readonly (readonly [Sha, Sha])[],
+  signal: AbortSignal,
+): Promise<readonly (readonly string[])[]> {
+  if (pairs.length === 0) return [];
+  const args = ['merge-tree', '--write-tree', '--stdin', '-z', '--name-only', '--no-messages'];
+  const stdin = pairs.map((pair) => `${pair.join(' ')}\n`).join('');
+  const result = await git(dir, args, signal, { stdin });
+  const found: (readonly string[])[] = [];
+  const fields = result.stdout.split('\0');
+  // Each is told as: 1 for clean or 0, the tree, the files, and an empty field.
+  for (let at = 0; at + 2 < fields.length; ) {
+    const end = fields.indexOf('', at + 2);
+    found.push(fields[at] === '1' ? [] : fields.slice(at + 2, end));
+    at = end + 1;
+  }
+  if (found.length !== pairs.length) throw new GitError(args, result);
+  return found;
+}

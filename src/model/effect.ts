@@ -9,6 +9,7 @@ import type { AgentEvent } from './agent-event.ts';
 import type { AttemptStart, Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Sha, TaskId } from './plan.ts';
+import type { Foreseen } from './radar.ts';
 
 export type Effect =
   | AttemptEffect
@@ -31,6 +32,8 @@ export interface AttemptEffect {
   readonly heard: readonly Heard[];
   /** What landed meanwhile that the finished work does not fit to, in the order of landing. */
   readonly meanwhile: readonly Meanwhile[];
+  /** What the radar has seen of its work: the agent is told. Absent where that is nothing. */
+  readonly foreseen?: Foreseen;
   /** What this attempt may spend, where the run has a budget. */
   readonly budgetUsd: number | null;
 }

@@ -15,8 +15,9 @@
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
 import type { Plan, Sha, TaskId } from './plan.ts';
+import type { ClashingName } from './radar.ts';
 
-export type Event = RunEvent | AttemptEvent | LandingEvent | TaskEvent;
+export type Event = RunEvent | AttemptEvent | LandingEvent | TaskEvent | RadarEvent;
 
 export type RunEvent =
   | {
@@ -268,6 +269,32 @@ export type TaskEvent =
   | { readonly type: 'workspace.released'; readonly task: TaskId }
   | { readonly type: 'workspace.removed'; readonly task: TaskId }
   | { readonly type: 'workspace.kept'; readonly task: TaskId; readonly why: string };
+
+/** What was seen while agents work. Each replaces what was said of the same two tasks before. */
+export type RadarEvent =
+  /** As they are now, the work of two tasks does not merge. `b` is null for what is about to land. */
+  | {
+      readonly type: 'radar.conflict';
+      readonly a: TaskId;
+      readonly b: TaskId | null;
+      readonly files: readonly string[];
+    }
+  /** Now it does. */
+  | { readonly type: 'radar.cleared'; readonly a: TaskId; readonly b: TaskId | null }
+  /** `a` takes away or changes these names, and `b` has begun to use them; none: no more. */
+  | {
+      readonly type: 'radar.semantic';
+      readonly a: TaskId;
+      readonly b: TaskId;
+      readonly names: readonly ClashingName[];
+    }
+  /** What an attempt has changed outside of its scope so far; none: it was undone. */
+  | {
+      readonly type: 'scope.strayed';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly files: readonly string[];
+    };
 
 /** An event with its place in the run. Only the journal makes entries. */
 export interface Entry {

@@ -41,6 +41,7 @@ test('a run begins with its plan, and nothing else', () => {
     landed: [],
     queue: [],
     landing: null,
+    radar: { collisions: [], clashes: [] },
     stopping: null,
     paused: null,
     held: null,
@@ -93,6 +94,7 @@ test('an attempt remembers all that was said of it', () => {
   expect(task.attempts).toEqual([
     {
       attempt: 1,
+      astray: [],
       start: { kind: 'fresh' },
       base: sha(1),
       startedAt: START + 1_000,

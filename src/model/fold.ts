@@ -11,10 +11,12 @@ import type { Entry, Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import { applyToQueue, type Draft, leave } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
+import { CLEAR, radarAfter, radarWithout } from './radar.ts';
 import {
   type Attempt,
   type GateRun,
   isGood,
+  isOver,
   type Landing,
   type Publish,
   type Rejection,
@@ -40,6 +42,7 @@ export function apply(before: RunState | null, entry: Entry): RunState {
   state.seq = seq;
   state.at = at;
   applyEvent(state, event, at);
+  if ('task' in event && event.task !== null) forgetOver(state, event.task);
   return state;
 }
 
@@ -56,6 +59,7 @@ function begin({ seq, at, event }: Entry): RunState {
     landed: [],
     queue: [],
     landing: null,
+    radar: CLEAR,
     stopping: null,
     paused: null,
     held: null,
@@ -116,9 +120,13 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     case 'publish.blocked':
       state.publish = publishAfter(state, event);
       return;
-    case 'gate.finished':
-      if (event.task !== null) addGate(taskOf(state, event.task), event);
+    case 'radar.conflict':
+    case 'radar.cleared':
+    case 'radar.semantic':
+      state.radar = radarAfter(state.radar, event);
       return;
+    case 'gate.finished':
+      return addGate(state, event);
     case 'merge.rejected':
       leave(state, event.task);
       return reject(taskOf(state, event.task), event, at);
@@ -149,6 +157,12 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
   }
 }
 
+/** Nothing is foreseen for work that is over: it has landed, or never will. */
+function forgetOver(state: Draft<RunState>, id: TaskId): void {
+  const task = state.tasks.get(id);
+  if (task !== undefined && isOver(task)) state.radar = radarWithout(state.radar, id);
+}
+
 function publishAfter(
   state: RunState,
   event: Event & { type: 'publish.started' | 'publish.finished' | 'publish.blocked' },
@@ -167,6 +181,7 @@ type ToTask = Exclude<
       | `publish.${string}`
       | `merge.${string}`
       | `candidate.${string}`
+      | `radar.${string}`
       | 'gate.finished'
       | 'work.delivered'
       | 'task.retried';
@@ -188,6 +203,9 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       return;
     case 'attempt.strayed':
       Object.assign(lastAttempt(task), { strayed: event.files });
+      return;
+    case 'scope.strayed':
+      if (lastAttempt(task).attempt === event.attempt) lastAttempt(task).astray = event.files;
       return;
     case 'attempt.finished':
       endAttempt(task, event, at);
@@ -291,6 +309,7 @@ function statusBefore(task: TaskState, failure: Failure, fresh: boolean, at: num
 /** A resumed run forgets how it stopped; the tasks named have all their retries again. */
 function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }): void {
   state.head = event.head ?? state.head;
+  state.radar = CLEAR; // Whoever looks now begins anew.
   const { budgetUsd, workers = state.plan.limits.workers } = event;
   const budget = budgetUsd === undefined ? {} : { budgetUsd };
   state.plan = { ...state.plan, limits: { ...state.plan.limits, ...budget, workers } };
@@ -339,6 +358,7 @@ function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Att
     outputTokens: 0,
     denied: [],
     strayed: [],
+    astray: [],
     files: [],
     outside: [],
     text: '',
@@ -363,9 +383,9 @@ function endAttempt(
   }
 }
 
-function addGate(task: Draft<TaskState>, event: Event & { type: 'gate.finished' }): void {
-  const { type: _, task: __, ...run } = event;
-  (task.gates as GateRun[]).push(run);
+function addGate(state: RunState, event: Event & { type: 'gate.finished' }): void {
+  const { type: _, task, ...run } = event;
+  if (task !== null) (taskOf(state, task).gates as GateRun[]).push(run);
 }
 
 function lastAttempt(task: TaskState): Draft<Attempt> {

@@ -225,6 +225,8 @@ export interface LandingSpec {
   readonly publish: 'end' | 'off';
   /** Commands whose output a verdict depends on, such as `node --version`. */
   readonly fingerprint?: readonly string[];
+  /** How often the radar looks, in milliseconds; absent means every two seconds. */
+  readonly radar?: 'off' | number;
   /** With `none`: the remote that finished branches are pushed to. */
   readonly push?: string;
 }

@@ -18,6 +18,7 @@ import type { AttemptStart, RunOutcome, SelfReport, StopMode } from './event.ts'
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from './plan.ts';
+import type { Radar } from './radar.ts';
 
 export interface RunState {
   readonly seq: number;
@@ -34,6 +35,8 @@ export interface RunState {
   readonly queue: readonly Candidate[];
   /** The candidate that the head is being moved to. */
   readonly landing: Sha | null;
+  /** What is foreseen of work that has not landed. */
+  readonly radar: Radar;
   readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
   readonly paused: { readonly suspended: boolean } | null;
   /** What the machine is short of while that keeps tasks from starting. */
@@ -116,6 +119,8 @@ export interface Attempt {
   readonly denied: readonly string[];
   /** Files of the user's checkout that changed while it ran. */
   readonly strayed: readonly string[];
+  /** Files outside of its scope that it was seen to change. */
+  readonly astray: readonly string[];
   readonly files: readonly string[];
   readonly outside: readonly string[];
   readonly text: string;

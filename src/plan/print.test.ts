@@ -243,12 +243,13 @@ class PlanMaker {
       reworks: r.between(0, 3),
       publish: r.pick(['end', 'off']),
       fingerprint: ['node --version'],
+      radar: r.pick(['off', 5_000]),
       push: 'origin',
     };
     const { push: _, ...rest } = full;
     return strategy === 'none'
-      ? this.#dropped(full, ['push', 'fingerprint'])
-      : this.#dropped(rest, ['fingerprint']);
+      ? this.#dropped(full, ['push', 'fingerprint', 'radar'])
+      : this.#dropped(rest, ['fingerprint', 'radar']);
   }
 
   #limits(groups: Readonly<Record<string, number>>): LimitsSpec {

@@ -94,6 +94,7 @@ test('text and JSON agree', () => {
       "elapsed_sec": 47,
       "id": "running",
       "kept_why": null,
+      "outside_scope": [],
       "silent_sec": null,
       "state": "running",
       "workspace": "live",

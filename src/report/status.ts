@@ -30,6 +30,7 @@ import {
   progressText,
   STOPPING_WORDS,
 } from './outcome.ts';
+import { radarLines } from './radar.ts';
 import { resumeCommand } from './remedy.ts';
 import type { Hearing, TaskView } from './task-view.ts';
 import { silenceOf, taskView } from './task-view.ts';
@@ -81,6 +82,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
     landed: state.landed.map(({ task }) => task),
     delivered: deliveriesOf(state).map(({ task, branch, pushed }) => ({ task, branch, pushed })),
     queue: queueOf(state),
+    radar: state.radar,
     publish: state.publish,
     tasks: viewsOf(state, info).map((view) => ({
       workspace: state.tasks.get(view.id)?.workspace ?? 'none',
@@ -91,6 +93,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
       elapsed_sec: seconds(view.elapsedMs),
       cost_usd: dollars(view.costUsd),
       silent_sec: silentSeconds(state, view.id, info),
+      outside_scope: state.tasks.get(view.id)?.attempts.at(-1)?.astray ?? [],
       detail: view.detail,
     })),
   };
@@ -208,10 +211,12 @@ function taskRow(view: TaskView): Cell[] {
   ];
 }
 
-function footer(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
+function footer(state: RunState, info: StatusInfo, ink: Ink): string[] {
+  const { paint } = ink;
   const lines: string[] = [];
   const queue = queueOf(state);
   if (queue.length > 0) lines.push(`Landing queue: ${nameList(queue, 8)}`);
+  lines.push(...radarLines(state, ink));
   lines.push(...publishLines(state, paint), ...keptLines(state));
   if (info.live && state.held !== null) {
     lines.push(`The run ${heldWord(state)} and goes on by itself: ${brief(state.held.why, 200)}`);

@@ -16,6 +16,7 @@ import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Machine, UNMEASURED } from '../model/machine.ts';
 import { type Sha, type TaskId, titleOf } from '../model/plan.ts';
+import { foreseenFor } from '../model/radar.ts';
 import { isGood, isMet, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
 import { isSpent, Purse } from './budget.ts';
 import { land } from './landing.ts';
@@ -262,6 +263,7 @@ function attemptDecision(
   const goesOn = start.kind === 'continue';
   const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
   const reserved = budgetUsd === null ? {} : { budgetUsd };
+  const foreseen = foreseenFor(state.radar, id, task.attempts.at(-1)?.astray ?? []);
   return {
     record: { type: 'attempt.started', task: id, attempt, base, start, ...reserved },
     perform: {
@@ -276,6 +278,7 @@ function attemptDecision(
         text: lastWords(state.tasks.get(from)),
       })),
       meanwhile: meanwhileOf(state, task),
+      ...(foreseen === null ? {} : { foreseen }),
       budgetUsd,
     },
   };

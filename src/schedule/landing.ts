@@ -12,6 +12,7 @@ import type { Event } from '../model/event.ts';
 import type { Plan, Sha, TaskId } from '../model/plan.ts';
 import type { Candidate, RunState, TaskState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
+import { inLandingOrder, suspectsIn } from './foresight.ts';
 import { byPriority } from './priority.ts';
 import { nextSteps, type Step } from './queue.ts';
 
@@ -22,7 +23,8 @@ export function land(state: RunState, isQueued: (task: TaskState) => boolean): r
   const gone = withdrawals(state);
   if (gone.length > 0) return gone;
   if (stopping !== null && stopping.mode !== 'drain') return [];
-  const waiting = [...state.tasks.values()].filter(isQueued).sort(byPriority(plan));
+  const urgent = [...state.tasks.values()].filter(isQueued).sort(byPriority(plan));
+  const waiting = inLandingOrder(state, urgent);
   const steps = nextSteps({
     head,
     chain: queue,
@@ -31,6 +33,7 @@ export function land(state: RunState, isQueued: (task: TaskState) => boolean): r
       avoids: status.kind === 'committed' ? (status.avoids ?? null) : null,
     })),
     isLanding: landing !== null,
+    suspects: suspectsIn(state),
     verify: verifyOf(plan),
     slots: plan.limits.gates,
   });

@@ -12,6 +12,7 @@ interface Lab {
   readonly isRed?: (tasks: ReadonlySet<number>) => boolean;
   /** Looks that turn out red by accident, counted from 0. */
   readonly accidents?: readonly number[];
+  readonly suspects?: readonly number[];
 }
 
 interface Result {
@@ -23,7 +24,9 @@ interface Result {
 }
 
 /** All tasks are finished at the start; a gate run takes one round, everything else no time. */
-function run({ tasks, verify, slots, isRed = () => false, accidents = [] }: Lab): Result {
+function run(lab: Lab): Result {
+  const { tasks, verify, slots, isRed = () => false, accidents = [] } = lab;
+  const suspects = new Set((lab.suspects ?? []).map(String));
   let waiting = Array.from({ length: tasks }, (_, id) => id);
   let chain: Candidate[] = [];
   let head = '';
@@ -58,7 +61,8 @@ function run({ tasks, verify, slots, isRed = () => false, accidents = [] }: Lab)
   };
   for (;;) {
     const view = waiting.map((id) => ({ task: String(id), avoids: null }));
-    const steps = nextSteps({ head, chain, waiting: view, isLanding: false, verify, slots });
+    const queue = { head, chain, waiting: view, suspects, isLanding: false, verify, slots };
+    const steps = nextSteps(queue);
     const before = [...chain];
     for (const step of steps) take(step, (at) => chain.indexOf(before[at]!));
     if (steps.length > 0) continue;
@@ -141,6 +145,26 @@ describe('batch', () => {
     const isRed = (tasks: ReadonlySet<number>) => tasks.has(3) && tasks.has(11);
     for (const slots of [1, 2, 3]) {
       const told = run({ tasks: 16, verify: 'batch', slots, isRed });
+      expect(told).toMatchObject({ landed: without(11), ejected: [11] });
+    }
+  });
+
+  test('a suspected pair is looked at first, so that a culprit is known in two rounds', () => {
+    for (const id of [1, 5, 9, 14]) {
+      const isRed = (tasks: ReadonlySet<number>) => tasks.has(id - 1) && tasks.has(id);
+      const lab = { tasks: 16, verify: 'batch', slots: 2, isRed } as const;
+      const told = run({ ...lab, suspects: [id] });
+      expect(told).toMatchObject({ landed: without(id), ejected: [id] });
+      // The tip, the pair and what is before it, the second look, and the tip without it.
+      expect(told.rounds).toBeLessThanOrEqual(4);
+      expect(told.gateRuns).toBeLessThanOrEqual(run(lab).gateRuns);
+    }
+  });
+
+  test('a suspicion that is wrong ejects nobody else', () => {
+    const isRed = (tasks: ReadonlySet<number>) => tasks.has(11);
+    for (const slots of [1, 2, 3]) {
+      const told = run({ tasks: 16, verify: 'batch', slots, isRed, suspects: [4, 5] });
       expect(told).toMatchObject({ landed: without(11), ejected: [11] });
     }
   });

@@ -9,11 +9,11 @@
  *   Q2. Somebody is to blame only where it is certain: red, and green without it. A first red may
  *       be an accident, so the one to blame is looked at twice.
  *   Q3. What is behind one that is ejected was built on it, and is built again without it.
- *   Q4. At most `slots` candidates are verified at a time.
+ *   Q4. At most `slots` candidates are verified at a time, suspects first.
  *
  * `each` verifies every candidate, side by side. `batch` verifies the last one, which answers for
  * all; where it is red, the chain between the last green and the first red is cut into equal parts,
- * one more than there are slots, until one candidate is left.
+ * one more than there are slots, until one candidate is left. A suspect is cut out first.
  */
 
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -24,6 +24,8 @@ export interface Queue {
   readonly chain: readonly Candidate[];
   /** Finished work that is not in the chain, the most urgent first. */
   readonly waiting: readonly Waiting[];
+  /** Those of the chain that are likely to be red together with one before them. */
+  readonly suspects: ReadonlySet<TaskId>;
   /** Whether the head is being moved. */
   readonly isLanding: boolean;
   readonly verify: 'each' | 'batch' | 'off';
@@ -87,7 +89,8 @@ function verifySteps(queue: Queue, greens: number, red: number): readonly Step[]
   const open = chain
     .map((_, at) => at)
     .filter((at) => at >= greens && at < end && isOpen(chain[at]!));
-  const chosen = verify === 'batch' ? cuts(queue, { open, red, free }) : open.slice(0, free);
+  const chosen =
+    verify === 'batch' ? cuts(queue, { open, red, free }) : urgent(queue, open).slice(0, free);
   const steps: Step[] = chosen.map((at) => ({ kind: 'verify', at, again: false }));
   // The first red is looked at again as soon as it may be the one to blame.
   const isSuspect = red >= 0 && red - greens <= 1 && !isCertain(chain[red]!);
@@ -101,9 +104,15 @@ function isOpen({ built, verdict, isRunning }: Candidate): boolean {
   return built !== null && verdict === 'none' && !isRunning;
 }
 
+/** Suspects before the others. */
+function urgent({ chain, suspects }: Queue, open: readonly number[]): readonly number[] {
+  const isSuspect = (at: number): boolean => suspects.has(chain[at]!.task);
+  return [...open.filter(isSuspect), ...open.filter((at) => !isSuspect(at))];
+}
+
 /** The last one; or, where one is red, the places that cut what is before it into equal parts. */
 function cuts(
-  { chain }: Queue,
+  { chain, suspects }: Queue,
   { open, red, free }: { readonly open: readonly number[]; red: number; free: number },
 ): readonly number[] {
   if (red < 0) {
@@ -112,6 +121,10 @@ function cuts(
   }
   const isCutting = chain.slice(0, red).some(({ isRunning }) => isRunning);
   if (isCutting) return []; // The next cuts depend on what these tell.
+  // With a suspect and without: if it is to blame, that is known in one round.
+  const suspect = chain.findIndex(({ task }, at) => at <= red && suspects.has(task));
+  const around = [suspect, suspect - 1].filter((at) => open.includes(at));
+  if (around.length > 0) return around.slice(0, free);
   const parts = Math.min(free, open.length) + 1;
   const places = Array.from({ length: parts - 1 }, (_, part) =>
     Math.floor(((part + 1) * open.length) / parts),

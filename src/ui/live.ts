@@ -15,6 +15,7 @@ import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
 import { heldWord, pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
+import { radarLine } from '../report/radar.ts';
 import type { Hearing, ViewContext } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
 import { crowdOf } from '../report/wait.ts';
@@ -40,12 +41,14 @@ export function frame(view: LiveView): string[] {
   const { state, width, height } = view;
   const { paint } = inkOf(view.color);
   const tasks = [...state.tasks.values()];
+  const seen = radarLine(state);
+  const radar: Span[] = seen === null ? [] : [{ text: seen, style: 'warn' }];
   const head = [titleLine(view, paint), countsLine(view, tasks, paint)];
   const context = contextOf(view);
-  const { shown, notes } = chooseRows(tasks, height - head.length);
+  const { shown, notes } = chooseRows(tasks, height - head.length - radar.length);
   const idWidth = idColumn(shown, width);
   const rows = shown.map((task) => taskLine(view, task, { context, idWidth, paint }));
-  const foot = notes.map((span) => fitLine([span], width, paint));
+  const foot = [...notes, ...radar].map((span) => fitLine([span], width, paint));
   return [...head, ...rows, ...foot].slice(0, Math.max(0, height));
 }
 

@@ -36,6 +36,7 @@ export function plainLine(entry: Entry, state: RunState, info: PlainInfo): strin
 
 function subjectOf(event: Event): string {
   if (event.type.startsWith('publish.')) return '(publish)';
+  if ('a' in event) return brief(event.a, 60);
   if (!('task' in event)) return '(run)';
   return event.task === null ? '(publish)' : brief(event.task, 60);
 }
@@ -66,6 +67,10 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
       return publishedText(event);
     case 'publish.blocked':
       return `blocked: ${brief(event.why, 200)} To do: ${brief(event.remedy, 200)}`;
+    case 'radar.conflict':
+    case 'radar.cleared':
+    case 'radar.semantic':
+      return radarText(event);
     case 'gate.finished':
       return gateText(event);
     default:
@@ -73,7 +78,10 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
   }
 }
 
-type TaskFact = Exclude<Event, { type: `run.${string}` | `publish.${string}` | 'gate.finished' }>;
+type TaskFact = Exclude<
+  Event,
+  { type: `run.${string}` | `publish.${string}` | `radar.${string}` | 'gate.finished' }
+>;
 
 interface Moment {
   readonly at: number;
@@ -90,6 +98,10 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return `tool denied: ${brief(event.tool, 60)}`;
     case 'attempt.strayed':
       return `your checkout changed while it ran: ${brief(event.files.join(', '), 120)}`;
+    case 'scope.strayed':
+      return event.files.length === 0
+        ? 'is back within its scope'
+        : `changes files outside its scope: ${nameList(event.files)}`;
     case 'attempt.finished':
       return finishedText(event, task, moment.at);
     case 'attempt.failed':
@@ -152,6 +164,16 @@ function gateText(event: Event & { type: 'gate.finished' }): string {
   if (spared === 'memory') return `${gate} not run: green on these files in run ${by}`;
   const counts = quarantined === true ? ' (in quarantine, does not count)' : '';
   return `${gate} ${ok ? 'green' : 'red'} after ${durationText(ms)}${counts}`;
+}
+
+function radarText(event: Event & { type: `radar.${string}` }): string {
+  const other = event.b === null ? 'what is about to land' : brief(event.b, 60);
+  if (event.type === 'radar.conflict') {
+    return `will conflict with ${other} in ${nameList(event.files)}`;
+  }
+  if (event.type === 'radar.cleared') return `no longer conflicts with ${other}`;
+  if (event.names.length === 0) return `changes nothing any more that ${other} uses`;
+  return `changes what ${other} uses: ${nameList(event.names.map(({ name }) => name))}`;
 }
 
 function attemptText(event: Event & { type: 'attempt.started' }, task: TaskState): string {

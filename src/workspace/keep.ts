@@ -30,13 +30,15 @@ export async function keepWork(
   const tree = await snapshotTree(dir, signal);
   const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
   const commit =
-    isCommitted && head !== null ? head : await snapshot(dir, { tree, head, ...keep }, signal);
+    isCommitted && head !== null
+      ? head
+      : await snapshotCommit(dir, { tree, head, ...keep }, signal);
   if (commit !== keep.beyond) await setRef(dir, keep.ref, commit, signal);
   return commit;
 }
 
-/** Ours, not the user's: it must succeed without an identity, a signature or a hook. */
-async function snapshot(
+/** A commit that is ours, not the user's: it must succeed without an identity, a signature or a hook. */
+export async function snapshotCommit(
   dir: string,
   {
     tree,

@@ -10,9 +10,11 @@ import type { Log, Wish, World } from '../../src/engine/world.ts';
 import { type Effect, isLastWord } from '../../src/model/effect.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/model/machine.ts';
+import type { RunState } from '../../src/model/state.ts';
 import { guardRest, guardStart } from './guards.ts';
 import { begin, Job } from './jobs.ts';
 import { AGENTS } from './plans.ts';
+import { sighting } from './radar.ts';
 import { Random } from './random.ts';
 import type { Universe } from './universe.ts';
 import { Crash, rule } from './violation.ts';
@@ -43,6 +45,7 @@ const RENEW_MS = 10_000;
 const TWICE = 0.04;
 const VANISHES = 0.02;
 const SLOW = 0.03;
+const SIGHTINGS = 6;
 
 export class Life implements Log, World {
   #jobs: readonly Job[] = [];
@@ -157,6 +160,20 @@ export class Life implements Log, World {
         },
       };
     });
+  }
+
+  /** Sees something now and then, for as long as the engine lives. */
+  observe(look: () => RunState, report: (fact: Event) => void, signal: AbortSignal): Promise<void> {
+    for (let nth = 0; nth < SIGHTINGS; nth += 1) {
+      this.#universe.clock.after(this.#random.between(0, 20_000), () => {
+        if (this.#ended || this.#stopped(signal)) return;
+        const fact = sighting(this.#random, look());
+        if (fact === null) return;
+        this.#heard = true;
+        report(fact);
+      });
+    }
+    return Promise.resolve();
   }
 
   suspend(on: boolean): void {

@@ -45,6 +45,7 @@ export function sectionWords(plan: Plan): Words {
       reworks: landing.reworks,
       publish: landing.publish,
       fingerprint: landing.fingerprint,
+      radar: typeof landing.radar === 'number' ? span(landing.radar) : landing.radar,
       push: landing.push,
     },
     limits: {

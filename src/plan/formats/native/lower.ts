@@ -185,6 +185,7 @@ function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
     reworks: land.reworks ?? 2,
     publish: land.publish ?? 'end',
     ...present('fingerprint', land.fingerprint),
+    ...present('radar', land.radar),
     ...present('push', land.push),
   };
 }

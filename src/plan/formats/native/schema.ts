@@ -17,6 +17,7 @@ import {
   id,
   money,
   network,
+  offOrDuration,
   permissions,
   place,
   program,
@@ -132,6 +133,7 @@ export const landSchema = z.strictObject({
   reworks: count(0, 100).optional(),
   publish: choice(['end', 'off'], ['each']).optional(),
   fingerprint: texts.optional(),
+  radar: offOrDuration.optional(),
   push: word.optional(),
 });
 

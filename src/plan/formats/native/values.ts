@@ -103,6 +103,15 @@ export const pause = value(PAUSE_SHAPE, (given, refuse) => {
   return read.success ? read.data : refuse({ expected: 'a duration such as 5s, or 0' });
 });
 
+const OFTEN_SHAPE: Shape = { ...DURATION_SHAPE, pattern: `^off$|${DURATION.source}` };
+
+/** How often something is done, or `off`. */
+export const offOrDuration = value(OFTEN_SHAPE, (given, refuse): number | 'off' => {
+  if (given === 'off') return given;
+  const read = duration.safeParse(given);
+  return read.success ? read.data : refuse({ expected: 'off, or a duration such as 2s' });
+});
+
 const PATH_SHAPE: Shape = { type: 'string', pattern: '\\S' };
 
 /** A glob relative to the repository's root. */

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { JournalBuilder } from '../../test/support/journal-builder.ts';
+import { foreseenFor } from './radar.ts';
+
+const names = [{ name: 'f', file: 'f.ts', change: 'removed', usedBy: ['g.ts'] }] as const;
+const run = () => new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c' }]).start('a').start('b');
+
+test('what is said of two tasks replaces what was said before', () => {
+  const journal = run()
+    .add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x'] })
+    .add({ type: 'radar.conflict', a: 'a', b: null, files: ['z'] })
+    .add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x', 'y'] });
+  expect(journal.state().radar.collisions).toEqual([
+    { a: 'a', b: null, files: ['z'] },
+    { a: 'a', b: 'b', files: ['x', 'y'] },
+  ]);
+  journal.add({ type: 'radar.cleared', a: 'a', b: 'b' });
+  expect(journal.state().radar.collisions).toEqual([{ a: 'a', b: null, files: ['z'] }]);
+});
+
+test('names that are used no more are forgotten', () => {
+  const journal = run().add({ type: 'radar.semantic', a: 'a', b: 'b', names });
+  expect(journal.state().radar.clashes).toEqual([{ a: 'a', b: 'b', names }]);
+  journal.add({ type: 'radar.semantic', a: 'a', b: 'b', names: [] });
+  expect(journal.state().radar.clashes).toEqual([]);
+});
+
+test('a task that is over is in nobody’s way any more', () => {
+  const journal = run()
+    .add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x'] })
+    .add({ type: 'radar.semantic', a: 'b', b: 'a', names })
+    .add({ type: 'radar.conflict', a: 'b', b: 'c', files: ['y'] });
+  journal.finish('a').land('a');
+  expect(journal.state().radar).toEqual({
+    collisions: [{ a: 'b', b: 'c', files: ['y'] }],
+    clashes: [],
+  });
+});
+
+test('a resumed run is looked at anew', () => {
+  const journal = run().add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x'] });
+  journal.add({ type: 'run.resumed', retry: [] });
+  expect(journal.state().radar).toEqual({ collisions: [], clashes: [] });
+});
+
+test('files outside the scope belong to the attempt that changed them', () => {
+  const journal = run()
+    .add({ type: 'scope.strayed', task: 'a', attempt: 1, files: ['x'] })
+    .add({ type: 'scope.strayed', task: 'a', attempt: 7, files: ['late'] });
+  expect(journal.state().tasks.get('a')?.attempts.at(-1)?.astray).toEqual(['x']);
+});
+
+test('each of two is told of the other, and only the user of names is told of names', () => {
+  const { radar } = run()
+    .add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x'] })
+    .add({ type: 'radar.semantic', a: 'a', b: 'b', names })
+    .state();
+  expect(foreseenFor(radar, 'a', [])).toEqual({
+    collisions: [{ with: 'b', files: ['x'] }],
+    clashes: [],
+    strayed: [],
+  });
+  expect(foreseenFor(radar, 'b', ['s'])).toEqual({
+    collisions: [{ with: 'a', files: ['x'] }],
+    clashes: [{ with: 'a', names }],
+    strayed: ['s'],
+  });
+  expect(foreseenFor(radar, 'c', [])).toBeNull();
+});

@@ -1,0 +1,96 @@
+/**
+ * What the radar foresees while agents work: work that will not merge, and names that one task
+ * changes while another begins to use them. Told by facts, kept in RunState, forgotten when a task
+ * is over.
+ */
+
+import type { Event } from './event.ts';
+import type { TaskId } from './plan.ts';
+
+/** Two tasks' work, or a task's and what is about to land (`b` is null), that do not merge. */
+export interface Collision {
+  readonly a: TaskId;
+  readonly b: TaskId | null;
+  readonly files: readonly string[];
+}
+
+/** Names that `a` takes away or changes and `b` has begun to use. */
+export interface Clash {
+  readonly a: TaskId;
+  readonly b: TaskId;
+  readonly names: readonly ClashingName[];
+}
+
+export interface ClashingName {
+  /** `f`, or `Class.method`. */
+  readonly name: string;
+  /** Where it is declared. */
+  readonly file: string;
+  readonly change: 'removed' | 'renamed' | 'signature';
+  /** Its new name, or the file it has gone to. */
+  readonly to?: string;
+  readonly usedBy: readonly string[];
+}
+
+export interface Radar {
+  readonly collisions: readonly Collision[];
+  readonly clashes: readonly Clash[];
+}
+
+export const CLEAR: Radar = { collisions: [], clashes: [] };
+
+/** What concerns one task: whom it collides with, in what; whose names it stumbles over. */
+export interface Foreseen {
+  readonly collisions: readonly {
+    readonly with: TaskId | null;
+    readonly files: readonly string[];
+  }[];
+  /** Names that others change and it uses. */
+  readonly clashes: readonly { readonly with: TaskId; readonly names: readonly ClashingName[] }[];
+  /** What it has changed outside of its scope. */
+  readonly strayed: readonly string[];
+}
+
+type RadarFact = Event & { type: `radar.${string}` };
+
+/** The radar's picture after one more fact. */
+export function radarAfter(radar: Radar, fact: RadarFact): Radar {
+  const isOther = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
+    a !== fact.a || b !== fact.b;
+  if (fact.type === 'radar.semantic') {
+    const { a, b, names } = fact;
+    const clashes = radar.clashes.filter(isOther);
+    return { ...radar, clashes: names.length === 0 ? clashes : [...clashes, { a, b, names }] };
+  }
+  const collisions = radar.collisions.filter(isOther);
+  if (fact.type === 'radar.cleared') return { ...radar, collisions };
+  const { a, b, files } = fact;
+  return { ...radar, collisions: [...collisions, { a, b, files }] };
+}
+
+/** The picture without a task. */
+export function radarWithout(radar: Radar, task: TaskId): Radar {
+  const concerns = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
+    a === task || b === task;
+  if (!radar.collisions.some(concerns) && !radar.clashes.some(concerns)) return radar;
+  return {
+    collisions: radar.collisions.filter((each) => !concerns(each)),
+    clashes: radar.clashes.filter((each) => !concerns(each)),
+  };
+}
+
+/** What the radar knows about a task; null where that is nothing. */
+export function foreseenFor(
+  { collisions, clashes }: Radar,
+  task: TaskId,
+  strayed: readonly string[],
+): Foreseen | null {
+  const met = collisions
+    .filter(({ a, b }) => a === task || b === task)
+    .map(({ a, b, files }) => ({ with: a === task ? b : a, files }));
+  const stumbles = clashes
+    .filter(({ b }) => b === task)
+    .map(({ a, names }) => ({ with: a, names }));
+  if (met.length + stumbles.length + strayed.length === 0) return null;
+  return { collisions: met, clashes: stumbles, strayed };
+}

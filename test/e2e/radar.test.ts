@@ -1,0 +1,73 @@
+/** The radar in the built program: what will not merge is known before anybody has finished. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Event } from '../../src/model/event.ts';
+import { liveRun } from '../support/live-run.ts';
+import { tempRepo } from '../support/temp-repo.ts';
+
+/** Does something at once, then waits for a file `go` beside the repository. */
+const thenWait = (...script: readonly string[]): string =>
+  [...script, 'while test ! -e ../../../go; do sleep 0.05; done'].join('\n');
+
+const eventsOf = ({ entries }: { readonly entries: readonly { readonly event: Event }[] }) =>
+  entries.map(({ event }) => event);
+
+test('two agents that edit the same line are told of before either has finished', async () => {
+  await using repo = await tempRepo({ files: { 'app.txt': 'one\ntwo\nthree\n' } });
+  const edit = (word: string) => thenWait(`echo ${word} > app.txt`);
+  const land = { radar: '200ms', on_conflict: 'fail' };
+  const { engine, cli } = await liveRun(
+    repo,
+    { left: edit('left'), right: edit('right') },
+    { land },
+  );
+  await engine.untilFact('radar.conflict');
+  const facts = eventsOf(engine);
+  expect(facts.filter(({ type }) => type.startsWith('radar.'))).toEqual([
+    { type: 'radar.conflict', a: 'left', b: 'right', files: ['app.txt'] },
+  ]);
+  expect(facts.filter(({ type }) => type === 'attempt.finished')).toEqual([]);
+  const { stdout } = await cli('status');
+  expect(stdout).toMatch(/Radar\n +left +right\n +left +x\n +right +x\n/);
+  expect(stdout).toContain('left will conflict with right: app.txt');
+  const told = JSON.parse((await cli('status', '--json')).stdout) as { radar: unknown };
+  expect(told.radar).toEqual({
+    collisions: [{ a: 'left', b: 'right', files: ['app.txt'] }],
+    clashes: [],
+  });
+  writeFileSync(join(repo.outside, 'go'), '');
+  expect((await engine.ended).code).toBe(1);
+});
+
+test('a write outside the scope is seen while it happens, and the agent is told when it goes on', async () => {
+  await using repo = await tempRepo();
+  const script = thenWait(
+    'cat > ../../../prompt.$LANDFAST_ATTEMPT',
+    'echo 1 > mine.txt',
+    'echo 1 > x.txt',
+  );
+  const agent = { agent: 'command', command: ['sh', '-c', `${script}\nexit 1`] };
+  const task = { ...agent, prompt: 'Do it.', writes: ['mine.txt'], retries: 1 };
+  const { engine, cli } = await liveRun(repo, { stray: task }, { land: { radar: '200ms' } });
+  await engine.untilFact('scope.strayed');
+  expect(eventsOf(engine).filter(({ type }) => type === 'scope.strayed')).toEqual([
+    { type: 'scope.strayed', task: 'stray', attempt: 1, files: ['x.txt'] },
+  ]);
+  expect(eventsOf(engine).some(({ type }) => type === 'attempt.failed')).toBe(false);
+  expect((await cli('status')).stdout).toContain('stray changes files outside its scope: x.txt');
+  writeFileSync(join(repo.outside, 'go'), '');
+  await engine.ended;
+  const second = readFileSync(join(repo.outside, 'prompt.2'), 'utf8');
+  expect(second).toContain('leave them as they were before you changed them: `x.txt`');
+});
+
+test('with `radar: off` nobody looks', async () => {
+  await using repo = await tempRepo({ files: { 'app.txt': 'one\n' } });
+  const edit = (word: string) => `echo ${word} > app.txt`;
+  const land = { radar: 'off', on_conflict: 'fail' };
+  const { engine } = await liveRun(repo, { left: edit('left'), right: edit('right') }, { land });
+  await engine.ended;
+  expect(eventsOf(engine).filter(({ type }) => type.startsWith('radar.'))).toEqual([]);
+});

@@ -1,0 +1,194 @@
+/** The radar with real git: what it sees, and that nobody could tell that it looked. */
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Suspension } from '../../src/base/suspension.ts';
+import { openRepository } from '../../src/git/repository.ts';
+import type { RadarEvent } from '../../src/model/event.ts';
+import { fold } from '../../src/model/fold.ts';
+import type { RunState } from '../../src/model/state.ts';
+import { type Ground, NO_MEMORY, workspaceDir } from '../../src/workspace/ground.ts';
+import { Pool } from '../../src/workspace/pool.ts';
+import { Radar } from '../../src/workspace/radar/radar.ts';
+import { planOf, type TaskInput } from '../support/journal-builder.ts';
+import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+const LINES = 'one\ntwo\nthree\nfour\nfive\n';
+const FILES = { 'shared.txt': LINES, 'lib/a.ts': 'a\n', 'lib/b.ts': 'b\n', '.gitignore': 'out/\n' };
+
+interface Scene extends AsyncDisposable {
+  readonly repo: TempRepo;
+  /** What the radar says when it looks now. */
+  look(state?: RunState): Promise<readonly RadarEvent[]>;
+  /** Looks until something is said: the kernel tells of a change when it likes to. */
+  hear(): Promise<readonly RadarEvent[]>;
+  write(task: string, files: Readonly<Record<string, string>>): void;
+  dirOf(task: string): string;
+  readonly state: RunState;
+}
+
+async function scene(tasks: readonly TaskInput[]): Promise<Scene> {
+  const repo = await tempRepo({ files: FILES });
+  const base = await repo.git('rev-parse', 'HEAD');
+  const plan = planOf(tasks);
+  const opened = await openRepository(repo.dir, repo.signal);
+  if (opened.kind !== 'repository') throw new Error('there is a repository');
+  const { repository } = opened;
+  const parts = { env: {}, pool: new Pool(0), suspension: new Suspension(), verdicts: NO_MEMORY };
+  const ground: Ground = { repository, run: 'r1', plan, ...parts };
+  for (const { id } of tasks) {
+    const dir = workspaceDir(ground, id);
+    mkdirSync(dirname(dir), { recursive: true });
+    await repo.git('worktree', 'add', '-q', '-b', `landfast/r1.${id}`, dir, base);
+  }
+  const started = { type: 'run.started', plan, planHash: '', base, target: 'main' } as const;
+  const attempts = tasks.map(({ id }) => {
+    const start = { kind: 'fresh' } as const;
+    return { type: 'attempt.started', task: id, attempt: 1, base, start } as const;
+  });
+  const events = [started, ...attempts];
+  const state = fold(events.map((event, at) => ({ seq: at + 1, at, event })));
+  const said: RadarEvent[] = [];
+  const radar = new Radar(ground, { report: (fact) => said.push(fact), lands: true });
+  const look = async (now = state) => {
+    await radar.look(now, repo.signal);
+    return said.splice(0);
+  };
+  const dirOf = (task: string) => workspaceDir(ground, task);
+  return {
+    repo,
+    state,
+    look,
+    dirOf,
+    hear: async () => {
+      for (;;) {
+        const facts = await look();
+        if (facts.length > 0) return facts;
+      }
+    },
+    write: (task, files) => {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(dirOf(task), path)), { recursive: true });
+        writeFileSync(join(dirOf(task), path), text);
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      radar.forget();
+      await repo[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const line = (text: string) => LINES.replace('three', text);
+
+test('two who change the same line are told of while they work, once, and when it is over', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+  expect(await at.look()).toEqual([]);
+  at.write('a', { 'shared.txt': line('A') });
+  at.write('c', { 'shared.txt': `${LINES}six\n` });
+  at.write('b', { 'shared.txt': line('B') });
+  const conflict = { type: 'radar.conflict', a: 'a', b: 'b', files: ['shared.txt'] };
+  expect(await at.hear()).toEqual([conflict]);
+  expect(await at.look()).toEqual([]);
+  at.write('b', { 'shared.txt': LINES });
+  expect(await at.hear()).toEqual([{ type: 'radar.cleared', a: 'a', b: 'b' }]);
+});
+
+test('a first look sees what is there, committed or not', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  at.write('a', { 'new.txt': 'from a\n' });
+  at.write('b', { 'new.txt': 'from b\n' });
+  await runGit(at.dirOf('b'), ['add', '.']);
+  await runGit(at.dirOf('b'), ['commit', '-q', '-m', 'Mine']);
+  const conflict = { type: 'radar.conflict', a: 'a', b: 'b', files: ['new.txt'] };
+  expect(await at.look()).toEqual([conflict]);
+});
+
+test('new folders, folders that go and folders that come back are seen', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  await at.look();
+  at.write('a', { 'deep/er/x.txt': 'from a\n' });
+  at.write('b', { 'deep/er/x.txt': 'from b\n' });
+  const files = (facts: readonly RadarEvent[]) =>
+    facts.flatMap((fact) => (fact.type === 'radar.conflict' ? fact.files : []));
+  expect(files(await at.hear())).toEqual(['deep/er/x.txt']);
+  rmSync(join(at.dirOf('b'), 'deep'), { recursive: true });
+  expect((await at.hear()).map(({ type }) => type)).toEqual(['radar.cleared']);
+  rmSync(join(at.dirOf('a'), 'lib'), { recursive: true });
+  at.write('b', { 'lib/a.ts': 'changed\n' });
+  expect(files(await at.hear())).toEqual(['lib/a.ts']);
+  at.write('a', { 'lib/a.ts': 'a\n', 'lib/b.ts': 'b\n' });
+  expect((await at.hear()).map(({ type }) => type)).toEqual(['radar.cleared']);
+});
+
+test('what git ignores is nobody’s work', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  await at.look();
+  at.write('a', { 'out/x': 'a', 'done-a': '' });
+  at.write('b', { 'out/x': 'b', 'shared.txt': line('B') });
+  at.write('a', { 'shared.txt': line('A') });
+  expect(await at.hear()).toEqual([
+    { type: 'radar.conflict', a: 'a', b: 'b', files: ['shared.txt'] },
+  ]);
+});
+
+test('nothing of the agent’s is touched: neither its index nor its files nor its refs', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  at.write('a', { 'shared.txt': line('A'), 'staged.txt': 's\n', 'loose.txt': 'l\n' });
+  at.write('b', { 'shared.txt': line('B') });
+  await runGit(at.dirOf('a'), ['add', 'staged.txt']);
+  const index = await runGit(at.dirOf('a'), ['rev-parse', '--git-path', 'index']);
+  const seen = async () => ({
+    index: readFileSync(index).toString('hex'),
+    status: await runGit(at.dirOf('a'), ['status', '--porcelain', '-uall']),
+    refs: await at.repo.git('for-each-ref'),
+    text: readFileSync(join(at.dirOf('a'), 'shared.txt'), 'utf8'),
+  });
+  await runGit(at.dirOf('a'), ['status']);
+  const before = await seen();
+  expect((await at.look()).map(({ type }) => type)).toEqual(['radar.conflict']);
+  at.write('b', { 'shared.txt': line('C') });
+  at.write('b', { 'loose.txt': 'b\n' });
+  await at.hear();
+  expect(await seen()).toEqual(before);
+});
+
+test('what has landed meanwhile is a conflict with the head', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  const head = await at.repo.commit('landed', { 'shared.txt': line('LANDED') });
+  at.write('a', { 'shared.txt': line('A') });
+  at.write('b', { 'lib/b.ts': 'mine\n' });
+  const facts = await at.look({ ...at.state, head });
+  expect(facts).toEqual([{ type: 'radar.conflict', a: 'a', b: null, files: ['shared.txt'] }]);
+});
+
+test('finished work that waits to land is compared as the commit it is', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  at.write('a', { 'shared.txt': line('A') });
+  await runGit(at.dirOf('a'), ['commit', '-qam', 'A']);
+  const commit = await runGit(at.dirOf('a'), ['rev-parse', 'HEAD']);
+  const done = {
+    ...at.state.tasks.get('a')!,
+    status: { kind: 'committed', commit, at: 9 },
+  } as const;
+  const state = { ...at.state, tasks: new Map(at.state.tasks).set('a', done) };
+  expect(await at.look(state)).toEqual([]);
+  at.write('b', { 'shared.txt': line('B') });
+  const facts: RadarEvent[] = [];
+  while (facts.length === 0) facts.push(...(await at.look(state)));
+  expect(facts).toEqual([{ type: 'radar.conflict', a: 'a', b: 'b', files: ['shared.txt'] }]);
+});
+
+test('a file outside the scope is told of when it changes and when it is undone', async () => {
+  await using at = await scene([
+    { id: 'a', writes: ['lib/**'], forbids: ['lib/b.ts'] },
+    { id: 'b' },
+  ]);
+  await at.look();
+  at.write('a', { 'lib/a.ts': 'mine\n', 'lib/b.ts': 'not mine\n' });
+  const strayed = { type: 'scope.strayed', task: 'a', attempt: 1 };
+  expect(await at.hear()).toEqual([{ ...strayed, files: ['lib/b.ts'] }]);
+  await runGit(at.dirOf('a'), ['checkout', '--', 'lib/b.ts']);
+  expect(await at.hear()).toEqual([{ ...strayed, files: [] }]);
+});
