@@ -131,11 +131,7 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
       leave(state, event.task);
       return reject(taskOf(state, event.task), event, at);
     case 'merge.landed':
-      leave(state, event.task);
-      state.head = event.commit;
-      (state.landed as Landing[]).push({ ...pick(event, 'task', 'onto', 'commit'), at });
-      taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };
-      return;
+      return landed(state, event, at);
     case 'work.delivered': {
       leave(state, event.task);
       const where = pick(event, 'commit', 'branch', 'pushed');
@@ -155,6 +151,13 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     default:
       return applyToTask(taskOf(state, event.task), event, at);
   }
+}
+
+function landed(state: Draft<RunState>, event: Event & { type: 'merge.landed' }, at: number): void {
+  leave(state, event.task);
+  state.head = event.commit;
+  (state.landed as Landing[]).push({ ...pick(event, 'task', 'onto', 'commit'), at });
+  taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };
 }
 
 /** Nothing is foreseen for work that is over: it has landed, or never will. */
