@@ -32,7 +32,7 @@ export async function loop(
   const inbox = new Inbox<Event>();
   const group = new Group(signal);
   const running = new Map<string, AbortController>();
-
+  const send = (fact: Event): void => inbox.send(fact);
   const record = (events: readonly Event[]): void => {
     if (events.length === 0) return;
     const entries = log.append(events, world.now());
@@ -51,7 +51,7 @@ export async function loop(
   const perform = (effect: Effect): void => {
     const stop = new AbortController();
     running.set(keyOf(effect), stop);
-    const hearing = new Hearing(effect, (fact) => inbox.send(fact));
+    const hearing = new Hearing(effect, send);
     group.start(async (ended) => {
       const stopped = AbortSignal.any([ended, stop.signal]);
       await world.perform(effect, (fact) => hearing.hear(fact), stopped);
@@ -62,8 +62,7 @@ export async function loop(
 
   const watch = new AbortController();
   const sight = AbortSignal.any([group.signal, watch.signal]);
-  const see = (fact: Event): void => inbox.send(fact);
-  group.start(() => world.observe(() => state, see, sight));
+  group.start(() => world.observe(() => state, send, sight));
   try {
     const unfinished = recover(state);
     record(unfinished.facts);

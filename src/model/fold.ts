@@ -9,6 +9,7 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { Entry, Event } from './event.ts';
 import type { Failure } from './failure.ts';
+import { newAttempt } from './fold-attempt.ts';
 import { applyToQueue, type Draft, leave } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import { CLEAR, radarAfter, radarWithout } from './radar.ts';
@@ -344,30 +345,6 @@ function giveChance(task: Draft<TaskState>): void {
   task.skipped = null;
   task.forgiven = task.attempts.length;
   task.reworks = 0;
-}
-
-function newAttempt(event: Event & { type: 'attempt.started' }, at: number): Attempt {
-  return {
-    attempt: event.attempt,
-    start: event.start,
-    base: event.base,
-    startedAt: at,
-    endedAt: null,
-    failure: null,
-    exitCode: null,
-    reservedUsd: event.budgetUsd ?? 0,
-    costUsd: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    denied: [],
-    strayed: [],
-    astray: [],
-    files: [],
-    outside: [],
-    text: '',
-    structured: null,
-    status: null,
-  };
 }
 
 function endAttempt(
