@@ -14,6 +14,8 @@ import { firstUnseen, UNSEEN_REMEDY } from './validate.ts';
 
 /** Beyond this no plan is meant; it is about as much as a thousand long prompts. */
 const MAX_LENGTH = 8 * 1024 * 1024;
+/** The same for lines: a text of nothing else would keep every format busy. */
+const MAX_LINES = 500_000;
 
 /** A text that was read, and why it was read as it was. */
 export interface ReadPlan extends ParsedPlan {
@@ -41,7 +43,7 @@ function checkText(text: string, log: ProblemLog): boolean {
   const nul = text.indexOf('\0');
   if (withoutBom(text).trim() === '') {
     log.error(START, 'the file is empty', 'see docs/formats.md for what a plan looks like');
-  } else if (text.length > MAX_LENGTH) {
+  } else if (text.length > MAX_LENGTH || hasMoreLines(text, MAX_LINES)) {
     log.error(
       START,
       'the file is too large for a plan',
@@ -51,4 +53,13 @@ function checkText(text: string, log: ProblemLog): boolean {
     log.error(placeAt(text, nul), 'the file is not text: it contains NUL', 'name a plan file');
   }
   return !log.failed;
+}
+
+function hasMoreLines(text: string, most: number): boolean {
+  let left = most;
+  for (const _ of text.matchAll(/\r\n|\n|\r/g)) {
+    left -= 1;
+    if (left <= 0) return true;
+  }
+  return false;
 }

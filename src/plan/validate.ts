@@ -110,7 +110,7 @@ function checkGroups(tasks: readonly TaskOutline[], source: Source, log: Problem
   if (groups === null) return;
   for (const task of tasks) {
     if (task.group === undefined || groups.has(task.group)) continue;
-    const guess = closest(task.group, groups);
+    const guess = log.isFull ? null : closest(task.group, groups);
     const add = source.groupRemedy(task.group);
     log.error(
       source.at('group', task),

@@ -5,11 +5,23 @@
  *   Y2. The tree is plain: aliases and merge keys (`<<`) are resolved, each key occurs once.
  *   Y3. The tree is small however it is walked: a text whose aliases unfold to more than MAX_NODES
  *       values is refused, so that nobody after this has to think of it.
+ *   Y4. Time and memory are bounded: the library keeps every sign of a text and puts no end to it,
+ *       so a text of more than MAX_SIGNS, or of endless brackets, never reaches its parser.
  */
 
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import {
+  CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  parseDocument,
+} from 'yaml';
 import { messageOf, UserError } from '../base/errors.ts';
-import { type Place, type ProblemLog, quote } from './problem.ts';
+import { type Place, type ProblemLog, placeAt as placeInText, quote } from './problem.ts';
 import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
 
 export type YamlNode = YamlMap | YamlList | YamlScalar;
@@ -51,6 +63,12 @@ export interface YamlText {
 
 /** Reads one YAML document; null where it is no YAML, which is then in the log. */
 export function readYaml(source: YamlText, log: ProblemLog): YamlNode | null {
+  const endless = findEndless(source.text);
+  if (endless !== null) {
+    const { line, column } = placeInText(source.text, endless.offset);
+    log.error({ line: line + source.firstLine - 1, column }, endless.message);
+    return null;
+  }
   const lines = new LineCounter();
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -134,6 +152,23 @@ function keyText(key: YamlValue): string {
   return key !== null && typeof key === 'object' ? key.date : String(key);
 }
 
+/** Where a text becomes larger or deeper than any that was meant; cheap, as nothing is kept. */
+function findEndless(text: string): { offset: number; message: string } | null {
+  let [offset, signs, depth] = [0, 0, 0];
+  for (const sign of new Lexer().lex(text)) {
+    signs += 1;
+    if (signs > MAX_SIGNS) return { offset, message: 'too large: too many lines and values' };
+    if (sign === '[' || sign === '{') depth += 1;
+    else if (sign === ']' || sign === '}') depth -= 1;
+    if (depth >= MAX_DEPTH) return { offset, message: 'not YAML: nested too deeply' };
+    if (!INVISIBLE.has(sign)) offset += sign.length;
+  }
+  return null;
+}
+
+/** What the lexer adds to a text: the begin of a document, of a scalar, and the end of a flow. */
+const INVISIBLE: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.SCALAR, CST.FLOW_END]);
+
 function parse({ text, version }: YamlText, lineCounter: LineCounter): Document.Parsed {
   const common = {
     version,
@@ -167,6 +202,8 @@ function reportSyntax(
 }
 
 const MAX_NODES = 500_000;
+/** Words, signs, blanks and line breaks: tens of thousands of lines, and the prompts in them. */
+const MAX_SIGNS = 250_000;
 const MAX_DEPTH = 100;
 
 /** Ends the reading of this document; never leaves this file. */

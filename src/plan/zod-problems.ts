@@ -16,7 +16,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   max_workers: 'workers',
 };
 
-type ErrorLog = Pick<ProblemLog, 'error'>;
+type ErrorLog = Pick<ProblemLog, 'error' | 'isFull'>;
 
 /** Writes each issue to the log, at the place of the value or key it is about. */
 export function reportIssues(
@@ -42,7 +42,8 @@ function reportUnknownKeys(
   const where = issue.path.length === 0 ? '' : ` in ${pathText(issue.path)}`;
   for (const key of issue.keys) {
     const other = Object.hasOwn(OTHER_NAMES, key) ? OTHER_NAMES[key] : undefined;
-    const guess = other !== undefined && known.includes(other) ? other : closest(key, known);
+    const isOther = other !== undefined && known.includes(other);
+    const guess = isOther ? other : log.isFull ? null : closest(key, known);
     const remedy =
       guess === null ? `known keys: ${known.join(', ')}` : `did you mean ${quote(guess)}?`;
     const at = placeOf(root, [...issue.path, key], 'key');

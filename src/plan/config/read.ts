@@ -92,7 +92,7 @@ function check(
   if (parsed.success) return file.given;
   const { issues } = parsed.error;
   const unknown = issues.filter(({ code }) => code === 'unrecognized_keys');
-  const asWarning = { error: log.warning.bind(log) };
+  const asWarning = { error: log.warning.bind(log), isFull: log.isFull };
   reportIssues(unknown, schema, file.root, file.isOurs ? log : asWarning);
   const wrong = issues.filter(({ code }) => code !== 'unrecognized_keys');
   reportIssues(wrong, schema, file.root, log);

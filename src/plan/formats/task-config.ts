@@ -89,7 +89,7 @@ function reportUnknownKeys(root: YamlNode, log: ProblemLog): void {
     for (const { key, keyAt } of node?.kind === 'map' ? node.entries.values() : []) {
       const name = String(key);
       if (known.includes(name)) continue;
-      const guess = closest(name, known);
+      const guess = log.isFull ? null : closest(name, known);
       const remedy =
         guess === null ? `known keys: ${known.join(', ')}` : `did you mean ${quote(guess)}?`;
       log.warning(keyAt, `unknown key ${quote(name)}${where} is ignored`, remedy);
