@@ -29,6 +29,7 @@ git:
   repo: shop
 worktree_dir: ../worktrees
 project:
+  # for plans made by a model, which come later: no effect yet
   key_files:
     - src/a.py
   test_command: pytest tests/

@@ -45,6 +45,7 @@ function testCommand({ paths, read }: ProjectFiles): string | null {
 }
 
 const HEAD = '# What landfast is told for this project. All keys: landfast config --list\n';
+const KEY_FILES_NOTE = '  # for plans made by a model, which come later: no effect yet\n';
 
 /** The text of a first configuration file. */
 export function firstConfig(facts: GitFacts, project: NonNullable<Config['project']>): string {
@@ -53,5 +54,6 @@ export function firstConfig(facts: GitFacts, project: NonNullable<Config['projec
     worktree_dir: '../worktrees',
     ...(Object.keys(project).length === 0 ? {} : { project }),
   };
-  return `${HEAD}${stringify(config)}`;
+  const said = stringify(config).replace(/^ {2}key_files:/m, `${KEY_FILES_NOTE}$&`);
+  return `${HEAD}${said}`;
 }

@@ -2,11 +2,15 @@
 
 import { z } from 'zod';
 import { branch, count, place, text } from '../formats/native/values.ts';
-import type { ProblemLog } from '../problem.ts';
-import { entryOf, type YamlNode } from '../yaml-source.ts';
 
 /** What has no meaning here; it stands in every file that their `init` wrote. */
-const UNUSED = ['heartbeat_interval', 'dashboard_host', 'dashboard_port', 'state_file'] as const;
+export const UNUSED_OF_ORCHESTRA: readonly string[] = [
+  'claude_projects_dir',
+  'heartbeat_interval',
+  'dashboard_host',
+  'dashboard_port',
+  'state_file',
+];
 
 export const orchestraSchema = z.strictObject({
   claude_projects_dir: place.optional(),
@@ -44,16 +48,4 @@ export function fromOrchestra(theirs: OrchestraConfig): Readonly<Record<string, 
     tools: bypass_permissions && { allowed_tools: bypass_permissions },
   };
   return Object.fromEntries(Object.entries(ours).filter(([, value]) => value !== undefined));
-}
-
-/** One warning for all keys that have no effect. */
-export function reportUnused(root: YamlNode, log: ProblemLog): void {
-  const found = UNUSED.flatMap((key) => {
-    const entry = entryOf(root, key);
-    return entry === undefined ? [] : [{ key, at: entry.keyAt }];
-  });
-  const [first] = found;
-  if (first === undefined) return;
-  const names = found.map(({ key }) => key).join(', ');
-  log.warning(first.at, `no effect here: ${names}`, 'remove what you do not need elsewhere');
 }

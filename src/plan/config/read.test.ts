@@ -21,6 +21,18 @@ describe('a file of ours', () => {
     expect({ values, problems }).toEqual({ values: {}, problems: [] });
   });
 
+  test.each<ConfigStyle>(['landfast', 'claude-orchestrator'])(
+    'is told once which of its keys have no effect in this version (%s)',
+    (style) => {
+      const text =
+        'git: { owner: a }\nworkflow: { auto_pr: true, stop_after_run: true }\nmcps: { enabled: [a] }\n';
+      expect(read(text, style).problems).toEqual([
+        'c:2:28: warning: no effect in this version: workflow.stop_after_run, mcps\n' +
+          '  remove what you do not need elsewhere',
+      ]);
+    },
+  );
+
   test('that is broken is refused at its line', () => {
     expect(read('land:\n  verify: [each\n')).toEqual({
       values: null,
@@ -112,7 +124,7 @@ describe('a file of claude-orchestra', () => {
         limits: { workers: 2 },
         tools: { allowed_tools: ['Read(*)'] },
       },
-      problems: [],
+      problems: [expect.stringContaining('no effect in this version: claude_projects_dir')],
     });
   });
 
@@ -121,7 +133,7 @@ describe('a file of claude-orchestra', () => {
       values: {},
       problems: [
         expect.stringMatching(/^c:1:2: warning: unknown key "comment"\n/),
-        'c:1:16: warning: no effect here: dashboard_port, state_file\n' +
+        'c:1:16: warning: no effect in this version: dashboard_port, state_file\n' +
           '  remove what you do not need elsewhere',
       ],
     });

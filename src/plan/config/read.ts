@@ -12,9 +12,10 @@ import { withoutBom } from '../front-matter.ts';
 import { type Problem, ProblemLog } from '../problem.ts';
 import { plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
 import { reportIssues } from '../zod-problems.ts';
-import { fromOrchestra, orchestraSchema, reportUnused } from './orchestra.ts';
+import { fromOrchestra, orchestraSchema, UNUSED_OF_ORCHESTRA } from './orchestra.ts';
 import { configSchema } from './schema.ts';
 import { mendTexts } from './typed-text.ts';
+import { reportUnused, UNUSED_HERE } from './unused.ts';
 
 /** Whose words a file uses. */
 export type ConfigStyle = 'landfast' | 'claude-orchestrator' | 'orchestra';
@@ -61,18 +62,24 @@ function readValues({ text, style }: ConfigFile, log: ProblemLog): Values | null
   switch (style) {
     case 'landfast':
       checkGateNames(root, log);
-      return check(configSchema, { root, given, isOurs: true }, log);
+      return usable(root, check(configSchema, { root, given, isOurs: true }, log), log);
     case 'claude-orchestrator': {
       const mended = mendTexts(given, root, log);
-      return check(configSchema, { root, given: mended, isOurs: false }, log);
+      return usable(root, check(configSchema, { root, given: mended, isOurs: false }, log), log);
     }
     case 'orchestra': {
       const values = check(orchestraSchema, { root, given, isOurs: false }, log);
       if (values === null) return null;
-      reportUnused(root, log);
+      reportUnused(root, UNUSED_OF_ORCHESTRA, log);
       return fromOrchestra(orchestraSchema.parse(values));
     }
   }
+}
+
+/** The values as they are; of a file that is right it is said which of its keys have no effect. */
+function usable(root: YamlNode, values: Values | null, log: ProblemLog): Values | null {
+  if (values !== null) reportUnused(root, UNUSED_HERE, log);
+  return values;
 }
 
 /** The values without those that say nothing. */
