@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { count, type Wrap } from './options.ts';
 
-/** Adds `status`, `runs`, `logs`, `attach`, `collect`, `worktrees` and the hidden `engine`. */
+/** Adds `status`, `queue`, `runs`, `logs`, `attach`, `collect`, `worktrees` and the hidden `engine`. */
 export function describeLooking(program: Command, wrap: Wrap): void {
   describeRuns(program, wrap);
   describeResults(program, wrap);
@@ -19,6 +19,18 @@ function describeRuns(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (run, _, command: Command) =>
         (await import('./commands/status.ts')).status(run, command.optsWithGlobals()),
+      ),
+    );
+  program
+    .command('queue')
+    .argument('[run]', 'a run id or its beginning (default: the newest)')
+    .description('the landing queue: what is verified, what waits, what landed, what was ejected')
+    .option('-w, --watch', 'go on showing it until the run ends')
+    .option('--explain', 'say what every gate and every look has told')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (run, _, command: Command) =>
+        (await import('./commands/queue.ts')).queue(run, command.optsWithGlobals()),
       ),
     );
   program

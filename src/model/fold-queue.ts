@@ -27,7 +27,7 @@ export function applyToQueue(
     case 'candidate.built':
       return change(state, event, { built: { commit: event.commit, tree: event.tree } });
     case 'candidate.verifying':
-      return change(state, event, { isRunning: true });
+      return change(state, event, { isRunning: true, since: at });
     case 'candidate.verified':
       return verified(state, event);
     case 'merge.landing':

@@ -142,6 +142,8 @@ export interface Candidate {
   readonly looks: number;
   /** Whether they are being run. */
   readonly isRunning: boolean;
+  /** When they were last begun. */
+  readonly since?: number;
   /** Why it is red. */
   readonly failure: Failure | null;
 }

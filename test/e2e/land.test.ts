@@ -34,6 +34,11 @@ test.each(['each', 'batch'])(
     expect(readFileSync(join(repo.dir, 'two.txt'), 'utf8')).toBe('2\n');
     expect(ended.stdout).toContain('git diff HEAD...culprit');
     expect(ended.stdout).toContain('landfast land clash --on-conflict agent');
+    const queue = await landfast(['queue', '--explain'], { cwd: repo.dir });
+    expect(queue.stdout).toMatch(
+      /Did not land:\n {2}culprit {2}gate-failed: .*\n {2}clash {4}conflict: /,
+    );
+    expect(queue.stdout).toMatch(/culprit was ejected: red twice, while \w+ without it is green/);
     const again = await land(repo, 'feature/one', 'feature/two');
     expect(again).toMatchObject({ code: 0, stdout: '' });
     expect(again.stderr).toContain('feature/one has landed: main holds all of it.');

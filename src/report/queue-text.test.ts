@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
+import type { Failure } from '../model/failure.ts';
+import { queueStory } from './queue-story.ts';
+import { queueText } from './queue-text.ts';
+
+const sha = (letter: string): string => letter.repeat(40);
+const RED: Failure = {
+  ...{ kind: 'gate-failed', message: 'Gate tests is red.', gate: 'tests' },
+  ...{ output: '', landedSince: [] },
+};
+
+/** a landed without a run of its gate, b was ejected, c is verified, d waits for c. */
+function busy(): JournalBuilder {
+  const run = new JournalBuilder(['a', 'b', 'c', 'd'].map((id) => ({ id, work: sha(id) })));
+  for (const id of ['a', 'b', 'c', 'd']) run.adopt(id, sha(id));
+  const built = (task: string, onto: string, commit: string) =>
+    run
+      .add({ type: 'merge.started', task, attempt: 0, commit: sha(task), onto })
+      .add({ type: 'candidate.built', task, commit, tree: commit })
+      .add({ type: 'candidate.verifying', task, commit });
+  const gate = { type: 'gate.finished', gate: 'tests', output: '', tree: sha('1') } as const;
+  built('a', sha('0'), sha('1'));
+  run.add({ ...gate, task: 'a', ok: true, ms: 0, spared: 'memory', by: 'r0' });
+  run.add({ type: 'candidate.verified', task: 'a', commit: sha('1'), failure: null });
+  built('b', sha('1'), sha('2'));
+  for (let look = 0; look < 2; look += 1) {
+    run.add({ ...gate, task: 'b', ok: false, ms: 3200 });
+    run.add({ type: 'candidate.verified', task: 'b', commit: sha('2'), failure: RED });
+  }
+  run.add({ type: 'merge.landed', task: 'a', onto: sha('0'), commit: sha('1') });
+  run.add({ type: 'merge.rejected', task: 'b', onto: sha('1'), failure: RED });
+  built('c', sha('1'), sha('3'));
+  run.add({ type: 'merge.started', task: 'd', attempt: 0, commit: sha('d'), onto: sha('3') });
+  const why = 'Conflicts with the work of c in x.';
+  return run.add({ type: 'merge.withdrawn', task: 'd', ahead: 'c', why });
+}
+
+test('the queue tells what is verified, who waits, what landed and what did not', () => {
+  expect(queueText(busy().state(), { run: 'r1', now: START + 60_000 })).toMatchInlineSnapshot(`
+    "accounts  r1  verify each, 2 at a time  head 1111111, for main
+
+    On their way, each built on the one above it:
+      c  verifying for 39 s
+
+    Waiting:
+      d  behind c: they do not go together
+
+    Landed:
+      a  as 1111111
+
+    Did not land:
+      b  gate-failed: Gate tests is red.
+    "
+  `);
+});
+
+test('a run in which nothing has finished has an empty queue', () => {
+  const text = queueText(new JournalBuilder([{ id: 'a' }]).state(), { run: 'r1', now: START });
+  expect(text).toMatchInlineSnapshot(`
+    "accounts  r1  verify each, 2 at a time  head 0001ccc, for main
+
+    Nothing has queued up yet.
+    "
+  `);
+});
+
+test('the story says why a gate was not run, and why somebody was ejected', () => {
+  expect(queueStory(busy().entries)).toMatchInlineSnapshot(`
+    [
+      "a needed no gate tests: green on the same files in run r0.",
+      "a was green, on the head.",
+      "b had gate tests red after 3.2 s.",
+      "b was red, with a ahead of it.",
+      "b had gate tests red after 3.2 s.",
+      "b was red, with a ahead of it.",
+      "a landed as 1111111.",
+      "b was ejected: red twice, while 1111111 without it is green.",
+      "d left the queue for now: Conflicts with the work of c in x.",
+    ]
+  `);
+});

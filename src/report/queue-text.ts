@@ -1,0 +1,99 @@
+/**
+ * The landing queue of a run as it stands, for people and for programs.
+ *
+ *   Q1. Text and JSON are made from the same view and so cannot disagree.
+ */
+
+import type { Sha, TaskId } from '../model/plan.ts';
+import type { Candidate, RunState } from '../model/state.ts';
+import { brief } from './clean.ts';
+import { durationText, isoTime, shortSha } from './format.ts';
+
+export interface QueueInfo {
+  readonly run: string;
+  readonly now: number;
+}
+
+/** What is known of the queue. */
+export function queueView(state: RunState) {
+  const tasks = [...state.tasks.values()];
+  return {
+    head: state.head,
+    target: state.target,
+    verify: state.plan.gates.length === 0 ? 'off' : state.plan.landing.verify,
+    slots: state.plan.limits.gates,
+    chain: state.queue.map((candidate, at) => ({
+      task: candidate.task,
+      onto: state.queue[at - 1]?.task ?? null,
+      state: conditionOf(candidate, state.landing),
+      since: candidate.isRunning ? isoTime(candidate.since ?? null) : null,
+      looks: candidate.looks,
+    })),
+    waiting: tasks.flatMap(({ spec, status }) =>
+      status.kind === 'committed' ? [{ task: spec.id, behind: status.avoids ?? null }] : [],
+    ),
+    landed: state.landed.map(({ task, commit }) => ({ task, commit })),
+    ejected: tasks.flatMap(({ spec, rejections }) =>
+      rejections.map(({ failure }) => ({
+        ...{ task: spec.id, kind: failure.kind, why: failure.message },
+      })),
+    ),
+  };
+}
+
+type Condition = 'being built' | 'landing' | 'verifying' | 'green' | 'red' | 'built';
+
+function conditionOf({ built, isRunning, verdict }: Candidate, landing: Sha | null): Condition {
+  if (built === null) return 'being built';
+  if (built.commit === landing) return 'landing';
+  if (isRunning) return 'verifying';
+  return verdict === 'none' ? 'built' : verdict;
+}
+
+/** The queue as text. */
+export function queueText(state: RunState, info: QueueInfo): string {
+  const view = queueView(state);
+  const goal = view.target === null ? '' : `, for ${brief(view.target, 80)}`;
+  const head = view.head === null ? '' : `  head ${shortSha(view.head)}${goal}`;
+  const how = view.verify === 'off' ? 'nothing is verified' : `verify ${view.verify}`;
+  const lines = [
+    `${brief(state.plan.name, 60)}  ${brief(info.run, 60)}  ${how}, ${view.slots} at a time${head}`,
+    ...section('On their way, each built on the one above it:', chainLines(state, info.now)),
+    ...section(
+      'Waiting:',
+      view.waiting.map(({ task, behind }) => [task, behindText(behind)]),
+    ),
+    ...section(
+      'Landed:',
+      view.landed.map(({ task, commit }) => [task, `as ${shortSha(commit)}`]),
+    ),
+    ...section(
+      'Did not land:',
+      view.ejected.map(({ task, kind, why }) => [task, `${kind}: ${brief(why, 200)}`]),
+    ),
+  ];
+  const isEmpty = lines.length === 1;
+  return `${[...lines, ...(isEmpty ? ['', 'Nothing has queued up yet.'] : [])].join('\n')}\n`;
+}
+
+function chainLines({ queue, landing }: RunState, now: number): readonly Row[] {
+  return queue.map((candidate) => {
+    const condition = conditionOf(candidate, landing);
+    const { since = now } = candidate;
+    const time = condition === 'verifying' ? ` for ${durationText(Math.max(0, now - since))}` : '';
+    const again = condition === 'verifying' && candidate.looks > 0 ? ', a second look' : '';
+    return [candidate.task, `${condition}${time}${again}`];
+  });
+}
+
+function behindText(behind: TaskId | null): string {
+  return behind === null ? 'for its turn' : `behind ${brief(behind, 60)}: they do not go together`;
+}
+
+type Row = readonly [TaskId, string];
+
+function section(title: string, rows: readonly Row[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const width = Math.max(...rows.map(([task]) => brief(task, 60).length));
+  return ['', title, ...rows.map(([task, text]) => `  ${brief(task, 60).padEnd(width)}  ${text}`)];
+}
