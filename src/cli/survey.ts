@@ -30,7 +30,8 @@ export async function survey(
   return claim(await listedIn(repository, signal), runs);
 }
 
-function runsOf(db: Database, repository: Repository): readonly RunPlace[] {
+/** Every run and where its workspaces are, the newest first. */
+export function runsOf(db: Database, repository: Repository): readonly RunPlace[] {
   return listRuns(db).map(({ run }) => {
     const state = readState(db, run);
     const folder = real(workspacesFolder({ repository, plan: state.plan }));

@@ -7,10 +7,17 @@ import { age, type Wrap } from './options.ts';
 export function describeTidying(program: Command, wrap: Wrap): void {
   program
     .command('cleanup')
-    .description('remove workspaces that runs have left; shows first what and why')
+    .description(
+      'remove what runs have left: workspaces, branches, transcripts; shows first what and why',
+    )
     .option('--run <run>', 'only of this run')
-    .option('--older-than <age>', 'only of runs that have been still for so long, such as 7d', age)
+    .option(
+      '--older-than <age>',
+      'only of runs that have been still for so long, such as 7d; also their transcripts',
+      age,
+    )
     .option('--all', 'also what is in no commit; a backup ref is made first')
+    .option('--cancel', 'first cancel runs that are live, and wait; their work is kept')
     .option('-n, --dry-run', 'only show')
     .option('-y, --yes', 'do not ask')
     .option('--force', 'the same as --all --yes; the backup is made all the same')

@@ -37,6 +37,19 @@ export function removeDeadLocks(
   return [];
 }
 
+/** Locks on refs of ours, and whether somebody may hold one. */
+export function ownLocks(
+  { commonDir, dir }: { readonly commonDir: string; readonly dir: string },
+  signal: AbortSignal,
+): { readonly locks: readonly string[]; readonly busy: boolean } {
+  signal.throwIfAborted();
+  const ours = [join('refs', 'heads', 'landfast') + sep, join('refs', 'landfast') + sep];
+  const locks = sharedLocks(commonDir).filter((lock) =>
+    ours.some((below) => lock.startsWith(join(commonDir, below))),
+  );
+  return { locks, busy: locks.length > 0 && gitWorksIn([commonDir, dir]) };
+}
+
 function sharedLocks(commonDir: string): readonly string[] {
   const own = ['index.lock', 'HEAD.lock', 'packed-refs.lock', 'config.lock'];
   const present = new Set(readdirSync(commonDir));

@@ -25,6 +25,15 @@ export function sweepScratch(run: string): void {
   for (const name of others) rmSync(join(dir, name), { recursive: true, force: true });
 }
 
+/** The folders of a run, whichever process made them. */
+export function scratchFolders(run: string): readonly string[] {
+  const dir = tmpdir();
+  const begin = `landfast-${run}-`;
+  return readdirSync(dir)
+    .filter((name) => name.startsWith(begin) && /^\d+-/.test(name.slice(begin.length)))
+    .map((name) => join(dir, name));
+}
+
 function ours(run: string): string {
   return `landfast-${run}-${process.pid}`;
 }

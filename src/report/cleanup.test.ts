@@ -47,7 +47,7 @@ test('loose files and commits without a branch stay, unless all is to go', () =>
 });
 
 test('a live run keeps everything, whatever is asked for', () => {
-  const why = 'its run is live; end it first: landfast cancel --run r1';
+  const why = 'its run is live; end it first: landfast cancel --run r1, or add --cancel';
   expect(fate({ live: true }, true)).toEqual([false, why]);
   expect(fate({ live: true, kind: 'idle' }, true)).toEqual([false, why]);
 });

@@ -8,6 +8,7 @@
  */
 
 import { count } from './format.ts';
+import type { Trace } from './traces.ts';
 import type { Claimed, Unmerged } from './workspaces.ts';
 
 /** A workspace, and what was measured in it. */
@@ -30,8 +31,10 @@ export interface CleanupWish {
 }
 
 export interface Verdict {
+  readonly kind: 'workspace' | Trace['kind'];
+  /** Of a branch its name. */
   readonly path: string;
-  readonly run: string;
+  readonly run: string | null;
   readonly task: string | null;
   readonly remove: boolean;
   readonly why: string;
@@ -47,7 +50,14 @@ export function planCleanup(leftovers: readonly Leftover[], wish: CleanupWish): 
     .map((leftover) => {
       const { path, of, task } = leftover.claimed;
       const fate = fateOf(leftover, wish.all);
-      return { path, run: of.run, task: task?.spec.id ?? null, live: of.live, ...fate };
+      return {
+        kind: 'workspace',
+        path,
+        run: of.run,
+        task: task?.spec.id ?? null,
+        live: of.live,
+        ...fate,
+      };
     });
 }
 
@@ -55,7 +65,8 @@ function fateOf({ claimed, unmerged, onBranch }: Leftover, all: boolean) {
   const { of, kind, gone } = claimed;
   const leave = (why: string) => ({ remove: false, why });
   const remove = (why: string) => ({ remove: true, why });
-  if (of.live) return leave(`its run is live; end it first: landfast cancel --run ${of.run}`);
+  if (of.live)
+    return leave(`its run is live; end it first: landfast cancel --run ${of.run}, or add --cancel`);
   if (gone) return leave('its folder is not there; perhaps its disk is not');
   if (kind !== 'task') return remove('it holds no work');
   if (unmerged === null) return leave('nobody can tell what is in it');
@@ -80,10 +91,29 @@ export function cleanupText(verdicts: readonly Verdict[]): string {
   const gone = verdicts.filter(({ remove }) => remove);
   const left = verdicts.filter(({ remove }) => !remove);
   return [
-    ...(gone.length === 0 ? [] : [`To remove: ${count(gone.length, 'workspace')}`]),
+    ...(gone.length === 0 ? [] : [`To remove: ${countKinds(gone)}`]),
     ...gone.map(line),
-    ...(left.length === 0 ? [] : [`To leave: ${count(left.length, 'workspace')}`]),
+    ...(left.length === 0 ? [] : [`To leave: ${countKinds(left)}`]),
     ...left.map(line),
     '',
   ].join('\n');
+}
+
+const KINDS: Readonly<Record<Verdict['kind'], readonly [string, string]>> = {
+  workspace: ['workspace', 'workspaces'],
+  branch: ['branch', 'branches'],
+  data: ['folder of transcripts', 'folders of transcripts'],
+  scratch: ['temporary folder', 'temporary folders'],
+  folder: ['unused folder', 'unused folders'],
+  lock: ['lock', 'locks'],
+};
+
+/** `2 workspaces, 1 branch` */
+export function countKinds(verdicts: readonly Pick<Verdict, 'kind'>[]): string {
+  const kinds = Object.keys(KINDS) as readonly Verdict['kind'][];
+  return kinds
+    .map((kind) => ({ kind, n: verdicts.filter((each) => each.kind === kind).length }))
+    .filter(({ n }) => n > 0)
+    .map(({ kind, n }) => count(n, ...KINDS[kind]))
+    .join(', ');
 }

@@ -28,7 +28,7 @@ test('C58: cleanup counts the one workspace it removes, keeps its branch, and to
   expect(existsSync(join(folder, run, 'a'))).toBe(true);
   const done = await cli('cleanup', '--yes');
   expect(done).toMatchObject({ code: 0 });
-  expect(done.stdout).toContain('Removed: 1.');
+  expect(done.stdout).toContain('Removed: 1 workspace.');
   expect(existsSync(join(folder, run))).toBe(false);
   expect(existsSync(join(folder, 'foreign'))).toBe(true);
   expect(existsSync(join(folder, 'mine', 'README.md'))).toBe(true);
@@ -40,8 +40,11 @@ test('R34: cleanup leaves work that is in no commit, and says how it would go', 
   const { run } = await runPlan(repo, { tasks: { a: LOOSE } });
   const answer = await cliOf(repo)('cleanup', '--yes', '--json');
   expect(JSON.parse(answer.stdout)).toMatchObject({
-    verdicts: [{ run, task: 'a', remove: false, why: 'it holds 1 file in no commit (--all)' }],
-    removed: [],
+    verdicts: [
+      { run, task: 'a', remove: false, why: 'it holds 1 file in no commit (--all)' },
+      { kind: 'branch', task: null, remove: true, why: 'all of it is in main' },
+    ],
+    removed: [`landfast/${run}`],
   });
 });
 

@@ -1,6 +1,6 @@
 /** `landfast logs`: what a task's agent said and did, from its transcript. */
 
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { UserError } from '../../base/errors.ts';
 import { openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
@@ -41,6 +41,9 @@ export async function logs(task: string, flags: LogsFlags): Promise<number> {
     throw new UserError(`Task ${task} has no attempt ${attempt} yet.`);
   }
   const files = attemptFiles(attemptsDir(place.stateDir, run), task, attempt);
+  if (!live && !existsSync(attemptsDir(place.stateDir, run))) {
+    console.error(`Nothing is kept of what was said in run ${run}: no word, or it was cleaned up.`);
+  }
   using following = new Following(place.stateDir, run);
   const isRunning = live && known.attempts[attempt - 1]?.endedAt == null;
   const until =
