@@ -34,7 +34,6 @@ import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
 import type { Ground } from '../workspace/ground.ts';
-import { Pool } from '../workspace/pool.ts';
 import { watchWork } from '../workspace/radar/radar.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { checkDetach, detach } from './detach.ts';
@@ -44,6 +43,7 @@ import { keepsWorkspaces, keptLines } from './keeping.ts';
 import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
+import { poolOf } from './pooling.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { writeResultLogs } from './result-logs.ts';
 import { Room } from './room.ts';
@@ -81,8 +81,6 @@ export interface Execution {
 }
 
 const TIDY_LIMIT_MS = 60_000;
-/** Work that waits to land keeps its workspace, so there are more of them than workers. */
-const IDLE_PER_WORKER = 4;
 
 /** Everything that can be refused before a run begins. */
 export function checkHow(plan: Plan, how: HowToRun): void {
@@ -237,11 +235,10 @@ function envsOf({ env, options }: TaskSpec): readonly Readonly<Record<string, st
 function siteOf({ place, db, run, plan, how }: Execution, fenceFor: FenceFor): Site {
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
-  const pool = new Pool(IDLE_PER_WORKER * plan.limits.workers);
   const suspension = new Suspension();
   const verdicts = new Verdicts(db);
-  const parts = { run, plan, env, pool, suspension, verdicts };
-  const ground = repository === null ? null : { repository, ...parts };
+  const parts = { run, plan, env, suspension, verdicts };
+  const ground = repository && { repository, pool: poolOf({ repository, plan }), ...parts };
   return {
     ground,
     run,

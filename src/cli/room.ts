@@ -105,7 +105,7 @@ export class Room {
   async #evict(): Promise<boolean> {
     const { ground, say } = this.#of;
     const limit = AbortSignal.timeout(60_000);
-    const idle = await ground?.pool.shed(ground.repository.commonDir, limit);
+    const idle = await ground?.pool.shed(limit);
     if (idle != null) {
       this.#usage.forget(idle);
       return true;

@@ -1,10 +1,11 @@
 /** The commands that remove what runs have left, and that look after work which is kept. */
 
 import type { Command } from 'commander';
-import { age, type Wrap } from './options.ts';
+import { age, count, type Wrap } from './options.ts';
 
-/** Adds `cleanup` and `kept`. */
+/** Adds `cleanup`, `kept` and `pool`. */
 export function describeTidying(program: Command, wrap: Wrap): void {
+  describePool(program, wrap);
   program
     .command('cleanup')
     .description(
@@ -58,6 +59,40 @@ export function describeTidying(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (ref, _, command: Command) =>
         (await import('./commands/kept.ts')).dropKept(ref, command.optsWithGlobals()),
+      ),
+    );
+}
+
+function describePool(program: Command, wrap: Wrap): void {
+  const pool = program
+    .command('pool')
+    .description('workspaces that wait for a task, in this run or a later one');
+  pool
+    .command('status', { isDefault: true })
+    .description('what waits, what it holds, and what it takes')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/pool.ts')).status(command.optsWithGlobals()),
+      ),
+    );
+  pool
+    .command('warm')
+    .argument('[n]', 'how many shall wait (default: as many as stay for later runs)', count)
+    .description('make workspaces at the current head, ahead of a run')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (n, _, command: Command) =>
+        (await import('./commands/pool.ts')).warm(n, command.optsWithGlobals()),
+      ),
+    );
+  pool
+    .command('drain')
+    .description('remove those that wait; what a run uses stays')
+    .option('--json', 'print JSON')
+    .action(
+      wrap(async (_, command: Command) =>
+        (await import('./commands/pool.ts')).drain(command.optsWithGlobals()),
       ),
     );
 }

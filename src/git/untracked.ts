@@ -29,3 +29,17 @@ export async function filesIn(dir: string, signal: AbortSignal): Promise<readonl
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   return [...new Set(splitNul((await git(dir, args, signal)).stdout))].sort();
 }
+
+/** Ignored files, and folders of nothing else, that match patterns in git's ignore syntax. */
+export async function ignoredMatching(
+  dir: string,
+  patterns: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const wanted = patterns.flatMap((pattern) => ['-x', pattern]);
+  const args = ['ls-files', '-z', '--others', '--ignored', '--directory', ...wanted];
+  const matching = (await git(dir, args, signal)).stdout;
+  if (matching === '') return [];
+  const options = { stdin: matching, okCodes: [0, 1] }; // 1: none of them.
+  return splitNul((await git(dir, ['check-ignore', '-z', '--stdin'], signal, options)).stdout);
+}

@@ -14,15 +14,15 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { capture } from '../process/capture.ts';
-import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { GitError, git, type Sha, splitNul } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { readRef } from './refs.ts';
+import { restoreFiles } from './scrub.ts';
 
 /** A worktree to add. */
 export interface NewWorktree {
@@ -50,9 +50,6 @@ export interface Worktree {
 /** Folders on their way out, beside the worktrees. */
 const REMOVED = '.removed';
 
-/** Writing files waits for the disk more than for a processor. */
-const CHECKOUT_WORKERS = Math.min(8, 2 * availableParallelism());
-
 const CLEAN_UP_MS = 60_000;
 
 /** Adds a worktree and fills it with a commit's files. */
@@ -64,10 +61,7 @@ export async function addWorktree(
   await alone(commonDir, () => register(commonDir, worktree, signal));
   try {
     if (worktree.owner !== undefined) await setOwner(worktree.path, worktree.owner);
-    await git(worktree.path, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], signal, {
-      config: { 'checkout.workers': String(CHECKOUT_WORKERS) },
-      limitMs: LONG_LIMIT_MS,
-    });
+    await restoreFiles(worktree.path, signal);
     await runPostCheckout(commonDir, worktree, signal);
   } catch (error) {
     // The first error is the one to tell.
@@ -120,11 +114,29 @@ export async function dropWorktree(
   return aside;
 }
 
-/** Moves a worktree to another folder, which must not exist. Not for one with submodules. */
+/**
+ * Moves a worktree to another folder, which must not exist. Not for one with submodules. From the
+ * moment it is there somebody else may move it on, so that git is told before.
+ */
 export async function moveWorktree(from: string, to: string): Promise<void> {
-  const entry = await gitDirOf(from);
-  await rename(from, to);
-  await writeFile(join(entry, 'gitdir'), `${join(to, '.git')}\n`);
+  await tellPlace(from, to);
+  try {
+    await rename(from, to);
+  } catch (error) {
+    await tellPlace(from, from);
+    throw error;
+  }
+}
+
+/** Tells git where a worktree is. */
+export async function tellPlace(dir: string, place: string): Promise<void> {
+  await writeFile(join(await gitDirOf(dir), 'gitdir'), `${join(place, '.git')}\n`);
+}
+
+/** Where git believes that a worktree is. */
+export async function placeTold(dir: string): Promise<string | null> {
+  const text = await readFile(join(await gitDirOf(dir), 'gitdir'), 'utf8').catch(() => null);
+  return text === null ? null : dirname(text.trimEnd());
 }
 
 /** Deletes what a removal that was cut short has left in a folder of worktrees. */

@@ -61,8 +61,11 @@ export async function closeRunBranch(
   { outcome, target, tasks, plan, base }: RunState,
   signal: AbortSignal,
 ): Promise<void> {
-  await removeRunFolder(ground, signal);
-  await closeRefWriter(ground.repository.commonDir);
+  try {
+    await removeRunFolder(ground, signal);
+  } finally {
+    await closeRefWriter(ground.repository.commonDir); // It would keep the program alive.
+  }
   // What a user has named, or wants to find on its branch, is not ours to delete.
   const done = [...tasks.values()].filter(
     ({ workspace, status, spec }) =>

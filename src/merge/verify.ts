@@ -187,6 +187,7 @@ async function moveTo(
   }
   await rm(dir, { recursive: true, force: true });
   await removeWorktree(commonDir, dir, signal); // Git may still know of one that is gone.
+  if (await ground.pool.take({ dir, commit, branch: null, owner: null }, signal)) return;
   await mkdir(dirname(dir), { recursive: true });
   await addWorktree(commonDir, { path: dir, branch: null, commit }, signal);
 }

@@ -199,6 +199,12 @@ export interface WorkspaceSpec {
   readonly inject: readonly InjectSpec[];
   /** What agents leave in a workspace that is never committed, in git's ignore syntax. */
   readonly exclude?: readonly string[];
+  /** How many workspaces wait for later runs; 0: none is ever used twice. */
+  readonly pool?: number;
+  /** What the waiting ones may take on the disk, in bytes. */
+  readonly poolDisk?: number;
+  /** Ignored files that the next task in a workspace may find, in git's ignore syntax. */
+  readonly keepFiles?: readonly string[];
 }
 
 /** A folder of the user's that is laid into the workspaces of tasks and never committed. */

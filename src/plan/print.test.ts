@@ -221,6 +221,9 @@ class PlanMaker {
       dir: r.pick(['../trees', '/srv/trees']),
       keep: r.chance(0.5),
       exclude: ['.venv/'],
+      pool: r.pick([0, 8]),
+      poolDisk: r.pick([0, 5 * 1024 ** 3]),
+      keepFiles: ['.cache/'],
       inject: this.#some(
         (i): Required<InjectSpec> => ({
           from: '.claude',
@@ -230,7 +233,7 @@ class PlanMaker {
         }),
       ),
     };
-    return this.#dropped(full, ['dir', 'keep', 'exclude']);
+    return this.#dropped(full, ['dir', 'keep', 'exclude', 'pool', 'poolDisk', 'keepFiles']);
   }
 
   #landing(strategy: LandingSpec['strategy']): LandingSpec {

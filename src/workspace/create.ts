@@ -16,7 +16,7 @@ import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { isAncestor, readRef, setRef, tipOf, updateRef } from '../git/refs.ts';
-import { addWorktree, checkoutOf, removeWorktree, setOwner } from '../git/worktree.ts';
+import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -26,6 +26,7 @@ import {
   type Ground,
   isOwn,
   ownerName,
+  poolFolder,
   runFolder,
   specOf,
   workspaceDir,
@@ -79,14 +80,21 @@ async function checkOut(
     throw new OperationalError(`${dir} is there already, and this run has not made it.`);
   }
   if (order.attempt === 1) await adoptBranch(ground, branch, order.base, signal);
-  if (order.attempt === 1 && (await ground.pool.take(dir))) {
-    const limit = { limitMs: LONG_LIMIT_MS };
-    await setOwner(dir, ownerName(ground, order.task));
-    await git(dir, ['checkout', '-q', '-f', '-B', branch, beginningOf(order)], signal, limit);
-    return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
+  await hide(ground, dir, signal);
+  if (order.attempt === 1) {
+    const wanted = {
+      dir,
+      branch,
+      commit: beginningOf(order),
+      owner: ownerName(ground, order.task),
+    };
+    if (await ground.pool.take(wanted, signal)) {
+      return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
+    }
   }
   const isThere = order.attempt > 1 && (await isWorkingTree(dir));
   if (isThere) {
+    if ((await placeTold(dir)) !== dir) await tellPlace(dir, dir); // It was about to be moved.
     await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
     await takeBack(dir, signal);
   }
@@ -130,9 +138,9 @@ async function add(
   signal: AbortSignal,
 ): Promise<void> {
   const { commonDir } = ground.repository;
+  if (order.attempt > 1) await ground.pool.repair(signal); // The branch may be held there.
   if (order.attempt > 1) await clearPlace(commonDir, order.dir, signal);
   await mkdir(dirname(order.dir), { recursive: true });
-  await hide(ground, order.dir, signal);
   const goesOn = order.start.kind !== 'fresh';
   const tip =
     order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
@@ -150,7 +158,8 @@ async function hide(ground: Ground, dir: string, signal: AbortSignal): Promise<v
   const below = (path: string): string => relative(repository.dir, path);
   const folder = below(workspacesFolder(ground));
   if (folder.startsWith('..') || isAbsolute(folder)) return;
-  const paths = folder === '' ? [below(dir), below(runFolder(ground))] : [folder];
+  const own = [dir, runFolder(ground), poolFolder(ground)];
+  const paths = folder === '' ? own.map(below) : [folder];
   const patterns = paths.map((path) => `${literalPattern(path)}/`);
   await addExcludes(repository.commonDir, patterns, signal);
 }

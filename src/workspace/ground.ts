@@ -7,6 +7,7 @@
  *   W2. A path is computed from ids that the plan has checked; no id reaches a path unchecked.
  */
 
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { assert } from '../base/assert.ts';
@@ -52,11 +53,14 @@ export const NO_MEMORY: VerdictMemory = {
   cost: () => null,
 };
 
+/** What says where workspaces are. */
+interface Folders {
+  readonly repository: Repository;
+  readonly plan: Pick<Plan, 'workspace'>;
+}
+
 /** The folder that the workspaces of all runs are in. */
-export function workspacesFolder({
-  repository,
-  plan,
-}: Pick<Ground, 'repository' | 'plan'>): string {
+export function workspacesFolder({ repository, plan }: Folders): string {
   const { dir } = plan.workspace;
   return dir === undefined ? repository.worktreesDir : resolve(repository.dir, dir);
 }
@@ -64,6 +68,17 @@ export function workspacesFolder({
 /** The folder of what a run needs besides its tasks' workspaces. */
 export function runFolder(ground: Ground): string {
   return join(workspacesFolder(ground), ground.run);
+}
+
+/**
+ * The folder of the workspaces that wait for a task. A folder that the user has named may be shared
+ * with another repository.
+ */
+export function poolFolder(of: Folders): string {
+  const { commonDir, worktreesDir } = of.repository;
+  const folder = workspacesFolder(of);
+  const hash = createHash('sha256').update(commonDir).digest('hex');
+  return join(folder, folder === worktreesDir ? '.pool' : `.pool-${hash.slice(0, 8)}`);
 }
 
 /** The folder of a task's workspace. */

@@ -1,30 +1,86 @@
 /**
- * pool: workspaces that are done with, moved to the next task instead of made anew.
+ * pool: workspaces that are done with, moved to the next task instead of made anew, in this run or
+ * a later one.
  *
- *   P1. Only a workspace in which nothing is left, not even an ignored file, goes into the pool:
- *       whoever gets it sees nothing of the task before.
- *   P2. An idle workspace is a folder `.idle-…` of the run. Those that a dead engine left are not
- *       taken up again; they go when the run is tidied up.
+ *   P1. Whoever gets a workspace sees nothing of the task before: it is wiped (wipe.ts) before it
+ *       waits, and not trusted if it has changed since (idle.ts).
+ *   P2. Two engines never have the same one: it is claimed by a rename. A workspace appears in the
+ *       folder of its task whole, on its branch, with its owner's name; before, it is a claim.
+ *   P3. What a dead engine held in its hands is thrown away, and what is broken is made anew.
+ *   P4. There are never more idle ones than slots, nor more than the disk is allowed to hold.
  */
 
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { git } from '../git/git.ts';
+import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
-import { hasNoEmptyFolder, isOrdinary } from '../git/ordinary.ts';
-import { dropWorktree, moveWorktree, removeWorktree } from '../git/worktree.ts';
+import { runPostCheckout } from '../git/hooks.ts';
+import { readIndexFile } from '../git/index-file.ts';
+import { CHECKOUT_WORKERS, forgetMoves } from '../git/scrub.ts';
+import { ignoredMatching } from '../git/untracked.ts';
+import {
+  addWorktree,
+  dropWorktree,
+  moveWorktree,
+  removeWorktree,
+  setOwner,
+  sweepRemoved,
+  tellPlace,
+} from '../git/worktree.ts';
+import type { Sha } from '../model/plan.ts';
+import { diskUse } from './disk-use.ts';
+import {
+  type Claimant,
+  claimSlot,
+  deadClaims,
+  forgetIdle,
+  type Idle,
+  idleSlots,
+  isTrusted,
+  newClaim,
+  noteIdle,
+  readIdle,
+} from './idle.ts';
+import { wipe } from './wipe.ts';
 
-const IDLE = '.idle-';
+export interface PoolPlace {
+  readonly commonDir: string;
+  readonly folder: string;
+  /** How many may wait at the same time; 0 turns the pool off. */
+  readonly most: number;
+  /** How many of them stay for a later run. */
+  readonly later: number;
+  /** They stay even where making new ones costs next to nothing. */
+  readonly small: boolean;
+  /** How many bytes all of them may take; null for no limit. */
+  readonly disk: number | null;
+  /** Ignored files that the next task may find, in git's ignore syntax. */
+  readonly keepFiles: readonly string[];
+  readonly me: Claimant;
+}
+
+export interface ToTake {
+  readonly dir: string;
+  readonly commit: Sha;
+  /** A branch that is made or moved; null for a detached HEAD. */
+  readonly branch: string | null;
+  /** Whose it becomes. */
+  readonly owner: string | null;
+}
+
+/** Below so many files a new workspace costs less than a tenth of a second. */
+const WORTH_KEEPING_FILES = 1_000;
+const CLEAN_UP_MS = 60_000;
 
 export class Pool {
-  readonly #idle: string[] = [];
+  readonly place: PoolPlace;
   readonly #pristine = new Set<string>();
-  readonly #most: number;
+  readonly #asked = new Set<string>();
+  #repaired: Promise<void> | null = null;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(place: PoolPlace) {
+    this.place = place;
   }
 
   /** Remembers that a workspace holds nothing beyond its last commit: nothing runs in it now. */
@@ -37,50 +93,223 @@ export class Pool {
     return this.#pristine.delete(dir);
   }
 
-  /** Takes a pristine workspace in, or says that it has no use for it. */
-  async put(dir: string, folder: string, signal: AbortSignal): Promise<boolean> {
-    // Submodules know where they are; a workspace with one cannot be moved.
-    if (this.#idle.length >= this.#most || existsSync(join(dir, '.gitmodules'))) return false;
-    await rm(join(await gitDirOf(dir), SETUP_DONE), { force: true });
-    if (!(await isOrdinary(dir))) return false;
-    // Of empty folders no status tells.
-    if (!hasNoEmptyFolder(dir)) await git(dir, ['clean', '-q', '-ffdx'], signal);
-    const place = join(folder, `${IDLE}${randomUUID()}`);
+  /**
+   * Takes a workspace that holds nothing of value off its task's hands, or says that it has no use
+   * for it. It leaves its folder at once; where it cannot be wiped it is removed.
+   */
+  async put(
+    dir: string,
+    { commit, pristine }: { readonly commit: Sha; readonly pristine: boolean },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { most, keepFiles, folder, me } = this.place;
+    if (idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
+    const asked = this.#asked.delete(dir);
+    const claimed = newClaim(folder, me);
     await mkdir(folder, { recursive: true });
-    await moveWorktree(dir, place);
-    this.#idle.push(place);
+    await moveWorktree(dir, claimed);
+    try {
+      const keep = keepFiles.length === 0 ? [] : await ignoredMatching(claimed, keepFiles, signal);
+      const isWiped = await wipe({ dir: claimed, commit, pristine, keep, notes: [] }, signal);
+      const extra = await diskUse(claimed, keep, signal);
+      if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
+    } catch (error) {
+      if (signal.aborted) throw error; // A later engine throws the claim away.
+    }
+    await this.#discard(claimed); // Whatever is wrong with it, the next one is made anew.
     return true;
   }
 
-  /** Drops an idle workspace, for its room; answers with where it was, null where there is none. */
-  async shed(commonDir: string, signal: AbortSignal): Promise<string | null> {
-    const place = this.#idle.pop();
-    if (place === undefined) return null;
-    await removeWorktree(commonDir, place, signal);
-    return place;
+  /** Whether a workspace is worth the disk it takes until a later run. */
+  async isWorthKeeping(dir: string): Promise<boolean> {
+    const { most, small } = this.place;
+    if (most === 0) return false;
+    const files = readIndexFile(await gitDirOf(dir))?.files ?? 0;
+    return small || this.#asked.has(dir) || files >= WORTH_KEEPING_FILES;
   }
 
-  /** Moves an idle workspace to a folder; its files are those of some earlier commit. */
-  async take(dir: string): Promise<boolean> {
-    const place = this.#idle.pop();
-    if (place === undefined) return false;
-    await mkdir(dirname(dir), { recursive: true });
-    await moveWorktree(place, dir);
+  /** Makes a new one at a commit, ahead of any task; false where there is no room. */
+  async add(commit: Sha, signal: AbortSignal): Promise<boolean> {
+    const { commonDir, folder, me } = this.place;
+    await mkdir(folder, { recursive: true });
+    const path = newClaim(folder, me);
+    await addWorktree(commonDir, { path, branch: null, commit }, signal);
+    const isWiped = await wipe({ dir: path, commit, pristine: false, keep: [], notes: [] }, signal);
+    if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true }))) return true;
+    await removeWorktree(commonDir, path, signal);
+    await this.#removeEmptyFolders();
+    return false;
+  }
+
+  /** Moves an idle workspace to a folder, at a commit; false where there is none. */
+  async take(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
+    const { folder, me, most } = this.place;
+    if (most === 0) return false;
+    await this.repair(signal);
+    for (const slot of await this.#slotsFor(wanted.commit)) {
+      const claimed = await claimSlot(folder, slot, me);
+      if (claimed === null) continue; // Somebody else was faster.
+      const idle = await readIdle(claimed);
+      const isSound = idle !== null && (await isTrusted(claimed, join(folder, `${slot}`), idle));
+      if (isSound && (await this.#handOver(claimed, wanted, signal))) {
+        if (idle.asked) this.#asked.add(wanted.dir);
+        return true;
+      }
+      await this.#discard(claimed);
+    }
+    return false;
+  }
+
+  /** Throws away what dead engines held, once. */
+  repair(signal: AbortSignal): Promise<void> {
+    this.#repaired ??= (async () => {
+      for (const path of deadClaims(this.place.folder, this.place.me)) {
+        signal.throwIfAborted();
+        await this.#discard(path);
+      }
+    })();
+    return this.#repaired;
+  }
+
+  /** Lets go what need not wait for a later run. */
+  async settle(signal: AbortSignal): Promise<void> {
+    const { most, later, small } = this.place;
+    if (most === 0) return;
+    const idle = await this.idle();
+    const worth = idle.filter(
+      ({ note }) => note !== null && (small || note.asked || note.files >= WORTH_KEEPING_FILES),
+    );
+    const kept = new Set(worth.slice(0, later).map(({ slot }) => slot));
+    await this.drain(
+      idle.map(({ slot }) => slot).filter((slot) => !kept.has(slot)),
+      signal,
+    );
+  }
+
+  /** Removes idle workspaces; says how many. One that somebody takes meanwhile is theirs. */
+  async drain(slots: readonly number[], signal: AbortSignal): Promise<number> {
+    const { commonDir, folder, me } = this.place;
+    await this.repair(signal);
+    let removed = 0;
+    for (const slot of slots) {
+      const claimed = isLinked(join(folder, `${slot}`)) && (await claimSlot(folder, slot, me));
+      if (typeof claimed !== 'string') continue;
+      await dropWorktree(commonDir, claimed, signal).catch(() => this.#discard(claimed));
+      removed += 1;
+    }
+    if (existsSync(folder)) await sweepRemoved(folder, signal);
+    await this.#removeEmptyFolders();
+    return removed;
+  }
+
+  /** Drops one that waits, for its room; answers with where it was, null where there is none. */
+  async shed(signal: AbortSignal): Promise<string | null> {
+    for (const { slot } of (await this.idle()).toReversed()) {
+      if ((await this.drain([slot], signal)) > 0) return join(this.place.folder, `${slot}`);
+    }
+    return null;
+  }
+
+  /** The idle workspaces, those that became idle last first; the note of a broken one is null. */
+  async idle(): Promise<readonly { readonly slot: number; readonly note: Idle | null }[]> {
+    const { folder } = this.place;
+    const found = await Promise.all(
+      idleSlots(folder).map(async (slot) => ({
+        slot,
+        note: await readIdle(join(folder, `${slot}`)),
+      })),
+    );
+    return found.sort((a, b) => (b.note?.at ?? 0) - (a.note?.at ?? 0));
+  }
+
+  /** Those that are at the commit already come first. */
+  async #slotsFor(commit: Sha): Promise<readonly number[]> {
+    const rank = (note: Idle | null): number => (note?.commit === commit ? 0 : 1);
+    const linked = (await this.idle()).filter(({ slot }) =>
+      isLinked(join(this.place.folder, `${slot}`)),
+    );
+    return linked.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
+  }
+
+  async #handOver(claimed: string, wanted: ToTake, signal: AbortSignal): Promise<boolean> {
+    const { commonDir } = this.place;
+    const { dir, commit, branch, owner } = wanted;
+    try {
+      await tellPlace(claimed, claimed);
+      const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
+      await git(claimed, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
+        // The hook is run below as in a new worktree, which this is to whoever gets it.
+        config: { 'core.hooksPath': '/dev/null', 'checkout.workers': String(CHECKOUT_WORKERS) },
+        limitMs: LONG_LIMIT_MS,
+      });
+      await forgetMoves(claimed);
+      if (owner !== null) await setOwner(claimed, owner);
+      await forgetIdle(claimed);
+      await mkdir(dirname(dir), { recursive: true });
+      await moveWorktree(claimed, dir);
+    } catch (error) {
+      if (!signal.aborted) return false;
+      await this.#discard(claimed);
+      throw error;
+    }
+    await runPostCheckout(commonDir, { path: dir, commit }, signal);
     return true;
+  }
+
+  /** Puts a wiped workspace into a free slot. */
+  async #shelve(
+    dir: string,
+    what: { readonly commit: Sha; readonly extra: number; readonly asked: boolean },
+  ): Promise<boolean> {
+    const { folder, most, disk } = this.place;
+    const note = await noteIdle(dir, what);
+    if (note === null) return false;
+    const others = await this.idle();
+    const used = others.reduce((sum, { note: other }) => sum + (other?.bytes ?? 0), 0);
+    if (disk !== null && used + note.bytes > disk) return false;
+    await mkdir(folder, { recursive: true });
+    for (let slot = 1; slot <= most; slot += 1) {
+      const place = join(folder, `${slot}`);
+      if (existsSync(place)) continue;
+      const isMoved = await moveWorktree(dir, place).then(
+        () => true,
+        () => false, // Somebody else took the slot just now.
+      );
+      if (isMoved) return true;
+    }
+    return false;
+  }
+
+  /** New worktrees of such a repository begin with settings that a wiped one would not have. */
+  #hasOwnSettings(): boolean {
+    const { commonDir } = this.place;
+    return ['config.worktree', 'info/sparse-checkout'].some((name) =>
+      existsSync(join(commonDir, name)),
+    );
+  }
+
+  /** Throws away a claim. One that git does not know as a worktree is only a folder. */
+  async #discard(path: string): Promise<void> {
+    const limit = AbortSignal.timeout(CLEAN_UP_MS);
+    await removeWorktree(this.place.commonDir, path, limit).catch(() =>
+      rm(path, { recursive: true, force: true }).catch(() => undefined),
+    );
+  }
+
+  async #removeEmptyFolders(): Promise<void> {
+    const { folder } = this.place;
+    for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
+  }
+}
+
+/** Whether a folder is a worktree at all, as far as one can see from outside. */
+function isLinked(path: string): boolean {
+  try {
+    return readdirSync(path).includes('.git');
+  } catch {
+    return false;
   }
 }
 
 /** Marks, in a workspace's own git folder, that its set-up has been done, and for what. */
 export const SETUP_DONE = 'landfast-setup';
-
-/** Drops the idle workspaces of a run, whoever left them; their files go with the folder. */
-export async function dropIdle(
-  commonDir: string,
-  folder: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names.filter((each) => each.startsWith(IDLE))) {
-    await dropWorktree(commonDir, join(folder, name), signal);
-  }
-}

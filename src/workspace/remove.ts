@@ -10,6 +10,7 @@ import { existsSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
+import { isWorkingTree } from '../git/git-dir.ts';
 import { headOf, isAncestor } from '../git/refs.ts';
 import { removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
@@ -26,7 +27,6 @@ import {
 } from './ground.ts';
 import { takeBack } from './inject.ts';
 import { keepWork } from './keep.ts';
-import { dropIdle } from './pool.ts';
 
 export type Removed =
   | { readonly kind: 'removed' }
@@ -53,9 +53,9 @@ export async function removeWorkspace(
       const ref = keptRef(ground.run, task);
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
-    // A failed task may be retried, and its branch must not be checked out elsewhere then.
-    const isDone = succeeded && left === 'pristine';
-    if (isDone && (await ground.pool.put(dir, runFolder(ground), signal))) {
+    const head = await headOf(dir, signal);
+    const pristine = left === 'pristine';
+    if (head !== null && (await ground.pool.put(dir, { commit: head, pristine }, signal))) {
       return { kind: 'removed' };
     }
   }
@@ -68,13 +68,22 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
   const { commonDir } = ground.repository;
   for (let slot = 0; slot < ground.plan.limits.gates; slot += 1) {
     const dir = gateDir(ground, slot);
-    if (existsSync(dir)) await removeWorktree(commonDir, dir, signal);
+    if (existsSync(dir) && !(await keepGate(ground, dir, signal))) {
+      await removeWorktree(commonDir, dir, signal);
+    }
   }
-  await dropIdle(commonDir, runFolder(ground), signal);
+  await ground.pool.settle(signal);
   await sweepRemoved(runFolder(ground), signal);
   await rmdir(runFolder(ground)).catch(() => undefined); // Kept workspaces keep it.
   for (const { id } of ground.plan.tasks) await removeEmptyParents(ground, id);
   await rmdir(workspacesFolder(ground)).catch(() => undefined);
+}
+
+/** The workspace of a gate is as good as that of a task. */
+async function keepGate({ pool }: Ground, dir: string, signal: AbortSignal): Promise<boolean> {
+  if (!(await isWorkingTree(dir)) || !(await pool.isWorthKeeping(dir))) return false;
+  const commit = await headOf(dir, signal);
+  return commit !== null && pool.put(dir, { commit, pristine: false }, signal);
 }
 
 /** A branch with slashes makes folders around its workspace. */

@@ -12,9 +12,9 @@ import { mergeWork } from '../../src/merge/land.ts';
 import { isResult, lostFrom } from '../../src/merge/proof.ts';
 import type { Event } from '../../src/model/event.ts';
 import { NO_MEMORY } from '../../src/workspace/ground.ts';
-import { Pool } from '../../src/workspace/pool.ts';
 import { planOf } from '../support/journal-builder.ts';
 import { landfast } from '../support/landfast.ts';
+import { testPool } from '../support/pool.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -148,7 +148,7 @@ test('work that a dead engine has landed is found, although its commits are othe
     run: 'r1',
     plan: { ...plan, landing },
     env: {},
-    pool: new Pool(0),
+    pool: testPool(repo, 0),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
   };

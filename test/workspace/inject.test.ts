@@ -1,6 +1,6 @@
 /** Folders of the user's in a workspace: what is there, and that nothing of it is ever committed. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,9 +10,9 @@ import type { InjectSpec } from '../../src/model/plan.ts';
 import { createWorkspace, type WorkspaceOrder } from '../../src/workspace/create.ts';
 import { type Ground, NO_MEMORY } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
-import { Pool } from '../../src/workspace/pool.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
+import { testPool } from '../support/pool.ts';
 import { writeFiles } from '../support/temp-dir.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -52,7 +52,7 @@ async function scene(
     run: 'r1',
     plan,
     env,
-    pool: new Pool(4),
+    pool: testPool(repo, 4),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
   };
@@ -252,11 +252,15 @@ test('a task that only reads sees tracked files as they are', async () => {
   expect([read('.conf/RULES.md'), read('.conf/local.json')]).toEqual(['ours\n', '{}\n']);
 });
 
-test('such a workspace is removed, never handed on', async () => {
+test('such a workspace is handed on without what was laid in', async () => {
   await using repo = await tempRepo({ files: { '.conf/RULES.md': 'ours\n' } });
   const { ground, dir } = await scene(repo);
   const effect = { task: 'a', succeeded: true, safe: [await repo.git('rev-parse', 'HEAD')] };
   expect(await removeWorkspace(ground, effect, repo.signal)).toEqual({ kind: 'removed' });
   expect(existsSync(dir)).toBe(false);
-  expect(await ground.pool.take(dir)).toBe(false);
+  const commit = effect.safe[0] ?? '';
+  const wanted = { dir, commit, branch: null, owner: null };
+  expect(await ground.pool.take(wanted, repo.signal)).toBe(true);
+  expect(readdirSync(dir).sort()).toEqual(['.conf', '.git']);
+  expect(readFileSync(join(dir, '.conf/RULES.md'), 'utf8')).toBe('ours\n');
 });

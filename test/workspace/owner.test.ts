@@ -8,9 +8,9 @@ import { openRepository } from '../../src/git/repository.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
 import { type Ground, NO_MEMORY, workspaceDir } from '../../src/workspace/ground.ts';
-import { Pool } from '../../src/workspace/pool.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from '../support/journal-builder.ts';
+import { testPool } from '../support/pool.ts';
 import { writeFiles } from '../support/temp-dir.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -35,7 +35,7 @@ async function groundOf(
     run,
     plan,
     env: {},
-    pool: new Pool(4),
+    pool: testPool(repo, 4),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
   };

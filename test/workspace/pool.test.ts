@@ -5,15 +5,17 @@ import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Suspension } from '../../src/base/suspension.ts';
+import { thisClaimant } from '../../src/cli/pooling.ts';
 import { openRepository } from '../../src/git/repository.ts';
+import { thisProcess } from '../../src/journal/lease.ts';
 import { openRunBranch } from '../../src/merge/run-branch.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
 import { type Ground, NO_MEMORY } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
-import { Pool } from '../../src/workspace/pool.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
 import { bareEnv } from '../support/landfast.ts';
+import { testPool } from '../support/pool.ts';
 import { type PlanRun, runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -78,6 +80,55 @@ test('a workspace in which nothing is left is the next one, and goes with the ru
   expect(await repo.git('worktree', 'list', '--porcelain')).not.toContain('repo.worktrees');
 });
 
+test('what a dead engine held is thrown away, and what a live one holds is left alone', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const folder = join(`${repo.dir}.worktrees`, '.pool');
+  const dead = Buffer.from(JSON.stringify({ ...thisProcess(), start: 'x:1' })).toString(
+    'base64url',
+  );
+  const live = thisClaimant().name;
+  for (const owner of [dead, live]) {
+    await repo.git('worktree', 'add', '-q', '--detach', join(folder, `.claim-${owner}.x`), commit);
+  }
+  const dir = join(repo.outside, 'one');
+  expect(await testPool(repo, 4).take(wanted(dir, commit), repo.signal)).toBe(false);
+  expect(readdirSync(folder)).toEqual([`.claim-${live}.x`]);
+  expect(await repo.git('worktree', 'list')).not.toContain(dead);
+});
+
+test.each([
+  ['another HEAD', 'git checkout -q --detach HEAD~0; git commit -q --allow-empty -m x'],
+  ['a changed index', 'echo x > x; git add x'],
+  ['a lock', 'touch "$(git rev-parse --git-path index.lock)"'],
+  ['a wrong registration', 'echo /nowhere/.git > "$(git rev-parse --git-dir)/gitdir"'],
+  ['no note', 'rm "$(git rev-parse --git-dir)/landfast-idle"'],
+  ['no git folder', 'rm -r "$(git rev-parse --git-dir)"'],
+])('an idle workspace with %s is thrown away', async (_, harm) => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const pool = testPool(repo, 4);
+  expect(await pool.add(commit, repo.signal)).toBe(true);
+  sh(join(pool.place.folder, '1'), harm);
+  const dir = join(repo.outside, 'one');
+  expect(await pool.take(wanted(dir, commit), repo.signal)).toBe(false);
+  expect(readdirSync(pool.place.folder)).toEqual([]);
+});
+
+test('many at once get one each, and the rest nothing', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const pools = [testPool(repo, 4), testPool(repo, 4)];
+  for (let n = 0; n < 3; n += 1) await pools[0]?.add(commit, repo.signal);
+  const takes = [1, 2, 3, 4, 5, 6].map((n) =>
+    pools[n % 2]?.take(wanted(join(repo.outside, `t${n}`), commit), repo.signal),
+  );
+  expect((await Promise.all(takes)).filter((taken) => taken === true)).toHaveLength(3);
+  expect(readdirSync(repo.outside).filter((name) => /^t\d$/.test(name))).toHaveLength(3);
+});
+
+const wanted = (dir: string, commit: string) => ({ dir, commit, branch: null, owner: null });
+
 const sawIn = (run: PlanRun, task: string): readonly string[] =>
   run.of('attempt.finished', task)[0]?.text.split('\n') ?? [];
 
@@ -127,7 +178,7 @@ async function groundOf(repo: TempRepo): Promise<Ground> {
     run: 'r1',
     plan: planOf([{ id: 'one' }, { id: 'two' }], { gates: [] }),
     env: bareEnv(repo.outside),
-    pool: new Pool(4),
+    pool: testPool(repo, 4),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
   };

@@ -9,9 +9,9 @@ import type { RadarEvent } from '../../src/model/event.ts';
 import { fold } from '../../src/model/fold.ts';
 import type { RunState } from '../../src/model/state.ts';
 import { type Ground, NO_MEMORY, workspaceDir } from '../../src/workspace/ground.ts';
-import { Pool } from '../../src/workspace/pool.ts';
 import { Radar } from '../../src/workspace/radar/radar.ts';
 import { planOf, type TaskInput } from '../support/journal-builder.ts';
+import { testPool } from '../support/pool.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\n';
@@ -35,7 +35,12 @@ async function scene(tasks: readonly TaskInput[]): Promise<Scene> {
   const opened = await openRepository(repo.dir, repo.signal);
   if (opened.kind !== 'repository') throw new Error('there is a repository');
   const { repository } = opened;
-  const parts = { env: {}, pool: new Pool(0), suspension: new Suspension(), verdicts: NO_MEMORY };
+  const parts = {
+    env: {},
+    pool: testPool(repo, 0),
+    suspension: new Suspension(),
+    verdicts: NO_MEMORY,
+  };
   const ground: Ground = { repository, run: 'r1', plan, ...parts };
   for (const { id } of tasks) {
     const dir = workspaceDir(ground, id);

@@ -6,7 +6,7 @@
  */
 
 import { NO_SANDBOX, type Plan, type SandboxSpec } from '../../model/plan.ts';
-import { lowerDisk, lowerGate, lowerNotify } from '../formats/native/lower.ts';
+import { lowerDisk, lowerGate, lowerNotify, poolWords } from '../formats/native/lower.ts';
 import type { Config } from './schema.ts';
 
 /** The plan with what its own text could not say. */
@@ -17,7 +17,7 @@ export function complete(plan: Plan, config: Config): Plan {
   return {
     ...plan,
     gates,
-    workspace: { ...plan.workspace, ...preparation(plan.workspace, config.workspace ?? {}) },
+    workspace: preparation(plan.workspace, config.workspace ?? {}),
     // A gate that nobody asks would be a promise that is not kept.
     landing: isGated ? { ...plan.landing, verify: 'each' } : plan.landing,
     limits: {
@@ -34,9 +34,10 @@ export function complete(plan: Plan, config: Config): Plan {
 function preparation(
   own: Plan['workspace'],
   configured: NonNullable<Config['workspace']>,
-): Pick<Plan['workspace'], 'setup' | 'setupKey' | 'copy'> {
+): Plan['workspace'] {
   const { setup = [], setup_key: setupKey = [], copy = [] } = configured;
   return {
+    ...poolWords(configured),
     ...(own.setup.length > 0 ? own : { ...own, setup, setupKey }),
     copy: [...new Set([...own.copy, ...copy])],
   };

@@ -31,6 +31,9 @@ export function sectionWords(plan: Plan): Words {
       dir: workspace.dir,
       keep: workspace.keep,
       exclude: workspace.exclude,
+      pool: workspace.pool,
+      pool_disk: workspace.poolDisk,
+      keep_files: workspace.keepFiles,
       inject: workspace.inject.map(injectWords),
     },
     gates: plan.gates.map(({ timeoutMs, name, run, ...rest }) => ({

@@ -121,14 +121,13 @@ function lowerServer({ command, env, url }: NonNullable<Wishes['mcp']>[string]):
   return url === undefined ? { command: command ?? [], env: env ?? {} } : { url };
 }
 
-function lowerWorkspace(
-  { setup, setup_key, copy, dir, keep, exclude, inject }: NonNullable<NativePlan['workspace']>,
-  home: string,
-): WorkspaceSpec {
+function lowerWorkspace(given: NonNullable<NativePlan['workspace']>, home: string): WorkspaceSpec {
+  const { setup, setup_key, copy, dir, keep, exclude, inject } = given;
   return {
     setup: setup ?? [],
     setupKey: setup_key ?? [],
     copy: copy ?? [],
+    ...poolWords(given),
     ...present(
       'dir',
       dir?.replace(/^~(?=\/|$)/, () => home),
@@ -141,6 +140,17 @@ function lowerWorkspace(
       skip: skip ?? [],
       blank: blank ?? [],
     })),
+  };
+}
+
+/** How workspaces are used again. */
+export function poolWords(
+  given: NonNullable<NativePlan['workspace']>,
+): Pick<WorkspaceSpec, 'pool' | 'poolDisk' | 'keepFiles'> {
+  return {
+    ...present('pool', given.pool),
+    ...present('poolDisk', given.pool_disk),
+    ...present('keepFiles', given.keep_files),
   };
 }
 

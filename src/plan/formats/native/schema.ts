@@ -112,6 +112,9 @@ export const workspaceSchema = z.strictObject({
   dir: place.optional(),
   keep: flag.optional(),
   exclude: texts.optional(),
+  pool: count(0, 256).optional(),
+  pool_disk: size.optional(),
+  keep_files: texts.optional(),
   inject: z.array(injectSchema).optional(),
 });
 

@@ -1,0 +1,161 @@
+/**
+ * `landfast pool`: the workspaces that wait for a task: shows them, makes some ahead of a run, or
+ * lets them go.
+ */
+
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../../base/errors.ts';
+import { Group } from '../../base/group.ts';
+import { headOf } from '../../git/refs.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { WorkspaceSpec } from '../../model/plan.ts';
+import { count } from '../../report/format.ts';
+import { jsonText } from '../../report/json.ts';
+import { type PoolRow, type PoolView, poolText } from '../../report/pool.ts';
+import { claims, isTrusted, readIdle } from '../../workspace/idle.ts';
+import type { Pool } from '../../workspace/pool.ts';
+import { loadConfiguration } from '../config-files.ts';
+import { EXIT } from '../main.ts';
+import { findPlace } from '../place.ts';
+import { poolOf } from '../pooling.ts';
+import { requireRepository } from '../survey.ts';
+
+export interface PoolFlags {
+  readonly projectDir: string;
+  readonly json?: boolean;
+}
+
+const LIMIT_MS = 30 * 60_000;
+/** Registering is one at a time; filling the files keeps a disk busy with a few. */
+const AT_ONCE = 4;
+
+/** Shows what waits. */
+export async function status(flags: PoolFlags): Promise<number> {
+  const { pool, repository, signal } = await open(flags);
+  show(await viewOf(pool, repository, signal), flags);
+  return EXIT.ok;
+}
+
+/** Makes as many as are missing for `wanted`, at the current head. */
+export async function warm(wanted: number | undefined, flags: PoolFlags): Promise<number> {
+  const { pool, repository, signal } = await open(flags);
+  const { later, most } = pool.place;
+  if (most === 0) throw new UserError('The pool is off: workspace.pool is 0.');
+  if (wanted !== undefined && wanted > most) {
+    throw new UserError(
+      `There is room for ${most} workspaces.`,
+      `For more: landfast config set workspace.pool ${wanted}`,
+    );
+  }
+  const head = await headOf(repository.dir, signal);
+  if (head === null) throw new UserError('Nothing is committed yet: there is nothing to fill in.');
+  await pool.repair(signal);
+  const there = (await pool.idle()).filter(({ note }) => note !== null).length;
+  const missing = Math.max(0, (wanted ?? later) - there);
+  const made = await makeAll(pool, { head, missing, quiet: flags.json === true }, signal);
+  show(await viewOf(pool, repository, signal), flags);
+  if (made === missing) return EXIT.ok;
+  console.error(`landfast: ${count(missing - made, 'workspace')} could not be kept ready.`);
+  return EXIT.failed;
+}
+
+/** Removes what waits. */
+export async function drain(flags: PoolFlags): Promise<number> {
+  const { pool, signal } = await open(flags);
+  const slots = (await pool.idle()).map(({ slot }) => slot);
+  const removed = await pool.drain(slots, signal);
+  if (flags.json === true) process.stdout.write(jsonText({ removed }));
+  else console.log(`Removed: ${count(removed, 'workspace')}.`);
+  return EXIT.ok;
+}
+
+async function makeAll(
+  pool: Pool,
+  order: { readonly head: string; readonly missing: number; readonly quiet: boolean },
+  signal: AbortSignal,
+): Promise<number> {
+  let [begun, made] = [0, 0];
+  const group = new Group(signal);
+  const work = async (running: AbortSignal): Promise<void> => {
+    while (begun < order.missing) {
+      begun += 1;
+      if (!(await pool.add(order.head, running))) return;
+      made += 1;
+      if (!order.quiet) console.error(`${made} of ${order.missing}`);
+    }
+  };
+  for (let each = 0; each < AT_ONCE; each += 1) group.start(work);
+  await group.settle();
+  return made;
+}
+
+interface Opened {
+  readonly pool: Pool;
+  readonly repository: Repository;
+  readonly signal: AbortSignal;
+}
+
+/** The pool as the configuration bounds it; a plan may have bounds, and a folder, of its own. */
+async function open({ projectDir }: PoolFlags): Promise<Opened> {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const place = await findPlace(projectDir, signal);
+  const repository = requireRepository(place);
+  const configuration = loadConfiguration(place.dir);
+  if (configuration === null) throw new UserError('The configuration cannot be used.');
+  const { workspace = {}, limits = {}, worktree_dir } = configuration.config;
+  const dir = (workspace.dir ?? worktree_dir)?.replace(/^~(?=\/|$)/, () => homedir());
+  const spec: WorkspaceSpec = {
+    setup: [],
+    setupKey: [],
+    copy: [],
+    inject: [],
+    ...(dir === undefined ? {} : { dir }),
+    ...(workspace.pool === undefined ? {} : { pool: workspace.pool }),
+    ...(workspace.pool_disk === undefined ? {} : { poolDisk: workspace.pool_disk }),
+  };
+  const bounds = {
+    workers: limits.workers ?? DEFAULT_WORKERS,
+    ...(limits.disk === undefined ? {} : { diskBytes: limits.disk }),
+  };
+  return {
+    pool: poolOf({ repository, plan: { workspace: spec, limits: bounds } }),
+    repository,
+    signal,
+  };
+}
+
+/** As a native plan has it. */
+const DEFAULT_WORKERS = 4;
+
+async function viewOf(pool: Pool, repository: Repository, signal: AbortSignal): Promise<PoolView> {
+  const { folder, later, disk } = pool.place;
+  const head = await headOf(repository.dir, signal);
+  const now = Date.now();
+  const idle = await Promise.all(
+    (await pool.idle()).map(async ({ slot, note }): Promise<PoolRow> => {
+      const path = join(folder, `${slot}`);
+      if (note === null || !(await isTrusted(path, path, note))) return unknown(path, 'broken');
+      const { commit, files, bytes, at } = note;
+      const idle_sec = Math.round((now - at) / 1000);
+      return { path, state: 'idle', commit, at_head: commit === head, idle_sec, files, bytes };
+    }),
+  );
+  const claimed = await Promise.all(
+    claims(folder).map(async ({ path }): Promise<PoolRow> => {
+      const note = await readIdle(path);
+      return { ...unknown(path, 'claimed'), commit: note?.commit ?? null };
+    }),
+  );
+  const workspaces = [...idle, ...claimed];
+  const bytes = workspaces.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
+  return { folder, most: later, disk, bytes, workspaces };
+}
+
+function unknown(path: string, state: PoolRow['state']): PoolRow {
+  return { path, state, commit: null, at_head: false, idle_sec: null, files: null, bytes: null };
+}
+
+function show(view: PoolView, { json }: PoolFlags): void {
+  process.stdout.write(json === true ? jsonText(view) : poolText(view));
+}

@@ -1,0 +1,54 @@
+/** The pool of a repository's workspaces, as its plan bounds it and this process claims from it. */
+
+import type { Repository } from '../git/repository.ts';
+import { isAlive, type Owner, thisHost, thisProcess } from '../journal/lease.ts';
+import type { LimitsSpec, WorkspaceSpec } from '../model/plan.ts';
+import { poolFolder } from '../workspace/ground.ts';
+import type { Claimant } from '../workspace/idle.ts';
+import { Pool } from '../workspace/pool.ts';
+
+/** Work that waits to land keeps its workspace, so there are more of them than workers. */
+const IDLE_PER_WORKER = 4;
+/** Unless the user says otherwise, no more than these wait for a later run. */
+const MOST_LATER = 16;
+/** What of the disk that runs may take is left to those that wait. */
+const DISK_SHARE = 0.25;
+
+/** The pool that a plan's run shares with all runs of the repository. */
+export function poolOf(of: {
+  readonly repository: Repository;
+  readonly plan: {
+    readonly workspace: WorkspaceSpec;
+    readonly limits: Pick<LimitsSpec, 'workers' | 'diskBytes'>;
+  };
+}): Pool {
+  const { limits, workspace } = of.plan;
+  const { pool, poolDisk, keepFiles = [] } = workspace;
+  const later = pool ?? Math.min(limits.workers, MOST_LATER);
+  return new Pool({
+    commonDir: of.repository.commonDir,
+    folder: poolFolder(of),
+    most: pool === 0 ? 0 : Math.max(later, IDLE_PER_WORKER * limits.workers),
+    later,
+    small: pool !== undefined,
+    disk: poolDisk ?? (limits.diskBytes === undefined ? null : limits.diskBytes * DISK_SHARE),
+    keepFiles,
+    me: thisClaimant(),
+  });
+}
+
+/** This process, by pid and start: a later one with the same pid is not mistaken for it. */
+export function thisClaimant(): Claimant {
+  const encode = (owner: Owner): string => Buffer.from(JSON.stringify(owner)).toString('base64url');
+  return {
+    name: encode(thisProcess()),
+    isAlive: (name) => {
+      try {
+        const owner = JSON.parse(Buffer.from(name, 'base64url').toString()) as Owner;
+        return owner.host !== thisHost() || isAlive(owner);
+      } catch {
+        return false; // Nobody of ours has written that.
+      }
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * What a worktree's index says about itself, read from the file: no process is needed.
+ *
+ *   I1. `plain` is said only of an index whose every entry git looks at: none is assumed to be
+ *       unchanged, skipped, or merely intended, and none stands for a whole folder.
+ *   I2. Forms that are not read here (version 4, a split index) are `unknown`: ask git.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** An index as it lies on the disk. */
+export interface IndexFile {
+  readonly form: 'plain' | 'flagged' | 'unknown';
+  readonly files: number;
+  /** What the files take on the disk, in whole blocks; 0 where that is not known. */
+  readonly bytes: number;
+  /** Whether one of the entries is a submodule. */
+  readonly hasSubmodule: boolean;
+}
+
+const HEADER_BYTES = 12;
+const MODE_AT = 24;
+const SIZE_AT = 36;
+/** Before the hash: times, device, inode, mode, owner, size. The hash follows, then the flags. */
+const STAT_BYTES = 40;
+const ASSUME_VALID = 0x8000;
+const EXTENDED = 0x4000;
+const STAGES = 0x3000;
+const SUBMODULE = 0o160000;
+const BLOCK_BYTES = 4096;
+
+/** Reads the index of a git folder; null where there is none, or it is no index. */
+export function readIndexFile(gitDir: string): IndexFile | null {
+  let index: Buffer;
+  try {
+    index = readFileSync(join(gitDir, 'index'));
+  } catch {
+    return null;
+  }
+  if (index.length < HEADER_BYTES || index.toString('latin1', 0, 4) !== 'DIRC') return null;
+  const unknown = { form: 'unknown', bytes: 0, hasSubmodule: false } as const;
+  const files = index.readUInt32BE(8);
+  if (index.readUInt32BE(4) > 3) return { ...unknown, files };
+  return scan(index, 20) ?? scan(index, 32) ?? { ...unknown, files };
+}
+
+/** Null where the entries do not fit to hashes of that length. */
+function scan(index: Buffer, hashBytes: number): IndexFile | null {
+  const files = index.readUInt32BE(8);
+  let at = HEADER_BYTES;
+  let isPlain = true;
+  let hasSubmodule = false;
+  let bytes = 0;
+  for (let left = files; left > 0; left -= 1) {
+    const flagsAt = at + STAT_BYTES + hashBytes;
+    if (flagsAt + 2 > index.length) return null;
+    if ((index.readUInt16BE(flagsAt) & (ASSUME_VALID | EXTENDED | STAGES)) !== 0) isPlain = false;
+    hasSubmodule ||= index.readUInt32BE(at + MODE_AT) === SUBMODULE;
+    bytes += Math.ceil(index.readUInt32BE(at + SIZE_AT) / BLOCK_BYTES) * BLOCK_BYTES;
+    const end = index.indexOf(
+      0,
+      flagsAt + ((index.readUInt16BE(flagsAt) & EXTENDED) === 0 ? 2 : 4),
+    );
+    if (end === -1) return null;
+    at += Math.floor((end - at) / 8 + 1) * 8; // Names are padded with one to eight NULs.
+  }
+  if (at > index.length - hashBytes) return null;
+  const isSplit = index.toString('latin1', at, at + 4) === 'link';
+  const form = isSplit ? 'unknown' : isPlain ? 'plain' : 'flagged';
+  return { form, files, bytes, hasSubmodule };
+}

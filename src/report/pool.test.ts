@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { type PoolView, poolText, sizeText } from './pool.ts';
+
+const EMPTY: PoolView = { folder: '/w/.pool', most: 4, disk: null, bytes: 0, workspaces: [] };
+
+test('an empty pool says how far it may grow', () => {
+  expect(poolText(EMPTY)).toBe('No workspace waits; at most 4 stay for later runs.\n');
+  expect(poolText({ ...EMPTY, most: 0 })).toBe('No workspace waits; the pool is off.\n');
+});
+
+test('each workspace has its state, commit, age, size and place', () => {
+  const idle = {
+    path: '/w/.pool/1',
+    state: 'idle',
+    commit: 'a'.repeat(40),
+    at_head: true,
+    idle_sec: 90,
+    files: 3,
+    bytes: 3 * 1024 ** 2,
+  } as const;
+  const broken = { path: '/w/.pool/2', state: 'broken', commit: null, at_head: false } as const;
+  const unknown = { idle_sec: null, files: null, bytes: null };
+  const view = { ...EMPTY, disk: 1024 ** 3, bytes: idle.bytes };
+  expect(poolText({ ...view, workspaces: [idle, { ...broken, ...unknown }] })).toBe(
+    [
+      'idle    aaaaaaaa (head)  1m 30s  3.0 MB  /w/.pool/1',
+      'broken                                   /w/.pool/2',
+      '2 workspaces, 3.0 MB of 1.0 GB; at most 4 stay for later runs.',
+      '',
+    ].join('\n'),
+  );
+});
+
+test.each([
+  [0, '0 B'],
+  [1023, '1023 B'],
+  [1024, '1.0 KB'],
+  [20 * 1024 ** 3, '20 GB'],
+])('%i bytes are %s', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});

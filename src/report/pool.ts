@@ -1,0 +1,59 @@
+/** What `landfast pool status` shows: the workspaces that wait for a task, and what they take. */
+
+import { brief } from './clean.ts';
+import { columns, count, durationText, PLAIN_INK, shortSha } from './format.ts';
+
+/** One workspace of the pool, for programs. */
+export interface PoolRow {
+  readonly path: string;
+  /**
+   *   idle    waits for a task                 claimed  a process is moving it just now
+   *   broken  not what it should be: the next run throws it away
+   */
+  readonly state: 'idle' | 'claimed' | 'broken';
+  /** What it holds; null where that is not known. */
+  readonly commit: string | null;
+  /** Whether that is what a run would start from now. */
+  readonly at_head: boolean;
+  readonly idle_sec: number | null;
+  readonly files: number | null;
+  readonly bytes: number | null;
+}
+
+/** The pool, and how far it may grow. */
+export interface PoolView {
+  readonly folder: string;
+  /** How many stay for later runs. */
+  readonly most: number;
+  readonly disk: number | null;
+  readonly bytes: number;
+  readonly workspaces: readonly PoolRow[];
+}
+
+/** The list for people. */
+export function poolText({ workspaces, most, disk, bytes }: PoolView): string {
+  const room = disk === null ? '' : ` of ${sizeText(disk)}`;
+  const limit = most === 0 ? 'the pool is off' : `at most ${most} stay for later runs`;
+  if (workspaces.length === 0) return `No workspace waits; ${limit}.\n`;
+  const rows = workspaces.map((row) =>
+    [
+      row.state,
+      row.commit === null ? '' : `${shortSha(row.commit)}${row.at_head ? ' (head)' : ''}`,
+      row.idle_sec === null ? '' : durationText(row.idle_sec * 1000),
+      row.bytes === null ? '' : sizeText(row.bytes),
+      brief(row.path, 300),
+    ].map((text) => ({ text })),
+  );
+  const total = `${count(workspaces.length, 'workspace')}, ${sizeText(bytes)}${room}; ${limit}.`;
+  return `${[...columns(rows, PLAIN_INK), total].join('\n')}\n`;
+}
+
+/** `1.5 GB`, `20 MB`; a step is 1024. */
+export function sizeText(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let amount = bytes;
+  let unit = 0;
+  for (; amount >= 1024 && unit < units.length - 1; unit += 1) amount /= 1024;
+  const digits = amount < 10 && unit > 0 ? 1 : 0;
+  return `${amount.toFixed(digits)} ${units[unit]}`;
+}

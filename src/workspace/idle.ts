@@ -1,0 +1,153 @@
+/**
+ * idle: the workspaces that wait for a task, as they lie on the disk, and how one is claimed.
+ *
+ *     <workspaces>/.pool/<n>              waits; its HEAD is detached and it holds a commit's files
+ *     <workspaces>/.pool/.claim-<owner>…  one process has it in its hands
+ *
+ *   D1. A folder is claimed by renaming it, which only one process can do: no lock is needed, and
+ *       none can be left behind. The claim names its process, so that one of a dead process is
+ *       known as such.
+ *   D2. What an idle workspace is, is written down in its git folder (`landfast-idle`) before it is
+ *       idle, and deleted when a task has it. Without that note, or where anything differs from it,
+ *       it is not trusted.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gitDirOf } from '../git/git-dir.ts';
+import { readIndexFile } from '../git/index-file.ts';
+import { placeTold } from '../git/worktree.ts';
+import type { Sha } from '../model/plan.ts';
+
+/** What is known of an idle workspace. */
+export interface Idle {
+  readonly commit: Sha;
+  readonly files: number;
+  readonly bytes: number;
+  /** When it became idle. */
+  readonly at: number;
+  /** Somebody asked for it ahead of a run: it stays, however small the repository is. */
+  readonly asked: boolean;
+  /** The index as it was left: its inode, size and time. */
+  readonly index: string;
+}
+
+/** A process that claims workspaces, and how to tell whether another one still lives. */
+export interface Claimant {
+  /** In letters that can be part of a file's name, without a dot. */
+  readonly name: string;
+  isAlive(name: string): boolean;
+}
+
+const NOTE = 'landfast-idle';
+const CLAIM = '.claim-';
+
+/** The numbers of the idle workspaces in a pool's folder. */
+export function idleSlots(folder: string): readonly number[] {
+  return namesIn(folder)
+    .filter((name) => /^[1-9]\d*$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** The claims of processes that are not there any more. */
+export function deadClaims(folder: string, me: Claimant): readonly string[] {
+  return claims(folder)
+    .filter(({ owner }) => owner !== me.name && !me.isAlive(owner))
+    .map(({ path }) => path);
+}
+
+/** All claims in a pool's folder, and whose they are. */
+export function claims(
+  folder: string,
+): readonly { readonly path: string; readonly owner: string }[] {
+  return namesIn(folder)
+    .filter((name) => name.startsWith(CLAIM))
+    .map((name) => ({
+      path: join(folder, name),
+      owner: name.slice(CLAIM.length).replace(/\..*$/, ''),
+    }));
+}
+
+/** Claims an idle workspace: where it is from now on, or null if another process was faster. */
+export async function claimSlot(
+  folder: string,
+  slot: number,
+  me: Claimant,
+): Promise<string | null> {
+  const place = newClaim(folder, me);
+  return rename(join(folder, String(slot)), place).then(
+    () => place,
+    () => null,
+  );
+}
+
+/** A folder that is nobody else's, for a workspace in the hands of a process. */
+export function newClaim(folder: string, me: Claimant): string {
+  return join(folder, `${CLAIM}${me.name}.${randomUUID()}`);
+}
+
+/** What is written down of a workspace; null where that is nothing, or cannot be read. */
+export async function readIdle(dir: string): Promise<Idle | null> {
+  if (!existsSync(join(dir, '.git'))) return null;
+  try {
+    return JSON.parse(readFileSync(join(await gitDirOf(dir), NOTE), 'utf8')) as Idle;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes down what a workspace is that is about to be idle. */
+export async function noteIdle(
+  dir: string,
+  what: { readonly commit: Sha; readonly extra: number; readonly asked: boolean },
+): Promise<Idle | null> {
+  const gitDir = await gitDirOf(dir);
+  const index = readIndexFile(gitDir);
+  if (index === null) return null;
+  const { commit, asked, extra } = what;
+  const bytes = index.bytes + statSync(join(gitDir, 'index')).size + extra;
+  const print = indexPrint(gitDir);
+  const idle = { commit, files: index.files, bytes, at: Date.now(), asked, index: print };
+  await writeFile(join(gitDir, NOTE), JSON.stringify(idle satisfies Idle));
+  return idle;
+}
+
+/** Forgets that a workspace was idle. */
+export async function forgetIdle(dir: string): Promise<void> {
+  await rm(join(await gitDirOf(dir), NOTE), { force: true });
+}
+
+/** Whether a claimed workspace, which was in `slot`, is what its note says. */
+export async function isTrusted(claimed: string, slot: string, idle: Idle): Promise<boolean> {
+  const gitDir = await gitDirOf(claimed);
+  const head = textIn(gitDir, 'HEAD').trim();
+  const isWhole = head === idle.commit && indexPrint(gitDir) === idle.index;
+  const isLocked = ['index.lock', 'HEAD.lock', 'locked'].some((name) =>
+    existsSync(join(gitDir, name)),
+  );
+  return isWhole && !isLocked && (await placeTold(claimed)) === slot;
+}
+
+function indexPrint(gitDir: string): string {
+  const now = statSync(join(gitDir, 'index'), { throwIfNoEntry: false, bigint: true });
+  return now === undefined ? '' : `${now.ino} ${now.size} ${now.mtimeNs}`;
+}
+
+function textIn(gitDir: string, name: string): string {
+  try {
+    return readFileSync(join(gitDir, name), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
