@@ -37,7 +37,7 @@ function brokenPipe(): void {
 /** Runs one command line and answers with its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   let code: number = EXIT.ok;
-  const program = describe((command) => async (...given: unknown[]) => {
+  const program = describeProgram((command) => async (...given: unknown[]) => {
     code = await command(...given);
   });
   try {
@@ -52,11 +52,13 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function describe(wrap: Wrap): Command {
+/** All that can be said on the command line; `wrap` is put around whatever answers. */
+export function describeProgram(wrap: Wrap): Command {
   const program = new Command('landfast')
     .description('Runs many coding agents in parallel on one git repository and lands their work.')
     .version(process.env.LANDFAST_VERSION ?? 'development', '--version')
     .exitOverride()
+    .showHelpAfterError('  landfast --help and landfast COMMAND --help say what there is.')
     .configureHelp({ showGlobalOptions: true })
     .option('-C, --project-dir <dir>', 'work on the repository of this folder', '.')
     .addHelpText('after', EXIT_CODES);

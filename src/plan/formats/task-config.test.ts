@@ -210,6 +210,11 @@ test('settings take effect and tasks keep their branches, titles and hints', () 
   `);
 });
 
+test('~ in worktree_dir is the home of the user', () => {
+  const text = FILE.replace('worktree_dir: ../trees', 'worktree_dir: ~/trees');
+  expect(planOf(text).workspace.dir).toBe('/home/ada/trees');
+});
+
 test('what the file says wins over the configuration, and flags win over both', () => {
   const config: PlanFiles['config'] = {
     worktree_dir: '../elsewhere',

@@ -68,7 +68,10 @@ export function lower(file: TaskConfig, input: PlanInput, name: string): Plan {
       setup: config.workspace?.setup ?? [],
       setupKey: config.workspace?.setup_key ?? [],
       copy: config.workspace?.copy ?? [],
-      dir: settings?.worktree_dir ?? config.worktree_dir ?? WORKTREES,
+      dir: (settings?.worktree_dir ?? config.worktree_dir ?? WORKTREES).replace(
+        /^~(?=\/|$)/,
+        () => input.home,
+      ),
       ...(settings?.auto_cleanup === false ? { keep: true } : {}),
       inject: [],
     },
