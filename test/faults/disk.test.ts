@@ -28,7 +28,8 @@ test('a full disk: the run stops and says so, what was recorded is safe, and it 
   await using repo = there;
   if (repo === null) return skip(why);
   const two = { needs: ['one'], prompt: `echo 2 > two.txt; ${FILL}` };
-  const ended = await begin(repo, { tasks: { one: 'echo 1 > one.txt', two } }).ended;
+  const more = { limits: { workers: 1, disk_free: 0 } }; // Else it would wait for room beforehand.
+  const ended = await begin(repo, { more, tasks: { one: 'echo 1 > one.txt', two } }).ended;
   expectTold(ended, 3, 'the disk is full. What was recorded before is safe.', 'Free some space');
   const status = await landfast(['status'], { cwd: repo.dir });
   expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/one +landed/) });
