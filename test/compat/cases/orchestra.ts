@@ -90,7 +90,7 @@ export const ORCHESTRA: readonly CompatCase[] = [
     id: 'R35',
     what: 'cleanup --all beside a running agent',
     verdict: 'fixed',
-    note: 'a live run is left alone until it is cancelled; what goes is held by a backup ref',
+    note: 'with --cancel the run is ended first, once confirmed; what goes is held by a backup ref',
   },
   { id: 'R37', what: 'spawn by HTTP', verdict: 'declined', note: WEB },
   { id: 'R38', what: 'spawn by HTTP without tasks', verdict: 'declined', note: WEB },
