@@ -9,7 +9,8 @@
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
  */
 
-import type { AttemptEffect, Heard, Meanwhile } from '../model/effect.ts';
+import { doerName } from '../model/doer.ts';
+import type { AttemptEffect, Heard, Meanwhile, Tried } from '../model/effect.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Answer, TaskSpec } from '../model/plan.ts';
@@ -19,7 +20,10 @@ import { conflictStory, gateStory } from './rework.ts';
 
 /** What is known when an attempt begins. */
 export interface PromptContext
-  extends Pick<AttemptEffect, 'attempt' | 'start' | 'before' | 'heard' | 'meanwhile' | 'foreseen'> {
+  extends Pick<
+    AttemptEffect,
+    'attempt' | 'start' | 'before' | 'heard' | 'meanwhile' | 'foreseen' | 'tried'
+  > {
   /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
   readonly prose: boolean;
 }
@@ -28,7 +32,8 @@ export interface PromptContext
 export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   if (!context.prose) return task.prompt;
   const { attempt, start, before } = context;
-  const past = before === null ? [] : [story(before, context.meanwhile)];
+  const others = (context.tried ?? []).map(triedBy);
+  const past = [...others, ...(before === null ? [] : [story(before, context.meanwhile)])];
   if (start.kind !== 'fresh' || before !== null) past.push(leftovers(task, start));
   if (context.foreseen !== undefined) past.push(...foretold(context.foreseen));
   const resumed = start.kind !== 'fresh' && start.session !== null;
@@ -37,6 +42,12 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
     : [...context.heard.flatMap(told), ...work(task)];
   if (!resumed && past.length > 0) sections.push(`# Before this attempt (${attempt})`, ...past);
   return `${sections.join('\n\n')}\n`;
+}
+
+/** What the task was tried with before. */
+function triedBy({ by, times, failure }: Tried): string {
+  const often = times === 1 ? 'once' : `${times} times`;
+  return `${doerName(by)} has tried this ${often} without success; the last time: ${failure.kind}.`;
 }
 
 function work(task: TaskSpec): readonly string[] {

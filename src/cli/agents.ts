@@ -5,8 +5,9 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Agent } from '../agents/agent.ts';
 import { AGENT_NAMES, findAgent } from '../agents/index.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
+import { doerName, doersOf, doneBy, isSameDoer } from '../model/doer.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
-import type { AgentsKnown } from '../schedule/decide.ts';
+import type { AgentsKnown } from '../schedule/retry.ts';
 import { unmetWishes } from './abilities.ts';
 
 /** The agent of that name, or an error that lists those there are. */
@@ -33,6 +34,10 @@ export function executable(path: string | undefined): string | null {
 /** Checks that every agent of the plan can do what its tasks ask for. */
 export function requireAbilities(plan: Plan): void {
   for (const task of plan.tasks) {
+    requireFallbacks(task);
+    requireFork(plan, task);
+  }
+  for (const task of plan.tasks.flatMap(everyWay)) {
     const agent = agentNamed(task.agent);
     const unmet = unmetWishes(task, agent);
     if (unmet.length > 0) {
@@ -41,12 +46,36 @@ export function requireAbilities(plan: Plan): void {
         `Leave it out, or choose another agent; \`landfast agents\` shows what each can do.`,
       );
     }
-    requireFork(plan, task);
     if (agent.can.anyCommand && task.options.command.length === 0) {
       const example = 'command: [my-agent, --headless]';
       throw new UserError(`Task ${task.id} does not say which program to run.`, `Add ${example}`);
     }
   }
+}
+
+/** The task as each of its doers is asked to do it; only the first can begin with a session. */
+function everyWay(task: TaskSpec): readonly TaskSpec[] {
+  const { forks: _, ...unforked } = task;
+  return [task, ...(task.fallbacks ?? []).map((by) => doneBy(unforked, by))];
+}
+
+/** Fallbacks are for work in prose, and each is another one. */
+function requireFallbacks(task: TaskSpec): void {
+  if (task.fallbacks === undefined) return;
+  const doers = doersOf(task);
+  const script = doers.find(({ agent }) => !agentNamed(agent).can.prose);
+  if (script !== undefined) {
+    throw new UserError(
+      `Task ${task.id} has fallbacks, but ${script.agent} is no coding agent.`,
+      'A script cannot stand in for an agent, nor an agent for a script: leave it out.',
+    );
+  }
+  const twice = doers.find((one, i) => doers.findIndex((other) => isSameDoer(one, other)) < i);
+  if (twice === undefined) return;
+  throw new UserError(
+    `Task ${task.id} falls back to ${doerName(twice)}, which has tried it before.`,
+    'Name each agent and model once.',
+  );
 }
 
 /** A session can be forked only when its task is over, and only by its own kind of agent. */
@@ -63,7 +92,7 @@ function requireFork(plan: Plan, { id, forks, needs, agent }: TaskSpec): void {
 /** Checks before anything starts that every agent of the plan can be run. */
 export function requireAgents(plan: Plan, executableOf: (agent: string) => string | null): void {
   requireAbilities(plan);
-  for (const task of plan.tasks) {
+  for (const task of plan.tasks.flatMap(everyWay)) {
     const { program } = agentNamed(task.agent);
     const file = fileOf(task, executableOf(task.agent));
     if (file === null || findProgram(file) !== null) continue;

@@ -12,7 +12,7 @@ import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { actionOf } from '../report/action.ts';
 import { STALE_MS } from '../report/task-view.ts';
-import { dueAt } from '../schedule/decide.ts';
+import { waitsOf } from '../schedule/decide.ts';
 import { wantsColor } from '../ui/color.ts';
 import { frame } from '../ui/live.ts';
 import { Painter } from '../ui/paint.ts';
@@ -66,8 +66,9 @@ function plainScreen({ before, quiet, lines = 'stderr' }: ScreenOptions): Screen
       for (const entry of entries) {
         state = apply(state, entry);
         const known = state;
-        const retryAt = (task: TaskState) => dueAt(known, task, agentsKnown);
-        const line = plainLine(entry, known, { clock, retryAt });
+        const waitOf = ({ spec }: TaskState) =>
+          waitsOf(known, entry.at, agentsKnown).get(spec.id) ?? null;
+        const line = plainLine(entry, known, { clock, waitOf });
         if (line !== null && !quiet) out.write(`${line}\n`);
       }
     },
@@ -88,10 +89,10 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
     if (state === null) return [];
     const known = state;
     const { columns: width = 80, rows: height = 24 } = process.stderr;
-    const retryAt = (task: TaskState) => dueAt(known, task, agentsKnown);
     const now = state.finishedAt ?? Date.now();
+    const waits = waitsOf(known, now, agentsKnown);
     const size = { width, height: height - 1 };
-    return frame({ run, state, now, ...size, actions, color, retryAt, hearing });
+    return frame({ run, state, now, ...size, actions, color, waits, clock, hearing });
   };
   const timer = setInterval(() => painter.draw(lastFrame()), FRAME_MS);
   return {
@@ -100,7 +101,7 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
     },
     heard: (task, line) => {
       heardAt.set(task, Date.now());
-      const action = actionIn(line, state?.tasks.get(task)?.spec.agent);
+      const action = actionIn(line, agentAt(state, task));
       if (action !== null) actions.set(task, action);
     },
     say: (text) => painter.print([text]),
@@ -112,6 +113,12 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
   };
 }
 
+/** The agent that does a task now. */
+function agentAt(state: RunState | null, id: TaskId): string | undefined {
+  const task = state?.tasks.get(id);
+  return task?.attempts.at(-1)?.by.agent ?? task?.spec.agent;
+}
+
 /** What a line says is being done. A coding agent's raw lines are its protocol; a script's are text. */
 function actionIn(line: Chatter, agent: string | undefined): string | null {
   if (line.from === 'agent') return actionOf(line.event);
@@ -120,7 +127,7 @@ function actionIn(line: Chatter, agent: string | undefined): string | null {
 }
 
 /** A moment on the user's clock. */
-function clock(at: number): string {
+export function clock(at: number): string {
   const date = new Date(at);
   return [date.getHours(), date.getMinutes(), date.getSeconds()]
     .map((part) => String(part).padStart(2, '0'))

@@ -8,7 +8,7 @@ import type { Effect } from '../model/effect.ts';
 import type { Entry, Event } from '../model/event.ts';
 import type { Machine } from '../model/machine.ts';
 import type { RunState } from '../model/state.ts';
-import type { AgentsKnown } from '../schedule/decide.ts';
+import type { AgentsKnown } from '../schedule/retry.ts';
 
 /** Where facts become entries. Throws when this engine may not write any more. */
 export interface Log {

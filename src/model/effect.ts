@@ -8,7 +8,7 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { AttemptStart, Event } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { Sha, TaskId } from './plan.ts';
+import type { Doer, Sha, TaskId } from './plan.ts';
 import type { Foreseen } from './radar.ts';
 
 export type Effect =
@@ -26,6 +26,10 @@ export interface AttemptEffect {
   readonly attempt: number;
   readonly base: Sha | null;
   readonly start: AttemptStart;
+  /** Who does it, where that is not the task's own agent and model. */
+  readonly by?: Doer;
+  /** Who has tried it before, each with how that ended; absent where nobody else has. */
+  readonly tried?: readonly Tried[];
   /** Why the attempt before, or its landing, failed: the agent is told. */
   readonly before: Failure | null;
   /** The last words of tasks it needs, where it wants to hear them. */
@@ -36,6 +40,13 @@ export interface AttemptEffect {
   readonly foreseen?: Foreseen;
   /** What this attempt may spend, where the run has a budget. */
   readonly budgetUsd: number | null;
+}
+
+/** How somebody else's attempts at a task ended. */
+export interface Tried {
+  readonly by: Doer;
+  readonly times: number;
+  readonly failure: Failure;
 }
 
 /** What one task reported when it was done. */

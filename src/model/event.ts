@@ -14,7 +14,7 @@
 
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
-import type { Plan, Sha, TaskId } from './plan.ts';
+import type { Doer, Plan, Sha, TaskId } from './plan.ts';
 import type { ClashingName } from './radar.ts';
 
 export type Event = RunEvent | AttemptEvent | LandingEvent | TaskEvent | RadarEvent;
@@ -73,6 +73,8 @@ export type AttemptEvent =
       /** The commit the workspace starts from; null where there is no repository. */
       readonly base: Sha | null;
       readonly start: AttemptStart;
+      /** Who does it, where that is not the task's own agent and model. */
+      readonly by?: Doer;
       /** What it may spend, reserved from the run's budget; absent where there is none. */
       readonly budgetUsd?: number;
     }

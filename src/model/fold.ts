@@ -9,6 +9,7 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { Entry, Event } from './event.ts';
 import type { Failure } from './failure.ts';
+import { applyToAgents } from './fold-agents.ts';
 import { newAttempt } from './fold-attempt.ts';
 import { applyToQueue, type Draft, leave } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
@@ -44,6 +45,7 @@ export function apply(before: RunState | null, entry: Entry): RunState {
   state.at = at;
   applyEvent(state, event, at);
   if ('task' in event && event.task !== null) forgetOver(state, event.task);
+  applyToAgents(state, event, at);
   return state;
 }
 
@@ -57,6 +59,7 @@ function begin({ seq, at, event }: Entry): RunState {
     target: event.target,
     head: event.base,
     tasks: new Map(event.plan.tasks.map((spec) => [spec.id, newTask(spec)])),
+    agents: new Map(),
     landed: [],
     queue: [],
     landing: null,
@@ -266,7 +269,7 @@ function startAttempt(
   task.status = { kind: 'running' };
   task.keptWhy = null;
   task.retried = null;
-  (task.attempts as Attempt[]).push(newAttempt(event, at));
+  (task.attempts as Attempt[]).push(newAttempt(event, at, spec));
 }
 
 function reject(

@@ -42,6 +42,8 @@ export interface TaskSpec {
   /** The agent's own sub-agent or persona. */
   readonly role?: string;
   readonly model?: string;
+  /** Who does the task when those before have used up their retries, or cannot work at all. */
+  readonly fallbacks?: readonly Doer[];
   /**
    * A read task's changes are thrown away and reported; it lands nothing. A task `here` works in the
    * user's own checkout: its changes stay there, uncommitted.
@@ -85,6 +87,12 @@ export interface TaskSpec {
   readonly cwd?: string;
   readonly options: AgentOptions;
   readonly answer: Answer;
+}
+
+/** An agent, and its model where that is not its usual one. */
+export interface Doer {
+  readonly agent: string;
+  readonly model?: string;
 }
 
 /** What users of a format expect of an attempt that follows a failed one. */

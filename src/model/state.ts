@@ -17,7 +17,7 @@
 import type { AttemptStart, RunOutcome, SelfReport, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
-import type { Plan, Sha, TaskId, TaskSpec } from './plan.ts';
+import type { Doer, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
 import type { Radar } from './radar.ts';
 
 export interface RunState {
@@ -29,6 +29,8 @@ export interface RunState {
   /** Where the run's branch is: `base` plus all that has landed. */
   readonly head: Sha | null;
   readonly tasks: ReadonlyMap<TaskId, TaskState>;
+  /** Agents that are in trouble, or have been; by name. */
+  readonly agents: ReadonlyMap<string, AgentState>;
   /** In the order of landing. */
   readonly landed: readonly Landing[];
   /** Work on its way to the head, each built on the one before it. */
@@ -47,6 +49,29 @@ export interface RunState {
   readonly finishedAt: number | null;
   /** The time of the last entry. */
   readonly at: number;
+}
+
+/** What is known of an agent that concerns all of its tasks. */
+export interface AgentState {
+  /** No attempt of it begins until somebody resumes the run or retries a task that it may do. */
+  readonly refusal: {
+    readonly task: TaskId;
+    readonly kind: 'auth' | 'billing';
+    readonly message: string;
+  } | null;
+  /** The limit it has run into, until an attempt that began afterwards got through. */
+  readonly limit: Limit | null;
+}
+
+export interface Limit {
+  /** When it was hit, or hit again. */
+  readonly at: number;
+  /** When it resets, where the agent said so (ms since 1970). */
+  readonly retryAt: number | null;
+  /** How often in a row it was hit, each time by an attempt that began after the time before. */
+  readonly hits: number;
+  /** Tasks whose running attempts began after it was hit. */
+  readonly probes: readonly TaskId[];
 }
 
 export interface TaskState {
@@ -106,6 +131,7 @@ export type Status =
 export interface Attempt {
   readonly attempt: number;
   readonly start: AttemptStart;
+  readonly by: Doer;
   readonly base: Sha | null;
   readonly startedAt: number;
   readonly endedAt: number | null;

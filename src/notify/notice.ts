@@ -148,5 +148,6 @@ function kept({ task, why }: Event & { type: 'workspace.kept' }, state: RunState
 }
 
 function agentOf(state: RunState, task: TaskId): string {
-  return state.tasks.get(task)?.spec.agent ?? '';
+  const known = state.tasks.get(task);
+  return known?.attempts.at(-1)?.by.agent ?? known?.spec.agent ?? '';
 }

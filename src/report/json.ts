@@ -78,7 +78,7 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
     retry_count: retriesOf(task),
     failure_category: categoryOf(failure?.kind ?? null),
     resumed: task.carried,
-    program: task.spec.agent,
+    program: task.attempts.at(-1)?.by.agent ?? task.spec.agent,
     mode: task.spec.mode,
     needs: task.spec.needs,
     state: task.status.kind,

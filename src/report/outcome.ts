@@ -5,6 +5,7 @@
  *   O2. `unfinished` is what a resumed run would take up again: waiting, under way, interrupted.
  */
 
+import { doerName, isSameDoer, ownDoer } from '../model/doer.ts';
 import type { StopMode } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Shortage } from '../model/machine.ts';
@@ -129,9 +130,11 @@ export function progressText({ plan, tasks, landed }: RunState): string {
   return `delivered ${delivered}/${writers}`;
 }
 
-/** Who does the task, as people name it: its role, else its agent. */
-export function doerOf(task: TaskState): string {
-  return task.spec.role ?? task.spec.agent;
+/** Who does the task, as people name it: its role, else its agent; or the fallback it came to. */
+export function doerOf({ spec, attempts }: TaskState): string {
+  const by = attempts.at(-1)?.by;
+  const isOther = by !== undefined && !isSameDoer(by, ownDoer(spec));
+  return isOther ? doerName(by) : (spec.role ?? spec.agent);
 }
 
 /** Attempts after the first, since the run was last resumed. */

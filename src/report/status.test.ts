@@ -1,3 +1,4 @@
+import type { Wait } from '../model/wait.ts';
 /** What `status` and `runs` show. */
 
 import { expect, test } from 'vitest';
@@ -46,13 +47,21 @@ function busy(): JournalBuilder {
   return run.skip('skipped', 'failed').keep('failed', 'it holds changes that are in no commit');
 }
 
+const WAITS: ReadonlyMap<string, Wait> = new Map<string, Wait>([
+  ['limited', { kind: 'limit', agent: 'claude', until: NOW + 90_000 }],
+  ['retrying', { kind: 'retry', until: NOW + 2000 }],
+  ['grouped', { kind: 'group', group: 'db', busy: 1, limit: 1 }],
+  ['overlapping', { kind: 'scope', task: 'running' }],
+  ['needing', { kind: 'needs', tasks: ['running', 'queued'] }],
+]);
+
 test('every task says where it is and what it waits for', () => {
   const text = statusText(busy().state(), {
     run: 'r1',
     now: NOW,
     live: true,
     actions: new Map([['running', 'Edit src/a/x.ts']]),
-    retryAt: (task) => (task.spec.id === 'retrying' ? NOW + 2000 : null),
+    waits: WAITS,
   });
   expect(text).toMatchInlineSnapshot(`
     "accounts  r1  running
@@ -62,7 +71,7 @@ test('every task says where it is and what it waits for', () => {
     ○ queued       queued    #1  1.0 s          waits to land
     ◍ landing      landing   #1  1.0 s          being verified on 0004ccc
     ● running      running   #1   47 s  <$0.01  Edit src/a/x.ts
-    ↻ limited      retrying  #1  1.0 s          retry in 1 m 30 s: rate-limited: Limit reached.
+    ↻ limited      retrying  #1  1.0 s          waits: claude is at its limit until 12:02 UTC: rate-limited: Limit reached.
     ↻ retrying     retrying  #1  1.0 s          retry in 2.0 s: transient: Overloaded.
     · grouped      waiting                      group db (1 of 1 busy)
     · overlapping  waiting                      overlaps with running
@@ -75,12 +84,6 @@ test('every task says where it is and what it waits for', () => {
     Workspace kept: failed (it holds changes that are in no commit)
     "
   `);
-});
-
-test('when all workers are busy that is what the next task waits for', () => {
-  const state = busy().start('next').add({ type: 'task.cancelled', task: 'skipped' }).state();
-  const rows = statusJson(state, { run: 'r1', now: NOW, live: true }).tasks;
-  expect(rows.find(({ id }) => id === 'overlapping')?.detail).toBe('a worker slot');
 });
 
 test('text and JSON agree', () => {
@@ -97,6 +100,7 @@ test('text and JSON agree', () => {
       "outside_scope": [],
       "silent_sec": null,
       "state": "running",
+      "waits_for": null,
       "workspace": "live",
     }
   `);
@@ -209,7 +213,12 @@ test('a paused run says so, what stands still, and how to go on', () => {
 test('a run that waits for the disk says so, for how much, and that it goes on by itself', () => {
   const run = new JournalBuilder([{ id: 'a' }, { id: 'b', needs: ['a'] }]);
   run.add({ type: 'run.held', of: 'disk-budget', why: 'Runs take 3 GB of 2 GB (limits.disk).' });
-  const info = { run: 'r1', now: START + 2_000, live: true };
+  const why = 'Runs take 3 GB of 2 GB (limits.disk).';
+  const waits = new Map<string, Wait>([
+    ['a', { kind: 'room', of: 'disk-budget', why }],
+    ['b', { kind: 'needs', tasks: ['a'] }],
+  ]);
+  const info = { run: 'r1', now: START + 2_000, live: true, waits };
   const text = statusText(run.state(), info);
   expect(text).toContain('accounts  r1  waits for its disk budget');
   expect(text).toContain('its disk budget: Runs take 3 GB of 2 GB (limits.disk).');

@@ -9,6 +9,7 @@ import type { RunOutcome } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
+import type { Wait } from '../model/wait.ts';
 import { brief } from './clean.ts';
 import type { Cell, Ink, Style } from './format.ts';
 import {
@@ -32,9 +33,8 @@ import {
 } from './outcome.ts';
 import { radarLines } from './radar.ts';
 import { resumeCommand } from './remedy.ts';
-import type { Hearing, TaskView } from './task-view.ts';
+import type { Hearing, TaskView, Waits } from './task-view.ts';
 import { silenceOf, taskView } from './task-view.ts';
-import { crowdOf } from './wait.ts';
 
 export interface StatusInfo {
   readonly run: string;
@@ -43,7 +43,10 @@ export interface StatusInfo {
   readonly live: boolean;
   readonly ink?: Ink;
   readonly actions?: ReadonlyMap<TaskId, string>;
-  readonly retryAt?: (task: TaskState) => number | null;
+  /** What tasks wait for, as the scheduler has it. */
+  readonly waits?: Waits;
+  /** A time of day on the user's clock. */
+  readonly clock?: (at: number) => string;
   readonly hearing?: Hearing;
 }
 
@@ -95,8 +98,13 @@ export function statusJson(state: RunState, info: StatusInfo) {
       silent_sec: silentSeconds(state, view.id, info),
       outside_scope: state.tasks.get(view.id)?.attempts.at(-1)?.astray ?? [],
       detail: view.detail,
+      waits_for: view.wait && waitJson(view.wait),
     })),
   };
+}
+
+function waitJson(wait: Wait) {
+  return 'until' in wait ? { ...wait, until: isoTime(wait.until) } : wait;
 }
 
 /** One run in a list. */
@@ -167,9 +175,9 @@ function tasksCell({ good, failed, total }: RunRow): string {
 function viewsOf(state: RunState, info: StatusInfo): TaskView[] {
   const context = {
     now: momentOf(state, info),
-    crowd: crowdOf(state),
     actions: info.actions ?? new Map<TaskId, string>(),
-    ...(info.retryAt === undefined ? {} : { retryAt: info.retryAt }),
+    ...(info.waits === undefined ? {} : { waits: info.waits }),
+    ...(info.clock === undefined ? {} : { clock: info.clock }),
     ...(info.hearing === undefined ? {} : { hearing: info.hearing }),
   };
   return [...state.tasks.values()].map((task) => taskView(state, task, context));

@@ -8,13 +8,13 @@
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { taskCost } from '../model/state.ts';
+import type { Wait } from '../model/wait.ts';
 import { brief } from './clean.ts';
 import type { Style } from './format.ts';
 import { durationText, nameList, shortSha } from './format.ts';
 import type { Result } from './outcome.ts';
 import { deliveryText, failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
-import type { Crowd } from './wait.ts';
-import { retryWait, startWait } from './wait.ts';
+import { waitText } from './wait.ts';
 
 export interface TaskView {
   readonly id: TaskId;
@@ -31,17 +31,22 @@ export interface TaskView {
   readonly costUsd: number;
   /** What it waits for, does, or ended with. */
   readonly detail: string;
+  /** What it waits for, where it waits. */
+  readonly wait: Wait | null;
 }
 
 export interface ViewContext {
   readonly now: number;
-  readonly crowd: Crowd;
   /** What each running agent did last (action.ts). */
   readonly actions: ReadonlyMap<TaskId, string>;
-  /** When a stopped task is tried again, where the caller knows. */
-  readonly retryAt?: (task: TaskState) => number | null;
+  /** What tasks wait for, as the scheduler has it. */
+  readonly waits?: Waits;
+  /** A time of day on the user's clock. */
+  readonly clock?: (at: number) => string;
   readonly hearing?: Hearing;
 }
+
+export type Waits = ReadonlyMap<TaskId, Wait>;
 
 /** Who has been heard when: an agent that says nothing for too long is called stale. */
 export interface Hearing {
@@ -74,6 +79,7 @@ export function taskView(state: RunState, task: TaskState, context: ViewContext)
     elapsedMs: running ? Math.max(0, context.now - last.startedAt) : workMs(task, context.now),
     costUsd: taskCost(task),
     detail: brief(shape.detail, 200),
+    wait: state.outcome === null ? (context.waits?.get(task.spec.id) ?? null) : null,
   };
 }
 
@@ -116,16 +122,19 @@ function runningShape(task: TaskState, { now, actions, hearing }: ViewContext): 
 }
 
 function waitDetail(state: RunState, task: TaskState, context: ViewContext): string {
-  return task.cancelled ? 'cancelled' : startWait(state, task, context.crowd);
+  if (task.cancelled) return 'cancelled';
+  const wait = context.waits?.get(task.spec.id);
+  if (wait !== undefined) return waitText(wait, context);
+  return state.paused === null ? 'its turn' : 'the run is paused';
 }
 
 function stoppedShape(state: RunState, task: TaskState, context: ViewContext): Shape {
   const failure = failureOf(task);
   const why = failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
   if (state.outcome !== null || task.cancelled) return shape('stopped', '↩', 'warn', why);
-  const at = failure?.kind === 'rate-limited' ? (failure.retryAt ?? null) : null;
-  const wait = retryWait(context.now, context.retryAt?.(task) ?? at);
-  return shape('retrying', '↻', 'warn', `${wait}: ${why}`);
+  const wait = context.waits?.get(task.spec.id);
+  const when = wait === undefined ? 'retry' : waitText(wait, context);
+  return shape('retrying', '↻', 'warn', `${when}: ${why}`);
 }
 
 function overShape(task: TaskState, result: Result): Shape {

@@ -1,81 +1,80 @@
 /**
- * What a task waits for, told from the state alone. The scheduler decides; this only explains.
+ * What a task waits for, in words. The scheduler finds the reason (model/wait.ts); this tells it.
  *
- *   W1. The limits looked at are those of the scheduler: needs, room on the machine, group,
- *       workers, the user's checkout, scopes, budget. The first that holds is named, the one a user can do most about first.
+ *   W1. Every reason says what would end the wait, and when, where anybody knows.
  */
 
-import type { Shortage } from '../model/machine.ts';
-import { overlaps } from '../model/scope.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { costOf, isMet } from '../model/state.ts';
+import { unreachable } from '../base/assert.ts';
+import type { Wait } from '../model/wait.ts';
 import { brief } from './clean.ts';
 import { durationText, nameList } from './format.ts';
 import { SHORT_OF } from './outcome.ts';
 
-/** Who is busy now; computed once for all rows of a view. */
-export interface Crowd {
-  readonly running: readonly TaskState[];
-  /** Tasks whose changes are not landed yet, running ones among them. */
-  readonly pending: readonly TaskState[];
-  readonly groups: ReadonlyMap<string, number>;
+/** The moment of a view. */
+export interface Moment {
+  readonly now: number;
+  /** A time of day on the user's clock: `14:05`. */
+  readonly clock?: (at: number) => string;
 }
 
-/** Who is busy in this state. */
-export function crowdOf(state: RunState): Crowd {
-  const running: TaskState[] = [];
-  const pending: TaskState[] = [];
-  const groups = new Map<string, number>();
-  for (const task of state.tasks.values()) {
-    const { kind } = task.status;
-    if (kind === 'running' || kind === 'committed' || kind === 'merging') pending.push(task);
-    if (kind !== 'running') continue;
-    running.push(task);
-    const { group } = task.spec;
-    if (group !== undefined) groups.set(group, (groups.get(group) ?? 0) + 1);
+/** A reason to wait, in a few words. */
+export function waitText(wait: Wait, moment: Moment): string {
+  switch (wait.kind) {
+    case 'stopping':
+      return 'the run is stopping';
+    case 'paused':
+      return 'the run is paused';
+    case 'needs':
+      return `needs ${nameList(wait.tasks)}`;
+    case 'workspace':
+      return 'its old workspace is being removed';
+    case 'retry':
+      return retryText(wait.until, moment);
+    case 'limit':
+      return `waits: ${brief(wait.agent, 40)} is at its limit until ${timeOf(wait.until, moment)}`;
+    case 'probe':
+      return `waits: ${brief(wait.agent, 40)} was at its limit, ${brief(wait.task, 60)} tries it first`;
+    case 'refusal':
+      return `waits: ${brief(wait.agent, 40)} ${REFUSALS[wait.why]}`;
+    case 'slot':
+      return 'a worker slot';
+    case 'group':
+      return `group ${brief(wait.group, 40)} (${wait.busy} of ${wait.limit} busy)`;
+    case 'checkout':
+      return `${brief(wait.task, 60)} works in your checkout`;
+    case 'scope':
+      return `overlaps with ${brief(wait.task, 60)}`;
+    case 'room':
+      return `${SHORT_OF[wait.of]}: ${brief(wait.why, 160)}`;
+    case 'money':
+      return 'money: all of it is spent or reserved';
+    case 'queue':
+      return 'waits to land';
+    case 'end':
+      return 'is given up';
+    default:
+      return unreachable(wait);
   }
-  return { running, pending, groups };
 }
 
-/** Why a waiting task has not started, in a few words. */
-export function startWait(state: RunState, task: TaskState, crowd: Crowd): string {
-  const { spec } = task;
-  if (state.stopping !== null) return 'the run is stopping';
-  if (state.paused !== null) return 'the run is paused';
-  const unmet = spec.needs.filter((id) => !isNeedMet(state, id));
-  if (unmet.length > 0) return `needs ${nameList(unmet)}`;
-  if (state.held !== null && isKeptBack(state.held.of, task)) {
-    return `${SHORT_OF[state.held.of]}: ${brief(state.held.why, 160)}`;
-  }
-  const limit = spec.group === undefined ? undefined : state.plan.limits.groups[spec.group];
-  if (spec.group !== undefined && limit !== undefined) {
-    const busy = crowd.groups.get(spec.group) ?? 0;
-    if (busy >= limit) return `group ${brief(spec.group, 40)} (${busy} of ${limit} busy)`;
-  }
-  if (crowd.running.length >= state.plan.limits.workers) return 'a worker slot';
-  const here = crowd.running.find((busy) => busy.spec.mode === 'here');
-  if (spec.mode === 'here' && here !== undefined) {
-    return `${brief(here.spec.id, 60)} works in your checkout`;
-  }
-  const other = crowd.pending.find((busy) => overlaps(spec.writes, busy.spec.writes));
-  if (other !== undefined) return `overlaps with ${brief(other.spec.id, 60)}`;
-  const { budgetUsd } = state.plan.limits;
-  if (budgetUsd !== undefined && costOf(state) >= budgetUsd) return 'the budget is spent';
-  return 'its turn';
+/** Whether a reason is worth a line of its own: it may last, and it is about more than its turn. */
+export function isNotable(wait: Wait): boolean {
+  return ['retry', 'limit', 'probe', 'refusal'].includes(wait.kind);
 }
 
-/** A full budget only keeps new workspaces from being made. */
-function isKeptBack(of: Shortage, { spec, workspace }: TaskState): boolean {
-  return of !== 'disk-budget' || (spec.mode !== 'here' && workspace !== 'live');
+const REFUSALS = {
+  auth: 'has no login; sign in, then `landfast retry`',
+  billing: 'has no credit; look after it, then `landfast retry`',
+} as const;
+
+function retryText(until: number, { now }: Moment): string {
+  return until <= now ? 'retry now' : `retry in ${durationText(until - now)}`;
 }
 
-/** When a stopped task goes on: at `retryAt`, or when the scheduler gets to it. */
-export function retryWait(now: number, retryAt: number | null): string {
-  if (retryAt === null) return 'retry';
-  return retryAt <= now ? 'retry now' : `retry in ${durationText(retryAt - now)}`;
-}
+const DAY_MS = 86_400_000;
 
-function isNeedMet(state: RunState, id: string): boolean {
-  const task = state.tasks.get(id);
-  return task !== undefined && isMet(task);
+function timeOf(at: number, { now, clock }: Moment): string {
+  const iso = new Date(at).toISOString();
+  if (clock === undefined) return `${iso.slice(11, 16)} UTC`;
+  return at - now < DAY_MS ? clock(at) : `${iso.slice(0, 10)} ${clock(at)}`;
 }

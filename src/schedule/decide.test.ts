@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JournalBuilder, START, type TaskInput } from '../../test/support/journal-builder.ts';
 import type { Failure } from '../model/failure.ts';
-import { type Decided, decide, dueAt } from './decide.ts';
+import { type Decided, decide } from './decide.ts';
 import type { Capabilities } from './retry.ts';
 
 const AGENT: Capabilities = { resume: true, prose: true };
@@ -119,17 +119,6 @@ describe('what starts', () => {
     ];
     const journal = new JournalBuilder(tasks).start('a').finish('a').merge('a');
     expect(facts(journal.reject('a', INTERRUPTED))).toEqual(['merge.started a']);
-  });
-
-  test('a retry that waits holds no slot and says when to look again', () => {
-    const journal = new JournalBuilder([{ id: 'a' }, { id: 'b' }], limits(1));
-    journal.start('a').fail('a', TRANSIENT);
-    const stoppedAt = START + 2_000;
-    expect(facts(journal, stoppedAt)).toEqual(['attempt.started b']);
-    const due = dueAt(journal.state(), journal.state().tasks.get('a')!, agents) ?? 0;
-    expect(due).toBeGreaterThanOrEqual(stoppedAt + 1_000);
-    expect(decided(journal, stoppedAt).wakeAt).toBe(due);
-    expect(facts(journal, due)).toEqual(['attempt.started a']);
   });
 
   test('a session goes on where it was; its agent is told what went wrong', () => {

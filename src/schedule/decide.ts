@@ -11,18 +11,30 @@
  *   D6. Called again with the facts recorded it decides something new or nothing.
  */
 
-import type { Effect, Meanwhile, PublishEffect, ReleaseEffect } from '../model/effect.ts';
-import type { AttemptStart, Event, RunOutcome } from '../model/event.ts';
+import { doersOf, isSameDoer, ownDoer } from '../model/doer.ts';
+import type { Effect, Meanwhile, PublishEffect, ReleaseEffect, Tried } from '../model/effect.ts';
+import type { Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Machine, UNMEASURED } from '../model/machine.ts';
-import { type Sha, type TaskId, titleOf } from '../model/plan.ts';
+import { type Doer, type Sha, type TaskId, titleOf } from '../model/plan.ts';
 import { foreseenFor } from '../model/radar.ts';
-import { isGood, isMet, isOver, lastWords, type RunState, type TaskState } from '../model/state.ts';
-import { isSpent, Purse } from './budget.ts';
+import {
+  type AgentState,
+  isGood,
+  isMet,
+  isOver,
+  lastWords,
+  type RunState,
+  type TaskState,
+} from '../model/state.ts';
+import type { Wait } from '../model/wait.ts';
+import { isSpent } from './budget.ts';
 import { land } from './landing.ts';
-import { byPriority, scopesMeet } from './priority.ts';
-import { type Capabilities, type Next, nextAfter, retriedStart } from './retry.ts';
-import { keepsBack, shortageOn, turnOf } from './room.ts';
+import { isQueued, nextOf } from './next.ts';
+import { refusalOf } from './parking.ts';
+import type { AgentsKnown } from './retry.ts';
+import { type Short, shortageOn, turnOf } from './room.ts';
+import { type Look, look, type Starting } from './start.ts';
 
 export interface Decision {
   readonly record: Event;
@@ -34,9 +46,6 @@ export interface Decided {
   /** When time alone will make a difference (ms since 1970). */
   readonly wakeAt: number | null;
 }
-
-/** What the policy knows of the agents. */
-export type AgentsKnown = (agent: string) => Capabilities;
 
 /** The next facts and effects of a run. */
 export function decide(
@@ -51,10 +60,13 @@ export function decide(
   if (adopted.length > 0) return { decisions: adopted, wakeAt: null };
   const queued = (task: TaskState): boolean => isQueued(state, task, agents);
   const settled = [...settle(state, agents), ...release(state), ...land(state, queued)];
-  const { decisions: starts, wakeAt } = start(state, now, agents, machine);
-  const decisions = [...settled, ...starts];
+  const short = shortageOn(state, machine);
+  const seen = look(state, now, agents, short);
+  const begun = seen.starts.map((starting) => attemptDecision(state, starting));
+  const decisions: Decision[] = [...settled, ...roomTurn(state, seen, short), ...begun];
+  if (decisions.length === 0) decisions.push(...giveUpRefused(state, seen, agents));
   if (decisions.length === 0) decisions.push(...finish(state, agents));
-  return { decisions, wakeAt };
+  return { decisions, wakeAt: seen.wakeAt };
 }
 
 /** Tasks that are over although nothing runs any more: given up, cancelled, or without hope. */
@@ -161,117 +173,26 @@ export function publishEffect(state: RunState, head: Sha, target: string): Publi
   };
 }
 
-function isQueued(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
-  if (task.cancelled || task.skipped !== null) return false;
-  return task.status.kind === 'committed' || nextOf(state, task, agents)?.kind === 'queue';
-}
-
-/** New attempts, as many as the limits allow; and when the next waiting one is due. */
-function start(
-  state: RunState,
-  now: number,
-  agents: AgentsKnown,
-  machine: Machine,
-): { readonly decisions: readonly Decision[]; readonly wakeAt: number | null } {
-  if (state.stopping !== null || state.paused !== null) return { decisions: [], wakeAt: null };
-  const tasks = [...state.tasks.values()];
-  const { due: all, wakeAt } = dueNow(state, now, agents);
-  const short = shortageOn(state, machine);
-  const due = all.filter(({ task }) => !keepsBack(short, task));
-  const turn = turnOf(state, due.length < all.length ? short : null);
-  const active = tasks.filter(({ status }) => status.kind === 'running');
-  const holding = tasks.filter((each) => holdsScope(state, each, agents));
-  const purse = new Purse(state, active);
-  const spends = ({ spec }: TaskState): boolean => agents(spec.agent).prose;
-  let spenders = due.filter(({ task }) => spends(task)).length;
-  const decisions: Decision[] = turn === null ? [] : [{ record: turn }];
-  for (const { task, start } of due) {
-    if (!hasRoom(state, task, active, holding) || (spends(task) && purse.isEmpty)) continue;
-    const free = state.plan.limits.workers - active.length;
-    const budgetUsd = spends(task) ? purse.take(Math.min(free, spenders)) : null;
-    if (spends(task)) spenders -= 1;
-    active.push(task);
-    holding.push(task);
-    decisions.push(attemptDecision(state, task, start, budgetUsd));
-  }
-  return { decisions, wakeAt };
-}
-
-/** Tasks whose next attempt may begin as far as time is concerned, the most urgent first. */
-function dueNow(
-  state: RunState,
-  now: number,
-  agents: AgentsKnown,
-): {
-  readonly due: readonly { readonly task: TaskState; readonly start: AttemptStart }[];
-  readonly wakeAt: number | null;
-} {
-  const due: { readonly task: TaskState; readonly start: AttemptStart }[] = [];
-  let wakeAt: number | null = null;
-  for (const task of state.tasks.values()) {
-    const next = mayStart(state, task) ? nextOf(state, task, agents) : null;
-    if (next?.kind !== 'attempt') continue;
-    if (next.at <= now) due.push({ task, start: next.start });
-    else wakeAt = Math.min(next.at, wakeAt ?? next.at);
-  }
-  const order = byPriority(state.plan);
-  return { due: due.sort((a, b) => order(a.task, b.task)), wakeAt };
-}
-
-/** Work that has not landed keeps others out of its scope: they would start without it. */
-function holdsScope(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
-  const { kind } = task.status;
-  return kind === 'running' || kind === 'merging' || isQueued(state, task, agents);
-}
-
-function mayStart(state: RunState, task: TaskState): boolean {
-  const { spec, status } = task;
-  if (status.kind !== 'waiting' && status.kind !== 'stopped') return false;
-  if (task.cancelled || task.skipped !== null) return false;
-  if (task.workspace === 'released') return false; // A retried task's workspace is on its way out.
-  return spec.needs.every((need) => {
-    const needed = state.tasks.get(need);
-    return needed !== undefined && isMet(needed);
-  });
-}
-
-function hasRoom(
-  state: RunState,
-  task: TaskState,
-  active: readonly TaskState[],
-  holding: readonly TaskState[],
-): boolean {
-  const { limits } = state.plan;
-  const { group } = task.spec;
-  if (active.length >= limits.workers) return false;
-  if (task.spec.mode === 'here' && active.some(({ spec }) => spec.mode === 'here')) return false;
-  if (group !== undefined) {
-    const inGroup = active.filter((other) => other.spec.group === group).length;
-    if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;
-  }
-  return !holding.some((other) => other !== task && scopesMeet(state.plan, task, other));
-}
-
-function attemptDecision(
-  state: RunState,
-  task: TaskState,
-  start: AttemptStart,
-  budgetUsd: number | null,
-): Decision {
+function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): Decision {
   const id = task.spec.id;
   const attempt = task.attempts.length + 1;
+  const { start } = next;
   const goesOn = start.kind === 'continue';
   const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
   const reserved = budgetUsd === null ? {} : { budgetUsd };
   const foreseen = foreseenFor(state.radar, id, task.attempts.at(-1)?.astray ?? []);
+  const by = isSameDoer(next.by, ownDoer(task.spec)) ? {} : { by: next.by };
+  const tried = triedBefore(task, next.by);
   return {
-    record: { type: 'attempt.started', task: id, attempt, base, start, ...reserved },
+    record: { type: 'attempt.started', task: id, attempt, base, start, ...by, ...reserved },
     perform: {
       kind: 'attempt',
       task: id,
       attempt,
       base,
       start,
+      ...by,
+      ...(tried.length === 0 ? {} : { tried }),
       before: task.status.kind === 'stopped' ? task.status.failure : null,
       heard: task.spec.hears.map((from) => ({
         task: from,
@@ -298,38 +219,77 @@ function meanwhileOf(state: RunState, { status }: TaskState): readonly Meanwhile
   });
 }
 
-/** What comes next for a task that is not running: its first attempt, or what its stop allows. */
-function nextOf(state: RunState, task: TaskState, agents: AgentsKnown): Next | null {
-  if (task.status.kind === 'waiting')
-    return { kind: 'attempt', at: 0, start: firstStart(state, task) };
-  if (task.status.kind !== 'stopped') return null;
-  const { retried } = task;
-  if (retried !== null) {
-    const start = retriedStart(task, task.status, agents(task.spec.agent));
-    return { kind: 'attempt', at: retried.at, start };
+/** How the attempts of others at this task ended, since it last began with all of its chances. */
+function triedBefore(task: TaskState, by: Doer): readonly Tried[] {
+  const since = task.attempts.slice(task.forgiven);
+  return doersOf(task.spec).flatMap((doer) => {
+    const theirs = since.filter((attempt) => isSameDoer(attempt.by, doer));
+    const failure = theirs.findLast((attempt) => attempt.failure !== null)?.failure ?? null;
+    if (isSameDoer(doer, by) || failure === null) return [];
+    return [{ by: doer, times: theirs.length, failure }];
+  });
+}
+
+/** The fact that the machine begins to keep tasks back, or does not any more. */
+function roomTurn(state: RunState, { waits }: Look, short: Short | null): readonly Decision[] {
+  if (state.stopping !== null || state.paused !== null) return [];
+  const keeps = [...waits.values()].some(({ kind }) => kind === 'room');
+  const turn = turnOf(state, keeps ? short : null);
+  return turn === null ? [] : [{ record: turn }];
+}
+
+/** Nothing is left to do but for agents that refuse to work: their tasks fail for that reason. */
+function giveUpRefused(state: RunState, { waits }: Look, agents: AgentsKnown): readonly Decision[] {
+  const isHopeless = ({ kind }: Wait): boolean => kind === 'refusal' || kind === 'needs';
+  if (isBusy(state) || ![...waits.values()].every(isHopeless)) return [];
+  const decisions: Decision[] = [];
+  for (const task of state.tasks.values()) {
+    const next = isOver(task) || !hasNeeds(state, task) ? null : nextOf(state, task, agents);
+    const refusal = next?.kind === 'attempt' ? refusalOf(state, next.by.agent) : null;
+    if (next?.kind !== 'attempt' || refusal === null) continue;
+    const failure = refusedFailure(task, next.by.agent, refusal);
+    decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
   }
-  return nextAfter(task, task.status, state.plan.landing, agents(task.spec.agent));
+  return decisions;
 }
 
-function firstStart(state: RunState, { spec }: TaskState): AttemptStart {
-  const session = spec.forks === undefined ? null : (state.tasks.get(spec.forks)?.session ?? null);
-  return session === null ? { kind: 'fresh' } : { kind: 'fresh', fork: session };
+function refusedFailure(
+  { status, spec }: TaskState,
+  agent: string,
+  { task, kind, message }: NonNullable<AgentState['refusal']>,
+): Failure {
+  if (status.kind === 'stopped' && task === spec.id) return status.failure;
+  const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
+  return { kind, message: `${so}: ${agent} could not be used (task ${task}): ${message}` };
 }
 
-/** When a stopped task is tried again; null where that does not depend on time. For screens. */
-export function dueAt(state: RunState, task: TaskState, agents: AgentsKnown): number | null {
-  const next = task.status.kind === 'stopped' ? nextOf(state, task, agents) : null;
-  return next?.kind === 'attempt' ? next.at : null;
+function mayStart(state: RunState, task: TaskState): boolean {
+  const { status, cancelled, skipped, workspace } = task;
+  if (status.kind !== 'waiting' && status.kind !== 'stopped') return false;
+  // A retried task's workspace may be on its way out.
+  return !cancelled && skipped === null && workspace !== 'released' && hasNeeds(state, task);
+}
+
+function hasNeeds(state: RunState, { spec }: TaskState): boolean {
+  return spec.needs.every((need) => {
+    const needed = state.tasks.get(need);
+    return needed !== undefined && isMet(needed);
+  });
+}
+
+/** What each task waits for that is neither over nor under way. For screens. */
+export function waitsOf(
+  state: RunState,
+  now: number,
+  agents: AgentsKnown,
+): ReadonlyMap<TaskId, Wait> {
+  return state.outcome === null ? look(state, now, agents, state.held).waits : new Map();
 }
 
 /** The end: everything is over and tidied up, then published, then said to be finished. */
 function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
   const tasks = [...state.tasks.values()];
-  const busy = tasks.some(
-    ({ status, workspace }) =>
-      status.kind === 'running' || status.kind === 'merging' || workspace === 'released',
-  );
-  if (busy || state.landing !== null || state.publish.kind === 'running') return [];
+  if (isBusy(state)) return [];
   if (state.stopping !== null) {
     const queued = tasks.some((task) => isQueued(state, task, agents));
     if (state.stopping.mode === 'drain' && queued) return [];
@@ -342,6 +302,12 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
     return [{ record: { type: 'publish.started', head }, perform: effect }];
   }
   return finished(tasks.every(isMet) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');
+}
+
+function isBusy({ tasks, landing, publish }: RunState): boolean {
+  const isWorking = ({ status, workspace }: TaskState): boolean =>
+    status.kind === 'running' || status.kind === 'merging' || workspace === 'released';
+  return landing !== null || publish.kind === 'running' || [...tasks.values()].some(isWorking);
 }
 
 function isUnpublished({ plan, head, base, publish }: RunState): boolean {

@@ -8,14 +8,17 @@
  *   R3. A waiting retry holds no slot: it is a time, not a running thing.
  *   R4. A pause is spread by up to a quarter, so that tasks which failed together do not come back
  *       together; by how much depends on the task and the attempt alone.
- *   R5. A session that fails twice in the same way is left: the next attempt goes on with the work
+ *   R5. When the retries of one doer are used up, or it cannot work at all, the next of the task's
+ *       fallbacks goes on with the work, in a session and with retries of its own.
+ *   R6. A session that fails twice in the same way is left: the next attempt goes on with the work
  *       in a new one.
  */
 
 import { unreachable } from '../base/assert.ts';
+import { doersOf, isSameDoer, ownDoer } from '../model/doer.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { LandingSpec, TaskSpec } from '../model/plan.ts';
+import type { Doer, LandingSpec, TaskSpec } from '../model/plan.ts';
 import type { Status, TaskState } from '../model/state.ts';
 
 /** What an agent can do, as far as policy needs to know. */
@@ -25,28 +28,58 @@ export interface Capabilities {
   readonly prose: boolean;
 }
 
+/** What the policy knows of the agents. */
+export type AgentsKnown = (agent: string) => Capabilities;
+
 export type Next =
-  | { readonly kind: 'attempt'; readonly at: number; readonly start: AttemptStart }
+  | NextAttempt
   /** The finished work was never judged: it queues again. */
   | { readonly kind: 'queue' }
   | { readonly kind: 'give-up' };
+
+export interface NextAttempt {
+  readonly kind: 'attempt';
+  readonly at: number;
+  readonly start: AttemptStart;
+  readonly by: Doer;
+}
 
 export type Stopped = Status & { kind: 'stopped' };
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const LONGEST_PAUSE = 5 * MINUTE;
-/** Without a known reset a limit is asked again after these, the last one repeated. */
-const LIMIT_PAUSES = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
 const MOST_LIMIT_WAITS = 20;
 
-/** The attempt that somebody asked for: whatever the policy says of its stop, and at once. */
-export function retriedStart(task: TaskState, stopped: Stopped, agent: Capabilities): AttemptStart {
-  const { failure, work } = stopped;
-  if (task.retried?.fresh === true) return { kind: 'fresh' };
+/**
+ * The attempt that somebody asked for: whatever the policy says of its stop, and at once. What did
+ * not land goes back to whoever made it; everything else begins with the first choice again.
+ */
+export function retriedAttempt(
+  task: TaskState,
+  { failure, work }: Stopped,
+  agents: AgentsKnown,
+): Omit<NextAttempt, 'at'> {
+  const last = lastDoer(task);
+  const own = ownDoer(task.spec);
+  const agent = agents(last.agent);
+  if (task.retried?.fresh === true) return { kind: 'attempt', start: { kind: 'fresh' }, by: own };
+  if (work !== null) {
+    const session = agent.resume ? task.session : null;
+    return { kind: 'attempt', start: { kind: 'rework', session, commit: work }, by: last };
+  }
   // Its own last failure counts: being given up says nothing of the session.
-  if (work === null) return startAgain(task, task.attempts.at(-1)?.failure ?? failure, agent);
-  return { kind: 'rework', session: agent.resume ? task.session : null, commit: work };
+  const start = startAgain(task, task.attempts.at(-1)?.failure ?? failure, agent);
+  return { kind: 'attempt', start: isSameDoer(own, last) ? start : handedOver(start), by: own };
+}
+
+/** The same start for somebody else, who has no session yet. */
+export function handedOver(start: AttemptStart): AttemptStart {
+  return start.kind === 'fresh' ? { kind: 'fresh' } : { ...start, session: null };
+}
+
+function lastDoer(task: TaskState): Doer {
+  return task.attempts.at(-1)?.by ?? ownDoer(task.spec);
 }
 
 /** Decides what comes after a stop. */
@@ -54,31 +87,50 @@ export function nextAfter(
   task: TaskState,
   stopped: Stopped,
   landing: LandingSpec,
-  agent: Capabilities,
+  agents: AgentsKnown,
 ): Next {
   const { failure, at, work } = stopped;
+  const by = lastDoer(task);
+  const agent = agents(by.agent);
   if (work !== null) return afterRejection(task, stopped, landing, agent);
   const again = (pauseMs: number): Next => ({
     kind: 'attempt',
     at: at + pauseMs,
     start: startAgain(task, failure, agent),
+    by,
   });
+  const passOn = (): Next | null => {
+    const doers = doersOf(task.spec);
+    const next = doers[doers.findIndex((each) => isSameDoer(each, by)) + 1];
+    if (next === undefined) return null;
+    return { kind: 'attempt', at, start: { kind: 'continue', session: null }, by: next };
+  };
   switch (rule(failure, agent, task.spec)) {
     case 'never':
       return { kind: 'give-up' };
+    case 'replaced':
+      return passOn() ?? { kind: 'give-up' };
+    case 'refused':
+      return passOn() ?? again(0);
     case 'always':
       return again(0);
     case 'limit':
-      return afterLimit(task, failure, again);
+      return limitWaits(task) > MOST_LIMIT_WAITS ? (passOn() ?? { kind: 'give-up' }) : again(0);
     case 'counted': {
       const used = countedFailures(task, agent);
-      if (used > task.spec.retries) return { kind: 'give-up' };
+      if (used > task.spec.retries) return passOn() ?? { kind: 'give-up' };
       return again(spread(pauseBefore(used, task.spec), task));
     }
   }
 }
 
-type Rule = 'never' | 'always' | 'counted' | 'limit';
+/**
+ *   never     nobody tries again
+ *   replaced  this doer does not, its fallback does
+ *   refused   the agent is parked (parking.ts) until somebody has looked after it
+ *   limit     the agent is parked until its limit allows more
+ */
+type Rule = 'never' | 'replaced' | 'refused' | 'always' | 'counted' | 'limit';
 
 /** The table of DESIGN section 7: what each kind means for trying again. */
 function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, 'retry'>): Rule {
@@ -101,10 +153,12 @@ function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, '
       return agent.prose ? 'counted' : 'never'; // A script would do the same thing again.
     case 'auth':
     case 'billing':
+      return 'refused';
+    case 'permanent':
+      return 'replaced';
     case 'budget':
     case 'turns':
     case 'schema':
-    case 'permanent':
     case 'cancelled':
     case 'skipped':
     case 'commit-failed':
@@ -118,11 +172,20 @@ function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, '
   }
 }
 
-/** How many attempts since the last resume have used up a retry. */
+/** How many attempts of the present doer since the last resume have used up a retry. */
 function countedFailures(task: TaskState, agent: Capabilities): number {
-  const since = task.attempts.slice(task.forgiven);
-  return since.filter(({ failure }) => failure && rule(failure, agent, task.spec) === 'counted')
-    .length;
+  return failuresSince(task).filter((each) => rule(each, agent, task.spec) === 'counted').length;
+}
+
+/** How many attempts of the present doer since the last resume met a limit. */
+function limitWaits(task: TaskState): number {
+  return failuresSince(task).filter(({ kind }) => kind === 'rate-limited').length;
+}
+
+function failuresSince(task: TaskState): readonly Failure[] {
+  const by = lastDoer(task);
+  const since = task.attempts.slice(task.forgiven).filter((each) => isSameDoer(each.by, by));
+  return since.flatMap(({ failure }) => failure ?? []);
 }
 
 /**
@@ -149,16 +212,6 @@ function fraction(text: string): number {
   return (hash >>> 0) / 2 ** 32;
 }
 
-function afterLimit(task: TaskState, failure: Failure, again: (ms: number) => Next): Next {
-  const since = task.attempts.slice(task.forgiven);
-  const waits = since.filter((attempt) => attempt.failure?.kind === 'rate-limited').length;
-  if (waits > MOST_LIMIT_WAITS) return { kind: 'give-up' };
-  const retryAt = failure.kind === 'rate-limited' ? failure.retryAt : undefined;
-  const pause = LIMIT_PAUSES[Math.min(waits, LIMIT_PAUSES.length) - 1] ?? MINUTE;
-  const next = again(pause);
-  return next.kind === 'attempt' && retryAt !== undefined ? { ...next, at: retryAt } : next;
-}
-
 /** Work that did not land: back to its agent, or for a script once more on the new head. */
 function afterRejection(
   task: TaskState,
@@ -174,7 +227,8 @@ function afterRejection(
   // A script can do its own work again, but not mend somebody else's.
   if (task.spec.work !== undefined && !agent.prose) return { kind: 'give-up' };
   const session = agent.resume ? task.session : null;
-  return { kind: 'attempt', at, start: { kind: 'rework', session, commit: work } };
+  const start = { kind: 'rework', session, commit: work } as const;
+  return { kind: 'attempt', at, start, by: lastDoer(task) };
 }
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {

@@ -4,9 +4,15 @@ import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
 import { HOSTILE, hostile, interrupted, redTogether } from '../../test/support/runs.ts';
+import type { Wait } from '../model/wait.ts';
 import { frame, type LiveView } from './live.ts';
 
 const NOW = START + 125_000;
+
+const WAITS: ReadonlyMap<string, Wait> = new Map<string, Wait>([
+  ['mail', { kind: 'limit', agent: 'claude', until: NOW + 90_500 }],
+  ['docs', { kind: 'needs', tasks: ['login'] }],
+]);
 
 function view(run: JournalBuilder, more: Partial<LiveView> = {}): LiveView {
   return {
@@ -17,6 +23,7 @@ function view(run: JournalBuilder, more: Partial<LiveView> = {}): LiveView {
     height: 24,
     actions: new Map(),
     color: false,
+    waits: WAITS,
     ...more,
   };
 }
@@ -62,7 +69,7 @@ test('a run midway: each task with its symbol, time, attempt, action and cost', 
     ✓ users       3.0 s     as 0004ccc                                         $0.31
     ⠋ login    1 m 55 s #2  Edit src/auth/login.ts                             $0.12
     ⠋ billing     1.0 s     being verified on 0004ccc
-    ↻ mail        1.0 s     retry in 1 m 30 s: rate-limited: Limit reached.
+    ↻ mail        1.0 s     waits: claude is at its limit until 12:03 UTC: rate-lim…
     · docs                  needs login"
   `);
 });
@@ -75,7 +82,7 @@ test('at thirty columns times and costs make room', () => {
     ✓ users   as 0004ccc
     ⠋ login   Edit src/auth/login…
     ⠋ billing being verified on 0…
-    ↻ mail    retry in 1 m 30 s: …
+    ↻ mail    waits: claude is at…
     · docs    needs login"
   `);
 });
@@ -94,16 +101,16 @@ test('of three hundred tasks those that move come first, the finished are a numb
     ⠋ task-207  1 m 18 s                                                       $0.01
     ✗ task-250               auth: Not signed in.
     ✗ task-251               auth: Not signed in.
-    · task-120               a worker slot
-    · task-121               a worker slot
-    · task-122               a worker slot
-    · task-123               a worker slot
-    · task-124               a worker slot
-    · task-125               a worker slot
-    · task-126               a worker slot
-    · task-127               a worker slot
-    · task-128               a worker slot
-    · task-129               a worker slot
+    · task-120               its turn
+    · task-121               its turn
+    · task-122               its turn
+    · task-123               its turn
+    · task-124               its turn
+    · task-125               its turn
+    · task-126               its turn
+    · task-127               its turn
+    · task-128               its turn
+    · task-129               its turn
     … 160 more not finished
     ✓ 120 finished"
   `);

@@ -16,9 +16,8 @@ import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
 import { heldWord, pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
 import { radarLine } from '../report/radar.ts';
-import type { Hearing, ViewContext } from '../report/task-view.ts';
+import type { Hearing, ViewContext, Waits } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
-import { crowdOf } from '../report/wait.ts';
 import { inkOf } from './color.ts';
 import type { Span } from './fit.ts';
 import { fitLine, pad } from './fit.ts';
@@ -32,7 +31,10 @@ export interface LiveView {
   /** What each running agent did last. */
   readonly actions: ReadonlyMap<TaskId, string>;
   readonly color: boolean;
-  readonly retryAt?: (task: TaskState) => number | null;
+  /** What tasks wait for, as the scheduler has it. */
+  readonly waits?: Waits;
+  /** A time of day on the user's clock. */
+  readonly clock?: (at: number) => string;
   readonly hearing?: Hearing;
 }
 
@@ -53,12 +55,12 @@ export function frame(view: LiveView): string[] {
 }
 
 function contextOf(view: LiveView): ViewContext {
-  const { now, actions, retryAt, hearing, state } = view;
+  const { now, actions, waits, clock, hearing } = view;
   return {
     now,
     actions,
-    crowd: crowdOf(state),
-    ...(retryAt === undefined ? {} : { retryAt }),
+    ...(waits === undefined ? {} : { waits }),
+    ...(clock === undefined ? {} : { clock }),
     ...(hearing === undefined ? {} : { hearing }),
   };
 }

@@ -14,23 +14,25 @@ import {
 } from '../../test/support/runs.ts';
 import { apply } from '../model/fold.ts';
 import type { RunState, TaskState } from '../model/state.ts';
+import type { Wait } from '../model/wait.ts';
 import { plainLine } from './plain.ts';
 
 const clock = (at: number) => new Date(at).toISOString().slice(11, 19);
 
-function linesOf(run: JournalBuilder, retryAt?: (task: TaskState) => number | null): string[] {
+function linesOf(run: JournalBuilder, waitOf?: (task: TaskState) => Wait | null): string[] {
   const lines: (string | null)[] = [];
   let state: RunState | null = null;
   for (const entry of run.entries) {
     state = apply(state, entry);
-    lines.push(plainLine(entry, state, retryAt === undefined ? { clock } : { clock, retryAt }));
+    lines.push(plainLine(entry, state, waitOf === undefined ? { clock } : { clock, waitOf }));
   }
   return lines.filter((line) => line !== null);
 }
 
 test('a retry is announced with its pause where the caller knows it', () => {
-  const retryAt = ({ status }: TaskState) => (status.kind === 'stopped' ? status.at + 2000 : null);
-  expect(linesOf(retriedOnce(), retryAt)).toMatchInlineSnapshot(`
+  const waitOf = ({ status }: TaskState): Wait | null =>
+    status.kind === 'stopped' ? { kind: 'retry', until: status.at + 2000 } : null;
+  expect(linesOf(retriedOnce(), waitOf)).toMatchInlineSnapshot(`
     [
       "12:00:00  (run)      started accounts: 1 task from 0001ccc for main",
       "12:00:01  users      attempt 1 started (claude)",

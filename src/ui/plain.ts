@@ -13,17 +13,18 @@ import type { Failure } from '../model/failure.ts';
 import type { Plan, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
+import type { Wait } from '../model/wait.ts';
 import { brief } from '../report/clean.ts';
 import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
 import { deliveryText, doerOf, outcomeSentence, SHORT_OF } from '../report/outcome.ts';
-import { retryWait } from '../report/wait.ts';
+import { isNotable, waitText } from '../report/wait.ts';
 import { pad } from './fit.ts';
 
 export interface PlainInfo {
   /** A moment (ms since 1970) on the user's clock: `12:03:04`. */
   readonly clock: (at: number) => string;
-  /** When a stopped task is tried again, where the caller knows. */
-  readonly retryAt?: (task: TaskState) => number | null;
+  /** What a task waits for, as the scheduler has it. */
+  readonly waitOf?: (task: TaskState) => Wait | null;
 }
 
 /** The line for an entry, or null where it is not worth one. */
@@ -204,8 +205,9 @@ function failureText(failure: Failure): string {
 }
 
 function again(task: TaskState, { at, info }: Moment): string {
-  const retryAt = info.retryAt?.(task) ?? null;
-  return retryAt === null ? '' : ` (${retryWait(at, retryAt)})`;
+  const wait = info.waitOf?.(task) ?? null;
+  if (wait === null || !isNotable(wait)) return '';
+  return ` (${waitText(wait, { now: at, clock: info.clock })})`;
 }
 
 function filesText(task: TaskState): string {

@@ -13,6 +13,7 @@ import { attemptPrompt } from '../agents/prompt.ts';
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Suspension } from '../base/suspension.ts';
+import { doneBy } from '../model/doer.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { AttemptStart, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
@@ -89,8 +90,9 @@ async function tryTask(
   signal: AbortSignal,
 ): Promise<End> {
   const index = site.tasks.findIndex(({ id }) => id === effect.task);
-  const task = site.tasks[index];
-  assert(task !== undefined, `no task ${effect.task} in the plan`);
+  const planned = site.tasks[index];
+  assert(planned !== undefined, `no task ${effect.task} in the plan`);
+  const task = doneBy(planned, effect.by);
   const agent = site.agentNamed(task.agent);
   const mark = `${site.run}/${task.id}.${effect.attempt}`;
   const place = await placeOf(site, { effect, task, agent, mark }, signal);

@@ -7,10 +7,17 @@
 
 import type { AttemptStart, Entry, Event } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
-import type { Plan, Sha, TaskId, TaskSpec } from '../../src/model/plan.ts';
+import type { Doer, Plan, Sha, TaskId, TaskSpec } from '../../src/model/plan.ts';
 import type { Disk } from './disk.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
-import { afterAttempt, afterRejection, type Fate, type Used } from './policy.ts';
+import {
+  afterAttempt,
+  afterRejection,
+  type Fate,
+  type Used,
+  type Wall,
+  wallAfter,
+} from './policy.ts';
 import type { Repo } from './repo.ts';
 import { rule } from './violation.ts';
 
@@ -38,6 +45,11 @@ export interface Page {
   session: string | null;
   /** Its last attempt found that the agent has forgotten the session. */
   lost: boolean;
+  /** Which of its doers made the last attempt. */
+  by: number;
+  lastAgent: string;
+  /** The attempt is made by somebody else than the one before. */
+  handed: boolean;
   /** How its last attempt began, and whether that was in a session from before. */
   begun: AttemptStart['kind'] | null;
   resumed: boolean;
@@ -94,6 +106,9 @@ export class Book {
   publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly queue: Queued[] = [];
+  /** Agents without login or credit, and limits, by agent. */
+  readonly refused = new Set<string>();
+  readonly walls = new Map<string, Wall>();
   /** Where the head is being moved to. */
   landing: Sha | null = null;
   readonly #repo: Repo;
@@ -165,6 +180,7 @@ export class Book {
     this.held = false;
     rule(this.outcome !== null || event.retry.length === 0, 'only an ended run gives new chances');
     this.outcome = null;
+    this.refused.clear();
     this.stopping = null;
     this.paused = null;
     if (this.publish === 'blocked') this.publish = 'none';
@@ -249,6 +265,7 @@ export class Book {
         return;
       case 'attempt.usage':
         this.#costs.set(`${event.task}.${event.attempt}`, event.costUsd);
+        if (event.outputTokens > 0) this.#served(page);
         rule(this.leftUsd > -TINY_USD, 'the run spends more than its budget');
         return;
       case 'attempt.finished':
@@ -309,6 +326,7 @@ export class Book {
     rule(!spends || this.freeUsd > -TINY_USD + promised, `${id} starts without money`);
     rule(spends || promised === 0, `${id} reserves money that it cannot spend`);
     if (Number.isFinite(this.leftUsd)) this.#reserved.set(`${id}.${event.attempt}`, promised);
+    this.#checkDoer(page, event);
     this.#checkDue(page, event);
     for (const other of this.pages.values()) {
       const holds = ['running', 'queued', 'merging'].includes(other.status);
@@ -318,18 +336,68 @@ export class Book {
     const answers = page.fate?.kind === 'attempt' && page.fate.rework;
     if (event.start.kind === 'rework' && answers) used.reworks += 1;
     if (event.start.kind === 'fresh' || event.start.session === null) page.session = null;
+    page.lastAgent = this.doerOf(page).agent;
     page.resumed = event.start.kind !== 'fresh' && event.start.session !== null;
     page.begun = event.start.kind;
     page.status = 'running';
     page.fresh = false;
+    this.walls.get(this.doerOf(page).agent)?.probes.add(id);
     page.attempts = event.attempt;
     page.base = event.base;
     if (spec.mode !== 'here') page.workspace = 'live';
   }
 
+  /** The first doer, from the one it has come to, whose agent does not refuse. */
+  #checkDoer(page: Page, { by }: Of<'attempt.started'>): void {
+    const { id } = page.spec;
+    const doers = doersOf(page.spec);
+    const rework = page.status === 'stopped' && page.fate?.kind === 'attempt' && page.fate.rework;
+    const from = rework && !page.fresh ? page.by : page.used.choice;
+    const open = doers.findIndex(({ agent }, i) => i >= from && !this.refused.has(agent));
+    const nth = open < 0 ? from : open;
+    const expected = JSON.stringify(nth === 0 ? undefined : doers[nth]);
+    rule(
+      JSON.stringify(by) === expected,
+      `${id} is done by ${JSON.stringify(by)}, not ${expected}`,
+    );
+    const { agent } = doers[nth]!;
+    rule(!this.refused.has(agent), `${id} starts although ${agent} refuses to work`);
+    const wall = this.walls.get(agent);
+    rule(this.at >= (wall?.until ?? 0), `${id} starts although ${agent} is at its limit`);
+    const others = wall === undefined || wall.known ? 0 : wall.probes.size;
+    rule(others === 0, `${id} starts although another task tries the limit of ${agent}`);
+    if (nth !== page.used.choice) Object.assign(page.used, { choice: nth, counted: 0, waits: 0 });
+    page.handed = nth !== page.by && page.attempts > 0;
+    page.by = nth;
+  }
+
+  /** Who does the task, or did last. */
+  doerOf({ spec, by }: Page): Doer {
+    return doersOf(spec)[by]!;
+  }
+
+  /** An attempt that began after the limit was hit has got through. */
+  #served(page: Page): void {
+    const { agent } = this.doerOf(page);
+    if (this.walls.get(agent)?.probes.has(page.spec.id) === true) this.walls.delete(agent);
+  }
+
+  #learn(page: Page, failure: Failure | null): void {
+    const { id } = page.spec;
+    const { agent } = this.doerOf(page);
+    const wall = this.walls.get(agent) ?? null;
+    const probe = wall?.probes.has(id) === true;
+    const kinds = ['no-change', 'out-of-scope', 'checks-failed', 'commit-failed'];
+    if (failure === null || kinds.includes(failure.kind)) this.#served(page);
+    wall?.probes.delete(id);
+    if (failure?.kind === 'auth' || failure?.kind === 'billing') this.refused.add(agent);
+    if (failure?.kind !== 'rate-limited' || failure.guessed === true) return;
+    this.walls.set(agent, wallAfter(wall, failure, this.at, probe));
+  }
+
   /** A first attempt may start at any time; another one when and from where policy says. */
   #checkDue(page: Page, { start }: Of<'attempt.started'>): void {
-    const { id, agent } = page.spec;
+    const { id } = page.spec;
     if (page.status === 'waiting') {
       rule(page.spec.work === undefined, `${id} asks an agent for work that is there`);
       return rule(start.kind === 'fresh', `${id} starts ${start.kind}`);
@@ -337,9 +405,11 @@ export class Book {
     const { fate } = page;
     rule(page.status === 'stopped' && fate?.kind === 'attempt', `${id} must not start again`);
     rule(this.at >= fate.dueAt, `${id} starts again ${fate.dueAt - this.at} ms too early`);
-    const late = !this.isExcused && this.before < fate.latest && this.at > fate.latest;
-    rule(!late, `${id} starts again ${this.at - fate.latest} ms too late, with nothing in between`);
-    const { resume } = AGENTS[agent]!;
+    const { agent } = this.doerOf(page);
+    const latest = Math.max(fate.latest, this.walls.get(agent)?.until ?? 0);
+    const late = !this.isExcused && this.before < latest && this.at > latest;
+    rule(!late, `${id} starts again ${this.at - latest} ms too late, with nothing in between`);
+    const { resume } = AGENTS[page.lastAgent]!;
     const session = resume ? page.session : null;
     const resumed = session === null || page.spec.retry?.session === 'new' ? null : session;
     const goesOn = resume && (session !== null || page.begun === 'continue');
@@ -348,9 +418,12 @@ export class Book {
     const isTheirs = page.spec.work !== undefined;
     const mend = { kind: 'rework', session: null, commit: page.work };
     const begin = isTheirs ? mend : { kind: 'fresh' };
-    const anew = page.fresh ? { kind: 'fresh' } : (lost ?? again ?? begin);
-    const expected =
+    const passed = fate.handed ? { kind: 'continue', session: null } : null;
+    const anew = page.fresh ? { kind: 'fresh' } : (passed ?? lost ?? again ?? begin);
+    const planned =
       !page.fresh && fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
+    const isLonely = page.handed && 'session' in planned;
+    const expected = isLonely ? { ...planned, session: null } : planned;
     const same = JSON.stringify(start) === JSON.stringify(expected);
     rule(same, `${id} starts again as ${JSON.stringify(start)}`);
   }
@@ -362,6 +435,7 @@ export class Book {
     page.finished = event.type === 'attempt.finished';
     page.lost = event.type === 'attempt.failed' && event.failure.kind === 'session-lost';
     const kind = event.type === 'attempt.failed' ? event.failure.kind : null;
+    this.#learn(page, event.type === 'attempt.failed' ? event.failure : null);
     const blames = !['interrupted', 'rate-limited', 'workspace-failed', null].includes(kind);
     page.worn = blames && page.resumed && kind === page.lastKind;
     page.lastKind = kind;
@@ -489,9 +563,41 @@ export class Book {
         !isMet(this.page(failure.dependency)),
     };
     const exhausted = page.status === 'stopped' && page.fate?.kind === 'give-up';
-    rule(reasons[failure.kind] === true || exhausted, `${id} fails too early: ${failure.kind}`);
+    const refused = page.status !== 'queued' && this.isRefused(page);
+    rule(
+      !refused || exhausted || reasons[failure.kind] === true || this.#isQuiet(),
+      `${id} fails early`,
+    );
+    const meant = reasons[failure.kind] === true || exhausted || refused;
+    rule(meant, `${id} fails too early: ${failure.kind}`);
     page.status = 'failed';
     page.failure = failure.kind;
+  }
+
+  /** Whether nobody who could do the task does not refuse to work. */
+  isRefused({ spec, used }: Page): boolean {
+    return doersOf(spec)
+      .slice(used.choice)
+      .every(({ agent }) => this.refused.has(agent));
+  }
+
+  /** Whether no attempt of the task may begin now because of the agent that would make it. */
+  isParked(page: Page, now: number): boolean {
+    const rework = page.fate?.kind === 'attempt' && page.fate.rework;
+    const doers = doersOf(page.spec).slice(rework ? page.by : page.used.choice);
+    const doer = doers.find(({ agent }) => !this.refused.has(agent));
+    const wall = doer && this.walls.get(doer.agent);
+    if (doer === undefined || wall === undefined) return doer === undefined;
+    return wall.until > now || (!wall.known && wall.probes.size > 0);
+  }
+
+  /** Whether nothing is left to do but what refused agents would have to. */
+  #isQuiet(): boolean {
+    return [...this.pages.values()].every((page) => {
+      if (isOver(page)) return true;
+      const blocked = page.spec.needs.some((need) => !isMet(this.page(need)));
+      return ['waiting', 'stopped'].includes(page.status) && (blocked || this.isRefused(page));
+    });
   }
 
   /** Finished work queues again unless it does not fit; everything else is tried again at once. */
@@ -501,10 +607,14 @@ export class Book {
     rule(status === 'failed' || status === 'stopped', `${id} is retried, but ${status}`);
     rule(this.stopping === null, `${id} is retried although the run is stopping`);
     if (this.publish === 'blocked') this.publish = 'none';
+    for (const { agent } of doersOf(page.spec)) {
+      this.refused.delete(agent);
+      this.walls.delete(agent);
+    }
     const misfit = page.finished && (failure === 'conflict' || failure === 'gate-failed');
     forgive(page);
     page.fresh = fresh;
-    page.fate = { kind: 'attempt', dueAt: this.at, latest: this.at, rework: misfit };
+    page.fate = { kind: 'attempt', dueAt: this.at, latest: this.at, rework: misfit, handed: false };
     const isAnew = page.attempts === 0 || (fresh && page.spec.work !== undefined);
     page.status = isAnew ? 'waiting' : 'stopped';
     if (page.finished && !misfit && !fresh) page.status = 'queued';
@@ -538,13 +648,18 @@ export function isGivenUp({ cancelledSeq, skippedSeq }: Page): boolean {
   return cancelledSeq !== null || skippedSeq !== null;
 }
 
+/** Everybody who may do a task. */
+function doersOf({ agent, model, fallbacks = [] }: TaskSpec): readonly Doer[] {
+  return [model === undefined ? { agent } : { agent, model }, ...fallbacks];
+}
+
 /** All chances again. */
 function forgive(page: Page): void {
   page.fate = null;
   page.cancelledSeq = null;
   page.skippedSeq = null;
   page.satisfied = false;
-  page.used = { counted: 0, waits: 0, reworks: 0 };
+  page.used = { choice: 0, counted: 0, waits: 0, reworks: 0 };
   page.lastKind = null;
   page.worn = false;
 }
@@ -558,9 +673,12 @@ function newPage(spec: TaskSpec): Page {
     work: null,
     text: '',
     fate: null,
-    used: { counted: 0, waits: 0, reworks: 0 },
+    used: { choice: 0, counted: 0, waits: 0, reworks: 0 },
     session: null,
     lost: false,
+    by: 0,
+    lastAgent: spec.agent,
+    handed: false,
     begun: null,
     resumed: false,
     lastKind: null,

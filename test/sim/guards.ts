@@ -4,6 +4,8 @@
  */
 
 import { type Effect, keyOf } from '../../src/model/effect.ts';
+import type { TaskId } from '../../src/model/plan.ts';
+import type { Wait } from '../../src/model/wait.ts';
 import { type Book, isGivenUp, isGood, isMet, isOver, type Page, TINY_USD } from './book.ts';
 import type { Job } from './jobs.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
@@ -168,6 +170,30 @@ export function guardRest(scene: Scene, now: number): void {
   rule(idle === undefined, `${idle?.spec.id} could run, but nobody starts it`);
 }
 
+/** Every task that has not begun has a reason, and the reason is true. */
+export function guardWaits(book: Book, waits: ReadonlyMap<TaskId, Wait>, now: number): void {
+  for (const page of book.pages.values()) {
+    const { id, needs } = page.spec;
+    const wait = waits.get(id);
+    const idle = page.status === 'waiting' || page.status === 'stopped';
+    rule(!idle || wait !== undefined, `${id} is ${page.status}, and nobody can say why`);
+    if (!idle || wait === undefined || wait.kind === 'end') continue;
+    const unmet = needs.some((need) => !isMet(book.page(need)));
+    const truth: Readonly<Partial<Record<Wait['kind'], boolean>>> = {
+      stopping: book.stopping !== null,
+      paused: book.paused !== null,
+      needs: unmet,
+      limit: wait.kind === 'limit' && wait.until === book.walls.get(wait.agent)?.until,
+      probe: wait.kind === 'probe' && (book.walls.get(wait.agent)?.probes.size ?? 0) > 0,
+      refusal: wait.kind === 'refusal' && book.refused.has(wait.agent),
+      retry: wait.kind === 'retry' && wait.until > now,
+      money: book.freeUsd < TINY_USD,
+      room: book.held,
+    };
+    rule(truth[wait.kind] !== false, `${id} is said to wait for ${JSON.stringify(wait)}`);
+  }
+}
+
 /** Nobody waits for a verdict while there are slots, nor for the head while there is a green one. */
 function guardQueue({ book, repo, jobs }: Scene): void {
   const { queue, landing } = book;
@@ -212,6 +238,7 @@ function isDue(book: Book, page: Page, now: number, how: 'surely' | 'perhaps'): 
   const { spec, status, fate } = page;
   if (isGivenUp(page) || page.workspace === 'released') return false;
   if (!spec.needs.every((id) => isMet(book.page(id)))) return false;
+  if (book.isParked(page, now)) return false;
   if (status === 'stopped') {
     return fate?.kind === 'attempt' && (how === 'surely' ? fate.latest : fate.dueAt) <= now;
   }

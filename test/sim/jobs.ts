@@ -131,8 +131,9 @@ function beginAttempt(
 ): void {
   const { task, attempt, start } = effect;
   const { spec } = universe.book.page(task);
+  const agent = effect.by?.agent ?? spec.agent;
   const duration = random.between(5, 2_500);
-  if (AGENTS[spec.agent]!.resume && random.chance(0.9)) {
+  if (AGENTS[agent]!.resume && random.chance(0.9)) {
     const session = start.kind === 'continue' ? start.session : null;
     job.later(random.between(0, duration), () =>
       job.say({ type: 'attempt.session', task, attempt, session: session ?? `${task}.${attempt}` }),

@@ -9,9 +9,11 @@ import { SteadyClock } from '../../src/base/steady-clock.ts';
 import type { Log, Wish, World } from '../../src/engine/world.ts';
 import { type Effect, isLastWord } from '../../src/model/effect.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
+import { fold } from '../../src/model/fold.ts';
 import type { Machine } from '../../src/model/machine.ts';
 import type { RunState } from '../../src/model/state.ts';
-import { guardRest, guardStart } from './guards.ts';
+import { waitsOf } from '../../src/schedule/decide.ts';
+import { guardRest, guardStart, guardWaits } from './guards.ts';
 import { begin, Job } from './jobs.ts';
 import { AGENTS } from './plans.ts';
 import { sighting } from './radar.ts';
@@ -215,6 +217,10 @@ export class Life implements Log, World {
     const { book, repo } = this.#universe;
     if (this.#restedAt === book.seq) return; // Nothing new since it last waited.
     guardRest({ book, repo, jobs: this.jobs }, this.now());
+    if (this.#random.chance(0.05)) {
+      const state = fold(this.#universe.entries);
+      guardWaits(book, waitsOf(state, this.now(), this.agents), this.now());
+    }
     this.#restedAt = book.seq;
   }
 

@@ -18,6 +18,10 @@ const DECIDE = 'src/schedule/decide.ts';
 const QUEUE = 'src/schedule/queue.ts';
 const ROOM = 'src/schedule/room.ts';
 const LANDING = 'src/schedule/landing.ts';
+const START = 'src/schedule/start.ts';
+const NEXT = 'src/schedule/next.ts';
+const PARKING = 'src/schedule/parking.ts';
+const FOLD_AGENTS = 'src/model/fold-agents.ts';
 const RETRY = 'src/schedule/retry.ts';
 const STATE = 'src/model/fold.ts';
 const LOOP = 'src/engine/loop.ts';
@@ -53,15 +57,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it starts tasks without waiting for what they need',
-    file: DECIDE,
-    find: 'return needed !== undefined && isMet(needed);',
-    replace: 'return needed !== undefined;',
+    file: START,
+    find: 'return needed === undefined || !isMet(needed);',
+    replace: 'return needed === undefined;',
   },
   {
     name: 'it starts tasks when what they need has finished but not landed',
-    file: DECIDE,
-    find: 'return needed !== undefined && isMet(needed);',
-    replace: "return !!needed && (isGood(needed) || needed.status.kind === 'committed');",
+    file: START,
+    find: 'return needed === undefined || !isMet(needed);',
+    replace: "return !needed || !(isMet(needed) || needed.status.kind === 'committed');",
   },
   {
     name: 'it lets tasks hear what others said in their first attempt',
@@ -71,9 +75,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it lets two tasks work in the checkout',
-    file: DECIDE,
-    find: "if (task.spec.mode === 'here' && active.some(",
-    replace: "if (task.spec.mode === 'read' && active.some(",
+    file: START,
+    find: "if (mode === 'here' && here",
+    replace: "if (mode === 'read' && here",
   },
   {
     name: 'it has a workspace for a task in the checkout',
@@ -95,45 +99,45 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it ignores the limits of groups',
-    file: DECIDE,
-    find: 'if (inGroup >= (limits.groups[group] ?? Number.POSITIVE_INFINITY)) return false;',
+    file: START,
+    find: "if (busy >= limit) return { kind: 'group', group, busy, limit };",
     replace: '',
   },
   {
     name: 'it runs one worker too many',
-    file: DECIDE,
-    find: 'if (active.length >= limits.workers) return false;',
-    replace: 'if (active.length > limits.workers) return false;',
+    file: START,
+    find: 'if (this.#active.length >= workers)',
+    replace: 'if (this.#active.length > workers)',
   },
   {
     name: 'it leaves a worker idle',
-    file: DECIDE,
-    find: 'if (active.length >= limits.workers) return false;',
-    replace: 'if (active.length >= Math.max(1, limits.workers - 1)) return false;',
+    file: START,
+    find: 'if (this.#active.length >= workers)',
+    replace: 'if (this.#active.length >= Math.max(1, workers - 1))',
   },
   {
     name: 'it forgets that scopes overlap',
-    file: DECIDE,
-    find: 'return !holding.some((other) => other !== task && scopesMeet(state.plan, task, other));',
-    replace: 'return true;',
+    file: START,
+    find: "if (other !== undefined) return { kind: 'scope', task: other.spec.id };",
+    replace: '',
   },
   {
     name: 'it starts attempts with the money spent',
-    file: DECIDE,
-    find: ' || (spends(task) && purse.isEmpty)) continue;',
-    replace: ') continue;',
+    file: START,
+    find: 'this.#spends(task) && this.#purse.isEmpty ?',
+    replace: 'this.#spends(task) && workers < 1 ?',
   },
   {
     name: 'it starts attempts while it is stopping',
-    file: DECIDE,
-    find: 'if (state.stopping !== null || state.paused !== null) return',
-    replace: 'if (state.paused !== null) return',
+    file: START,
+    find: "if (state.stopping !== null) return { kind: 'stopping' };",
+    replace: '',
   },
   {
     name: 'it starts attempts while it is paused',
-    file: DECIDE,
-    find: 'if (state.stopping !== null || state.paused !== null) return',
-    replace: 'if (state.stopping !== null) return',
+    file: START,
+    find: "if (state.paused !== null) return { kind: 'paused' };",
+    replace: '',
   },
   {
     name: 'it starts attempts although the disk is full',
@@ -167,15 +171,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it starts a retried task while its workspace is being removed',
-    file: DECIDE,
-    find: "if (task.workspace === 'released') return false;",
+    file: START,
+    find: "if (task.workspace === 'released') return { kind: 'workspace' };",
     replace: '',
   },
   {
     name: 'it does not go on without a task that was taken as done',
-    file: DECIDE,
-    find: 'return needed !== undefined && isMet(needed);',
-    replace: 'return needed !== undefined && isGood(needed);',
+    file: START,
+    find: 'return needed === undefined || !isMet(needed);',
+    replace: "return !needed || needed.status.kind === 'failed' || !isMet(needed);",
   },
   {
     name: 'it waits for ever for a task that was given up',
@@ -217,14 +221,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it begins a retried task anew although nobody asked for that',
     file: RETRY,
-    find: "if (task.retried?.fresh === true) return { kind: 'fresh' };",
-    replace: "return { kind: 'fresh' };",
+    find: 'if (task.retried?.fresh === true) return',
+    replace: 'if (task.retried !== undefined) return',
   },
   {
     name: 'it makes a retried task wait',
-    file: DECIDE,
-    find: "return { kind: 'attempt', at: retried.at, start };",
-    replace: "return { kind: 'attempt', at: retried.at + 500, start };",
+    file: NEXT,
+    find: 'at: retried.at };',
+    replace: 'at: retried.at + 500 };',
   },
   {
     name: 'it runs finished work again when it is retried',
@@ -246,8 +250,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it lets others into the scope of work that waits to land again',
-    file: DECIDE,
-    find: "kind === 'merging' || isQueued(state, task, agents);",
+    file: START,
+    find: "kind === 'merging' || isQueued(this.#state, task, this.#agents);",
     replace: "kind === 'merging' || kind === 'committed';",
   },
   {
@@ -264,15 +268,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it never starts a retry that has to wait',
-    file: DECIDE,
-    find: 'if (next.at <= now) due.push',
-    replace: 'if (next.at <= 0) due.push',
+    file: START,
+    find: 'return next.at > at.now ?',
+    replace: 'return next.at > 0 ?',
   },
   {
     name: 'it does not wait before a retry',
-    file: DECIDE,
-    find: 'if (next.at <= now) due.push',
-    replace: 'if (next.at <= now + 10_000) due.push',
+    file: START,
+    find: 'return next.at > at.now ?',
+    replace: 'return next.at > at.now + 1e9 ?',
   },
   {
     name: 'it builds on a candidate that is not there yet',
@@ -356,7 +360,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it publishes while tasks run',
     file: DECIDE,
-    find: "if (busy || state.landing !== null || state.publish.kind === 'running') return [];",
+    find: 'if (isBusy(state)) return [];',
     replace: `if (state.publish.kind === 'running') return [];
       if (isUnpublished(state) && state.head !== null && state.target !== null) {
         const { head, target } = state;
@@ -406,6 +410,72 @@ export const MUTANTS: readonly Mutant[] = [
     file: RETRY,
     find: "task.spec.retry?.session !== 'new'",
     replace: "task.spec.retry?.session !== 'never'",
+  },
+  {
+    name: 'it uses an agent that refuses to work',
+    file: PARKING,
+    find: 'if (refusal !== null) return',
+    replace: 'if (refusal === undefined) return',
+  },
+  {
+    name: 'it runs into a limit that it knows',
+    file: PARKING,
+    find: 'if (until > this.#now) return',
+    replace: 'if (until > this.#now + 1e9) return',
+  },
+  {
+    name: 'it tries a limit with everybody at once',
+    file: PARKING,
+    find: 'if (limit.retryAt !== null || probe === undefined) return null;',
+    replace: 'if (probe !== this.constructor.name) return null;',
+  },
+  {
+    name: 'it takes the failures of those who ran beside for a longer limit',
+    file: FOLD_AGENTS,
+    find: 'if (probed) return',
+    replace: 'if (probed || retryAt === null) return',
+  },
+  {
+    name: 'it forgets a limit when it is restarted',
+    file: FOLD_AGENTS,
+    find: 'agents.set(name, { ...agent, refusal: null });',
+    replace: 'agents.delete(name);',
+  },
+  {
+    name: 'it never passes a task on to a fallback',
+    file: RETRY,
+    find: 'if (next === undefined) return null;',
+    replace: 'if (next !== null) return null;',
+  },
+  {
+    name: 'it lets fallbacks share the retries of the first choice',
+    file: RETRY,
+    find: '.filter((each) => isSameDoer(each.by, by))',
+    replace: '',
+  },
+  {
+    name: 'it hands a session to another agent',
+    file: NEXT,
+    find: 'start: handedOver(next.start), by };',
+    replace: 'by };',
+  },
+  {
+    name: 'it waits for an agent that refuses to work although there is a fallback',
+    file: NEXT,
+    find: 'return by === undefined ? next :',
+    replace: 'return by !== null ? next :',
+  },
+  {
+    name: 'it gives up the tasks of an agent that refuses to work too early',
+    file: DECIDE,
+    find: "=> kind === 'refusal' || kind === 'needs';",
+    replace: "=> kind !== 'slot';",
+  },
+  {
+    name: 'it tells the wrong reason for a wait',
+    file: START,
+    find: "if (unmet.length > 0) return { kind: 'needs', tasks: unmet };",
+    replace: "if (unmet.length > 0) return { kind: 'money' };",
   },
   {
     name: 'it spreads retries too far',

@@ -6,6 +6,7 @@
  */
 
 import {
+  type Doer,
   type LandingSpec,
   NATIVE_CONVENTIONS,
   NO_OPTIONS,
@@ -22,6 +23,7 @@ import { Random } from './random.ts';
 export const AGENTS: Readonly<Record<string, Capabilities>> = {
   talker: { resume: true, prose: true },
   forgetful: { resume: false, prose: true },
+  stand_in: { resume: true, prose: true },
   script: { resume: false, prose: false },
 };
 
@@ -122,10 +124,12 @@ function taskFor(
   ]);
   const agent = random.pick(Object.keys(AGENTS));
   const isThere = mode === 'write' && random.chance(0.15);
+  const fallbacks = AGENTS[agent]!.prose && random.chance(0.3) ? fallbacksFor(random, agent) : [];
   return {
     id,
     prompt: `Do ${id}`,
     agent,
+    ...(fallbacks.length === 0 ? {} : { fallbacks }),
     mode,
     needs,
     ...(isThere ? { work: `theirs-${id}` } : {}),
@@ -145,6 +149,12 @@ function taskFor(
     hears: AGENTS[agent]!.prose ? needs.filter(() => random.chance(0.5)) : [],
     answer: 'free',
   };
+}
+
+function fallbacksFor(random: Random, agent: string): readonly Doer[] {
+  const others = [{ agent: 'stand_in' }, { agent: 'talker' }, { agent, model: 'small' }];
+  const some = random.shuffled(others).filter((each) => each.agent !== agent || 'model' in each);
+  return some.slice(0, random.between(1, 2));
 }
 
 function retryFor(random: Random): RetrySpec {

@@ -10,6 +10,8 @@ import { attemptEnding, mergeEnding } from './whims.ts';
 
 /** What a task has used up since it last began with all of its retries. */
 export interface Used {
+  /** Which of its doers it has come to; what is counted is counted for that one. */
+  choice: number;
   counted: number;
   waits: number;
   reworks: number;
@@ -23,6 +25,8 @@ export type Fate =
       /** By then it must have begun, where there is room. */
       readonly latest: number;
       readonly rework: boolean;
+      /** Somebody else goes on, without a session. */
+      readonly handed: boolean;
     }
   | { readonly kind: 'queue' }
   | { readonly kind: 'give-up' };
@@ -42,19 +46,55 @@ const GIVE_UP = { kind: 'give-up' } as const;
 /** Books a failed attempt and says what has to follow it. */
 export function afterAttempt(spec: TaskSpec, failure: Failure, at: number, used: Used): Fate {
   const again = (ms: number, most = ms): Fate => {
-    return { kind: 'attempt', dueAt: at + ms, latest: at + most, rework: false };
+    return { kind: 'attempt', dueAt: at + ms, latest: at + most, rework: false, handed: false };
+  };
+  const passOn = (): Fate | null => {
+    if (used.choice >= (spec.fallbacks?.length ?? 0)) return null;
+    Object.assign(used, { choice: used.choice + 1, counted: 0, waits: 0 });
+    return { kind: 'attempt', dueAt: at, latest: at, rework: false, handed: true };
   };
   if (failure.kind === 'interrupted') return again(0);
+  if (failure.kind === 'auth' || failure.kind === 'billing') return passOn() ?? again(0);
+  if (failure.kind === 'permanent') return passOn() ?? GIVE_UP;
   if (failure.kind === 'rate-limited') used.waits += 1;
   if (isCounted(spec, failure)) {
     used.counted += 1;
     const { pauseMs, factor = 1 } = spec.retry ?? { pauseMs: 1_000, factor: 2 };
     const pause = Math.min(pauseMs * factor ** (used.counted - 1), Math.max(pauseMs, 300_000));
-    return used.counted > spec.retries ? GIVE_UP : again(pause, pause * 1.25);
+    if (used.counted > spec.retries) return passOn() ?? GIVE_UP;
+    return again(pause, pause * 1.25);
   }
-  if (failure.kind !== 'rate-limited' || used.waits > 20) return GIVE_UP;
-  if (failure.retryAt !== undefined) return again(failure.retryAt - at);
-  return again(LIMIT_PAUSES[Math.min(used.waits, LIMIT_PAUSES.length) - 1]!);
+  if (failure.kind !== 'rate-limited') return GIVE_UP;
+  return used.waits > 20 ? (passOn() ?? GIVE_UP) : again(0);
+}
+
+/** An agent's limit, as its failures tell it. */
+export interface Wall {
+  until: number;
+  /** Whether the agent said when it resets. */
+  readonly known: boolean;
+  readonly hits: number;
+  /** Tasks that run against it. */
+  readonly probes: Set<TaskId>;
+}
+
+/** The limit after an attempt ran into it; `probe` is one that began after it was known. */
+export function wallAfter(
+  before: Wall | null,
+  failure: Failure & { kind: 'rate-limited' },
+  at: number,
+  probe: boolean,
+): Wall {
+  const { retryAt } = failure;
+  if (before !== null && !probe) {
+    if (retryAt === undefined) return before;
+    const until = before.known ? Math.max(before.until, retryAt) : retryAt;
+    return { ...before, known: true, until };
+  }
+  const hits = (before?.hits ?? 0) + 1;
+  const pause = LIMIT_PAUSES[Math.min(hits, LIMIT_PAUSES.length) - 1]!;
+  const probes = before?.probes ?? new Set<TaskId>();
+  return { until: retryAt ?? at + pause, known: retryAt !== undefined, hits, probes };
 }
 
 function isCounted(spec: TaskSpec, failure: Failure): boolean {
@@ -77,7 +117,7 @@ export function afterRejection(
     (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
   if (!toAgent || used.reworks >= landing.reworks) return GIVE_UP;
   if (spec.work !== undefined && !AGENTS[spec.agent]!.prose) return GIVE_UP;
-  return { kind: 'attempt', dueAt: at, latest: at, rework: true };
+  return { kind: 'attempt', dueAt: at, latest: at, rework: true, handed: false };
 }
 
 /**
@@ -97,7 +137,7 @@ export function expectedGood(seed: number, plan: Plan): ReadonlySet<TaskId> {
 }
 
 function endsWell(seed: number, spec: TaskSpec, landing: LandingSpec): boolean {
-  const used: Used = { counted: 0, waits: 0, reworks: 0 };
+  const used: Used = { choice: 0, counted: 0, waits: 0, reworks: 0 };
   let merges = 0;
   let isThere = spec.work !== undefined;
   for (let nth = isThere ? -1 : 0; ; nth += 1) {

@@ -31,9 +31,9 @@ const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unkno
   ['out-of-scope', 4],
   ['rate-limited', 8],
   ['limit-guessed', 3],
-  ['limit-unknown', 1],
+  ['limit-unknown', 2],
   ['interrupted', 5],
-  ['auth', 1],
+  ['auth', 4],
   ['billing', 1],
   ['budget', 1],
   ['turns', 1],
@@ -50,7 +50,10 @@ const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unkno
 export function attemptEnding(seed: number, spec: TaskSpec, nth: number): AttemptEnding {
   const random = new Random(seed, 'attempt', spec.id, nth);
   if (random.chance(0.35)) {
-    const kind = random.weighted(FAILURES);
+    const whim = random.weighted(FAILURES);
+    // Who is refused when depends on time, and nothing in a calm world may.
+    const isCalm = seed % 2 === 0;
+    const kind = isCalm && (whim === 'auth' || whim === 'billing') ? 'permanent' : whim;
     const waitMs = random.between(-500, 8_000);
     return { kind: 'failed', failure: (now) => failureOf(kind, now + waitMs) };
   }

@@ -50,7 +50,9 @@ export async function logs(task: string, flags: LogsFlags): Promise<number> {
     flags.follow === true && isRunning
       ? endOfAttempt(place, run, { task, attempt }, following.signal)
       : AbortSignal.abort();
-  const raw = flags.raw === true || agentNamed(known.spec.agent).can.plain === true;
+  const raw =
+    flags.raw === true ||
+    agentNamed(known.attempts[attempt - 1]?.by.agent ?? known.spec.agent).can.plain === true;
   const paths = raw ? [files.stdout, files.stderr] : [files.transcript];
   await Promise.all(paths.map((path) => printLines(path, raw || flags.json === true, until)));
   return EXIT.ok;

@@ -4,11 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
 import { findRun } from '../../journal/log.ts';
-import type { TaskState } from '../../model/state.ts';
 import { jsonText } from '../../report/json.ts';
 import { statusJson, statusText } from '../../report/status.ts';
 import { resultsOf, resultsTable } from '../../report/task-results.ts';
-import { dueAt } from '../../schedule/decide.ts';
+import { waitsOf } from '../../schedule/decide.ts';
 import { inkOf, wantsColor } from '../../ui/color.ts';
 import { frame } from '../../ui/live.ts';
 import { Painter } from '../../ui/paint.ts';
@@ -18,7 +17,7 @@ import { Following } from '../live.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
 import { isPlanFolder, newestRunNamed, pendingText, planOf } from '../plan-status.ts';
-import { openScreen } from '../screen.ts';
+import { clock, openScreen } from '../screen.ts';
 import { lastActions, lastHeard, readState, staleAfter } from '../watch-run.ts';
 
 export interface StatusFlags {
@@ -55,10 +54,10 @@ export async function status(given: string | undefined, flags: StatusFlags): Pro
   const now = Date.now();
   const live = isLive(db, run);
   const actions = await lastActions(place.stateDir, run, state, signal);
-  const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
+  const waits = waitsOf(state, now, agentsKnown);
   const ink = inkOf(wantsColor(process.env, process.stdout.isTTY === true));
   const hearing = { heardAt: lastHeard(place.stateDir, run, state), staleMs: staleAfter(place) };
-  const info = { run, now, live, actions, retryAt, hearing, ink };
+  const info = { run, now, live, actions, waits, clock, hearing, ink };
   const isTable = state.plan.conventions.summary === 'results' && state.outcome !== null;
   const text = () => (isTable ? resultsTable(resultsOf(state, run)) : statusText(state, info));
   process.stdout.write(flags.json === true ? jsonText(statusJson(state, info)) : text());
@@ -119,10 +118,10 @@ async function currentFrame(
   const signal = AbortSignal.timeout(LOOK_LIMIT_MS);
   const actions = await lastActions(place.stateDir, run, state, signal);
   const { columns: width = 80, rows: height = 24 } = process.stdout;
-  const retryAt = (task: TaskState) => dueAt(state, task, agentsKnown);
   const now = state.finishedAt ?? Date.now();
+  const waits = waitsOf(state, now, agentsKnown);
   const color = wantsColor(process.env, true);
   const hearing = { heardAt: lastHeard(place.stateDir, run, state), staleMs };
   const size = { width, height: height - 1 };
-  return frame({ run, state, now, ...size, actions, color, retryAt, hearing });
+  return frame({ run, state, now, ...size, actions, color, waits, clock, hearing });
 }

@@ -77,6 +77,7 @@ export function taskWords(task: TaskSpec): Words {
     agent: task.agent,
     role: task.role,
     model: task.model,
+    fallbacks: task.fallbacks,
     prompt: task.prompt,
     rules: task.rules,
     branch: task.branch,

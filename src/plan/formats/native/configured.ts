@@ -17,6 +17,11 @@ export const DEFAULT_AGENT = 'claude';
 export const SCRIPT_AGENT = 'shell';
 const SCRIPTS: readonly string[] = [SCRIPT_AGENT, 'command'];
 
+/** Whether an agent runs a program instead of reading prose. */
+export function isScript(agent: string): boolean {
+  return SCRIPTS.includes(agent);
+}
+
 /** The plan with the sections of the configuration behind its own; `defaults` is not touched. */
 export function withConfig(native: NativePlan, config: Config): NativePlan {
   const { worktree_dir: dir } = config;
@@ -74,7 +79,7 @@ function configured(agent: string, config: Config): Wishes {
   const tools = { ...config.tools, ...defaults.tools };
   const { env, pass_env, retry, allow_empty, outside, answer, rules } = defaults;
   const { mcp, max_turns, budget_usd } = defaults;
-  const { role, model, command, prompt_as } = defaults;
+  const { role, model, command, prompt_as, fallbacks } = defaults;
   const isMeant = agent === (defaults.agent ?? DEFAULT_AGENT);
   return {
     env,
@@ -88,7 +93,7 @@ function configured(agent: string, config: Config): Wishes {
     timeout: defaults.timeout ?? inMs(limits.max_runtime),
     idle: defaults.idle ?? inMs(limits.inactivity_timeout),
     permissions: permissionsOf({ ...defaults, tools }),
-    ...(SCRIPTS.includes(agent) ? {} : { tools, mcp, max_turns, budget_usd }),
+    ...(isScript(agent) ? {} : { tools, mcp, max_turns, budget_usd, fallbacks }),
     ...(isMeant ? { role, model, command, prompt_as } : {}),
   };
 }

@@ -15,6 +15,7 @@ import type {
 import type { Config } from '../../config/schema.ts';
 import {
   agentOf,
+  isScript,
   permissionsOf,
   type Sources,
   type Wishes,
@@ -67,6 +68,7 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
     agent,
     ...present('role', task.role ?? defaults.role),
     ...present('model', task.model ?? defaults.model),
+    ...lowerFallbacks(task.fallbacks ?? usualFallbacks(agent, task.model, defaults)),
     mode: modeOf(task),
     ...present('branch', task.branch),
     ...present('commitMessage', task.commit_message),
@@ -90,6 +92,22 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
     hears: [...new Set(task.hears)],
     answer: task.answer ?? defaults.answer ?? 'free',
   };
+}
+
+/** No fallbacks are none: a task can do without those of the defaults. */
+function lowerFallbacks(given: Wishes['fallbacks']): Pick<TaskSpec, 'fallbacks'> {
+  if (given === undefined || given.length === 0) return {};
+  return { fallbacks: given.map(({ agent, model }) => ({ agent, ...present('model', model) })) };
+}
+
+/** Those of the defaults, but for scripts, and without the one that the task begins with. */
+function usualFallbacks(
+  agent: string,
+  own: string | undefined,
+  { model = undefined, fallbacks = [] }: Wishes,
+): Wishes['fallbacks'] {
+  if (isScript(agent)) return [];
+  return fallbacks.filter((each) => each.agent !== agent || each.model !== (own ?? model));
 }
 
 function modeOf({ read_only, here }: NativeTask): TaskSpec['mode'] {

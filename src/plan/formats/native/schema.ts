@@ -50,10 +50,14 @@ const mcpServerSchema = z
     params: { message: 'a server has either a command or a url' },
   });
 
+/** Who does a task when those before cannot. */
+const fallbackSchema = z.strictObject({ agent: text, model: word.optional() });
+
 const forEveryTask = {
   agent: text.optional(),
   role: word.optional(),
   model: word.optional(),
+  fallbacks: z.array(fallbackSchema).max(10).optional(),
   retries: count(0, 100).optional(),
   timeout: duration.optional(),
   idle: duration.optional(),

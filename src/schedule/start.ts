@@ -1,0 +1,158 @@
+/**
+ * start: which attempts begin now, and what every other task waits for.
+ *
+ *   A1. The reasons come from the same look that decides: a task either begins or has a reason.
+ *   A2. A reason names what holds longest or what a user can do most about: the run, needs, the
+ *       agent, time, slots, scopes, money.
+ */
+
+import type { TaskId } from '../model/plan.ts';
+import { isMet, isOver, type RunState, type TaskState } from '../model/state.ts';
+import type { Wait } from '../model/wait.ts';
+import { Purse } from './budget.ts';
+import { isQueued, nextOf } from './next.ts';
+import { Parking } from './parking.ts';
+import { byPriority, scopesMeet } from './priority.ts';
+import type { AgentsKnown, NextAttempt } from './retry.ts';
+import { keepsBack, type Short } from './room.ts';
+
+/** An attempt that begins now. */
+export interface Starting {
+  readonly task: TaskState;
+  readonly next: NextAttempt;
+  /** What it may spend; null where the run has no budget, or it spends nothing. */
+  readonly budgetUsd: number | null;
+}
+
+export interface Look {
+  readonly starts: readonly Starting[];
+  /** What each task waits for that is neither over nor under way. */
+  readonly waits: ReadonlyMap<TaskId, Wait>;
+  /** When time alone will make a difference (ms since 1970). */
+  readonly wakeAt: number | null;
+}
+
+/** Looks at every task that could begin; `short` is what the machine has too little of. */
+export function look(state: RunState, now: number, agents: AgentsKnown, short: Short | null): Look {
+  const waits = new Map<TaskId, Wait>();
+  const starts: Starting[] = [];
+  const due: Due[] = [];
+  const parking = new Parking(state, now);
+  for (const task of state.tasks.values()) {
+    const found = dueOrWait(state, task, { now, agents, parking });
+    if (found === null) continue;
+    if (!('next' in found)) waits.set(task.spec.id, found);
+    else if (short === null || !keepsBack(short, task)) due.push(found);
+    else waits.set(task.spec.id, { kind: 'room', ...short });
+  }
+  const order = byPriority(state.plan);
+  due.sort((a, b) => order(a.task, b.task));
+  const room = new Room(state, agents, due);
+  for (const { task, next } of due) {
+    const wait = parking.waitFor(next.by.agent) ?? room.waitFor(task);
+    if (wait !== null) {
+      waits.set(task.spec.id, wait);
+      continue;
+    }
+    parking.begin(next.by.agent, task.spec.id);
+    starts.push({ task, next, budgetUsd: room.take(task) });
+  }
+  return { starts, waits, wakeAt: earliest(waits) };
+}
+
+interface Due {
+  readonly task: TaskState;
+  readonly next: NextAttempt;
+}
+
+/** Whether a task may begin as far as only itself, its needs and time are concerned. */
+function dueOrWait(
+  state: RunState,
+  task: TaskState,
+  at: { readonly now: number; readonly agents: AgentsKnown; readonly parking: Parking },
+): Due | Wait | null {
+  const { kind } = task.status;
+  if (isOver(task) || kind === 'running' || kind === 'merging') return null;
+  if (isQueued(state, task, at.agents)) return { kind: 'queue' };
+  const next = nextOf(state, task, at.agents);
+  if (task.cancelled || task.skipped !== null || next?.kind !== 'attempt') return { kind: 'end' };
+  if (state.stopping !== null) return { kind: 'stopping' };
+  if (state.paused !== null) return { kind: 'paused' };
+  const unmet = task.spec.needs.filter((need) => {
+    const needed = state.tasks.get(need);
+    return needed === undefined || !isMet(needed);
+  });
+  if (unmet.length > 0) return { kind: 'needs', tasks: unmet };
+  if (task.workspace === 'released') return { kind: 'workspace' };
+  const parked = at.parking.waitFor(next.by.agent);
+  if (parked !== null) return parked;
+  return next.at > at.now ? { kind: 'retry', until: next.at } : { task, next };
+}
+
+/** The limits of the run, with what begins in this turn counted. */
+class Room {
+  readonly #state: RunState;
+  readonly #agents: AgentsKnown;
+  readonly #active: TaskState[];
+  readonly #holding: TaskState[];
+  readonly #purse: Purse;
+  #spenders: number;
+
+  constructor(state: RunState, agents: AgentsKnown, due: readonly Due[]) {
+    const tasks = [...state.tasks.values()];
+    this.#state = state;
+    this.#agents = agents;
+    this.#active = tasks.filter(({ status }) => status.kind === 'running');
+    this.#holding = tasks.filter((task) => this.#holdsScope(task));
+    this.#purse = new Purse(state, this.#active);
+    this.#spenders = due.filter(({ task }) => this.#spends(task)).length;
+  }
+
+  /** What has no room for the task; null where it may begin. */
+  waitFor(task: TaskState): Wait | null {
+    const { workers, groups } = this.#state.plan.limits;
+    const { group, mode } = task.spec;
+    const limit = group === undefined ? undefined : groups[group];
+    if (group !== undefined && limit !== undefined) {
+      const busy = this.#active.filter((other) => other.spec.group === group).length;
+      if (busy >= limit) return { kind: 'group', group, busy, limit };
+    }
+    if (this.#active.length >= workers) return { kind: 'slot', workers };
+    const here = this.#active.find(({ spec }) => spec.mode === 'here');
+    if (mode === 'here' && here !== undefined) return { kind: 'checkout', task: here.spec.id };
+    const other = this.#holding.find(
+      (each) => each !== task && scopesMeet(this.#state.plan, task, each),
+    );
+    if (other !== undefined) return { kind: 'scope', task: other.spec.id };
+    return this.#spends(task) && this.#purse.isEmpty ? { kind: 'money' } : null;
+  }
+
+  /** Counts a task that begins, and says what it may spend. */
+  take(task: TaskState): number | null {
+    const free = this.#state.plan.limits.workers - this.#active.length;
+    const budgetUsd = this.#spends(task) ? this.#purse.take(Math.min(free, this.#spenders)) : null;
+    if (this.#spends(task)) this.#spenders -= 1;
+    this.#active.push(task);
+    this.#holding.push(task);
+    return budgetUsd;
+  }
+
+  /** Fallbacks are coding agents where the task's own is one. */
+  #spends({ spec }: TaskState): boolean {
+    return this.#agents(spec.agent).prose;
+  }
+
+  /** Work that has not landed keeps others out of its scope: they would start without it. */
+  #holdsScope(task: TaskState): boolean {
+    const { kind } = task.status;
+    return kind === 'running' || kind === 'merging' || isQueued(this.#state, task, this.#agents);
+  }
+}
+
+function earliest(waits: ReadonlyMap<TaskId, Wait>): number | null {
+  let at: number | null = null;
+  for (const wait of waits.values()) {
+    if ('until' in wait) at = Math.min(wait.until, at ?? wait.until);
+  }
+  return at;
+}
