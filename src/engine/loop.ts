@@ -1,8 +1,9 @@
 /**
- * The loop: fold, decide, record, perform. The only place where facts become entries.
+ * The loop: fold, decide, record, perform.
  *
  *   L1. Record, then perform: an effect starts only after the fact that announces it is durable.
- *   L2. One wait per turn; everything between two waits is synchronous, so nobody sees half a turn.
+ *   L2. One wait and one transaction per turn; everything between two waits is synchronous, so
+ *       nobody sees half a turn.
  *   L3. When the loop returns or throws, nothing it started is running.
  */
 
@@ -10,11 +11,11 @@ import { Group } from '../base/group.ts';
 import { Inbox } from '../base/inbox.ts';
 import { type Effect, keyOf } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
-import { apply } from '../model/fold.ts';
 import type { RunState } from '../model/state.ts';
 import { decide } from '../schedule/decide.ts';
 import { respond, stopsFor } from './commands.ts';
 import { Hearing } from './hearing.ts';
+import { Ledger } from './ledger.ts';
 import { recover } from './recover.ts';
 import type { Log, Wish, World } from './world.ts';
 
@@ -28,60 +29,104 @@ export async function loop(
   world: World,
   signal: AbortSignal,
 ): Promise<RunState> {
-  let state = begun;
   const inbox = new Inbox<Event>();
   const group = new Group(signal);
-  const running = new Map<string, AbortController>();
   const send = (fact: Event): void => inbox.send(fact);
-  const record = (events: readonly Event[]): void => {
-    if (events.length === 0) return;
-    const entries = log.append(events, world.now());
-    for (const entry of entries) state = apply(state, entry);
-    world.recorded(entries);
-    const stops = events.flatMap((event) => stopsFor(event, [...running.keys()]));
-    for (const { key, reason } of stops) running.get(key)?.abort(reason);
-    world.suspend(state.paused?.suspended === true);
-  };
-  const grant = ({ command, answer }: Wish): void => {
-    const response = respond(command, state);
-    if (response.kind === 'refused') return answer(response);
-    record(response.events);
-    answer({ kind: 'accepted' });
-  };
-  const perform = (effect: Effect): void => {
-    const stop = new AbortController();
-    running.set(keyOf(effect), stop);
-    const hearing = new Hearing(effect, send);
-    group.start(async (ended) => {
-      const stopped = AbortSignal.any([ended, stop.signal]);
-      await world.perform(effect, (fact) => hearing.hear(fact), stopped);
-      hearing.close(stopped);
-      if (running.get(keyOf(effect)) === stop) running.delete(keyOf(effect));
-    });
-  };
-
+  const effects = new Effects(group, world, send);
+  const ledger = new Ledger(begun, log, world);
   const watch = new AbortController();
   const sight = AbortSignal.any([group.signal, watch.signal]);
-  group.start(() => world.observe(() => state, send, sight));
+  group.start(() => world.observe(() => ledger.state, send, sight));
   try {
-    const unfinished = recover(state);
-    record(unfinished.facts);
-    for (const effect of unfinished.effects) perform(effect);
-    while (state.outcome === null && !group.signal.aborted) {
-      const { decisions, wakeAt } = decide(state, world.now(), world.agents, world.machine());
-      record(decisions.map((decision) => decision.record));
-      for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);
-      if (decisions.length > 0) continue; // A failed task may have failed the tasks that need it.
-      const facts = await nextFacts(inbox, world, wakeAt, group.signal);
-      record(facts);
-      for (const wish of world.commands()) grant(wish);
+    const unfinished = recover(begun);
+    for (const fact of unfinished.facts) ledger.add(fact);
+    let left = unfinished.effects;
+    while (ledger.state.outcome === null && !group.signal.aborted) {
+      const wakeAt = turn({ ledger, effects, world }, left);
+      left = [];
+      if (ledger.state.outcome !== null) break;
+      for (const fact of await nextFacts(inbox, world, wakeAt, group.signal)) ledger.add(fact);
+      for (const wish of world.commands()) grant(wish, ledger);
     }
+    ledger.record();
   } finally {
     watch.abort('over');
-    for (const stop of running.values()) stop.abort('interrupted');
+    effects.stopAll();
     await group.settle();
   }
-  return state;
+  return ledger.state;
+}
+
+interface Parts {
+  readonly ledger: Ledger;
+  readonly effects: Effects;
+  readonly world: World;
+}
+
+/** Everything that can be decided now is recorded at once, and only then performed. */
+function turn({ ledger, effects, world }: Parts, left: readonly Effect[]): number | null {
+  const due = [...left];
+  for (;;) {
+    const { state } = ledger;
+    const { decisions, wakeAt } = decide(state, world.now(), world.agents, world.machine());
+    for (const decision of decisions) {
+      ledger.add(decision.record);
+      if (decision.perform !== undefined) due.push(decision.perform);
+    }
+    // A failed task may have failed the tasks that need it.
+    if (decisions.length > 0 && ledger.state.outcome === null) continue;
+    if (ledger.isWritten && due.length === 0) return wakeAt;
+    for (const event of ledger.record()) effects.stopFor(event);
+    world.suspend(ledger.state.paused?.suspended === true);
+    for (const effect of due.splice(0)) effects.perform(effect);
+    if (ledger.state.outcome !== null) return null;
+  }
+}
+
+/** Facts become true here, and answers are given when they are recorded. */
+function grant({ command, answer }: Wish, ledger: Ledger): void {
+  const response = respond(command, ledger.state);
+  if (response.kind === 'refused') return answer(response);
+  for (const event of response.events) ledger.add(event);
+  ledger.whenRecorded(() => answer({ kind: 'accepted' }));
+}
+
+/** The effects that are being performed. */
+class Effects {
+  readonly #group: Group;
+  readonly #world: World;
+  readonly #send: (fact: Event) => void;
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(group: Group, world: World, send: (fact: Event) => void) {
+    this.#group = group;
+    this.#world = world;
+    this.#send = send;
+  }
+
+  perform(effect: Effect): void {
+    const key = keyOf(effect);
+    const stop = new AbortController();
+    this.#running.set(key, stop);
+    const hearing = new Hearing(effect, this.#send);
+    this.#group.start(async (ended) => {
+      const stopped = AbortSignal.any([ended, stop.signal]);
+      await this.#world.perform(effect, (fact) => hearing.hear(fact), stopped);
+      hearing.close(stopped);
+      if (this.#running.get(key) === stop) this.#running.delete(key);
+    });
+  }
+
+  /** Ends those that a recorded event makes useless. */
+  stopFor(event: Event): void {
+    for (const { key, reason } of stopsFor(event, [...this.#running.keys()])) {
+      this.#running.get(key)?.abort(reason);
+    }
+  }
+
+  stopAll(): void {
+    for (const stop of this.#running.values()) stop.abort('interrupted');
+  }
 }
 
 async function nextFacts(

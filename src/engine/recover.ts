@@ -36,7 +36,9 @@ export function recover(state: RunState): Unfinished {
       effects.push(releaseEffect(state, task));
     }
   }
-  for (const candidate of state.queue) {
+  // What lands already needs no verdict any more.
+  const landing = state.queue.findIndex(({ built }) => built?.commit === state.landing);
+  for (const candidate of state.queue.slice(landing + 1)) {
     const effect = unfinished(state, candidate);
     if (effect !== null) effects.push(effect);
   }

@@ -135,7 +135,7 @@ export class Life implements Log, World {
     if (!this.#heard && !this.#stopped(signal)) clock.advanceTo(until);
     // A busy machine: the engine comes back late and finds several facts at once.
     if (this.#heard && this.#random.chance(0.2)) {
-      clock.advanceTo(clock.now + this.#random.between(0, 250));
+      this.#universe.pass(this.#random.between(0, 250));
     }
     rule(
       clock.now - this.#universe.storedAt < STALLED_MS,

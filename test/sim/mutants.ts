@@ -190,14 +190,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not halt agents when the run is suspended',
     file: LOOP,
-    find: 'world.suspend(state.paused?.suspended === true);',
+    find: 'world.suspend(ledger.state.paused?.suspended === true);',
     replace: '',
   },
   {
     name: 'it leaves agents halted when the run goes on',
     file: LOOP,
-    find: 'world.suspend(state.paused?.suspended === true);',
-    replace: 'if (state.paused?.suspended === true) world.suspend(true);',
+    find: 'world.suspend(ledger.state.paused?.suspended === true);',
+    replace: 'if (ledger.state.paused?.suspended === true) world.suspend(true);',
   },
   {
     name: 'it drains a run whose agents are halted',
@@ -540,10 +540,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it performs before it records',
     file: LOOP,
-    find: `      record(decisions.map((decision) => decision.record));
-      for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);`,
-    replace: `      for (const { perform: effect } of decisions) if (effect !== undefined) perform(effect);
-      record(decisions.map((decision) => decision.record));`,
+    find: '    for (const event of ledger.record()) effects.stopFor(event);',
+    replace: `    for (const effect of due.splice(0)) effects.perform(effect);
+    for (const event of ledger.record()) effects.stopFor(event);`,
   },
   {
     name: 'it does not wake up for a retry',
@@ -634,13 +633,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it goes on although the journal takes nothing more from it',
-    file: LOOP,
-    find: 'const entries = log.append(events, world.now());',
-    replace: `let entries: ReturnType<Log['append']> = [];
-    try {
-      entries = log.append(events, world.now());
+    file: 'src/engine/ledger.ts',
+    find: 'if (added.length > 0) this.#world.recorded(this.#log.append(added, this.#at));',
+    replace: `try {
+      if (added.length > 0) this.#world.recorded(this.#log.append(added, this.#at));
     } catch {
-      return;
+      return [];
     }`,
   },
 ];
