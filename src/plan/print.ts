@@ -68,7 +68,9 @@ function sharedBy(tasks: readonly Words[]): Words {
   if (first === undefined || others.length === 0) return {};
   const entries = Object.entries(first).filter(
     ([key, value]) =>
-      Object.hasOwn(defaultsSchema.shape, key) && others.every((task) => isSame(task[key], value)),
+      Object.hasOwn(defaultsSchema.shape, key) &&
+      key !== 'fallbacks' && // In `defaults` they mean less: not for scripts, never the own agent.
+      others.every((task) => isSame(task[key], value)),
   );
   return Object.fromEntries(entries);
 }
