@@ -14,6 +14,7 @@ import { closeRefWriter } from '../git/ref-writer.ts';
 import type { Database } from '../journal/database.ts';
 import type { Lease } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
+import { Resolutions } from '../journal/resolutions.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { Verdicts } from '../journal/verdicts.ts';
@@ -236,8 +237,8 @@ function siteOf({ place, db, run, plan, how }: Execution, fenceFor: FenceFor): S
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
   const suspension = new Suspension();
-  const verdicts = new Verdicts(db);
-  const parts = { run, plan, env, suspension, verdicts };
+  const memory = { verdicts: new Verdicts(db), resolutions: new Resolutions(db) };
+  const parts = { run, plan, env, suspension, ...memory };
   const ground = repository && { repository, pool: poolOf({ repository, plan }), ...parts };
   return {
     ground,

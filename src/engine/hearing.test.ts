@@ -15,7 +15,7 @@ const ATTEMPT: Effect = {
   meanwhile: [],
   budgetUsd: null,
 };
-const LAND: Effect = { kind: 'land', onto: 'a', candidates: [] };
+const LAND: Effect = { kind: 'land', onto: 'a', candidates: [], teachers: [] };
 const landed = (task: string): Event => ({ type: 'merge.landed', task, onto: 'a', commit: 'b' });
 const never = new AbortController().signal;
 

@@ -8,6 +8,27 @@ export interface Step {
   readonly parents: readonly Sha[];
 }
 
+/** The merges that some commits have and `from` has not. */
+export async function mergesAfter(
+  dir: string,
+  { from, to }: { readonly from: Sha; readonly to: readonly Sha[] },
+  signal: AbortSignal,
+): Promise<readonly Step[]> {
+  const args = ['rev-list', '--merges', '--parents', `^${from}`, ...to];
+  return stepsOf((await git(dir, args, signal)).stdout);
+}
+
+/** Where two commits part; null where they have nothing in common. */
+export async function mergeBase(
+  dir: string,
+  one: Sha,
+  other: Sha,
+  signal: AbortSignal,
+): Promise<Sha | null> {
+  const { stdout } = await git(dir, ['merge-base', one, other], signal, { okCodes: [0, 1] });
+  return stdout.trim() || null;
+}
+
 /** The commits that `to` has and `from` has not, parents before children. */
 export async function commitsAfter(
   dir: string,
@@ -15,7 +36,10 @@ export async function commitsAfter(
   signal: AbortSignal,
 ): Promise<readonly Step[]> {
   const args = ['rev-list', '--reverse', '--topo-order', '--parents', `^${from}`, to];
-  const { stdout } = await git(dir, args, signal);
+  return stepsOf((await git(dir, args, signal)).stdout);
+}
+
+function stepsOf(stdout: string): readonly Step[] {
   const lines = stdout.split('\n').filter((line) => line !== '');
   return lines.map((line) => {
     const [commit = '', ...parents] = line.split(' ');

@@ -26,7 +26,7 @@ import { messageOf, OperationalError } from '../base/errors.ts';
 import { BUSY_MS, explain, isLocked } from './sqlite-error.ts';
 
 /** What `PRAGMA user_version` says in a database of this program. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 const FILE_NAME = 'landfast.db';
 
@@ -81,6 +81,17 @@ const VERDICTS = `
     at    INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX verdicts_by_gate ON verdicts (gate, at);
+`;
+
+/** What came with format 3. */
+const RESOLUTIONS = `
+  CREATE TABLE resolutions (
+    key    TEXT PRIMARY KEY,
+    mode   TEXT NOT NULL,
+    object TEXT,
+    run    TEXT NOT NULL,
+    at     INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
 
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
@@ -283,7 +294,8 @@ function setUp(db: Database): void {
   db.transaction(() => {
     const version = checkedVersion(db);
     if (version === 0) db.exec(SCHEMA);
-    if (version < FORMAT_VERSION) db.exec(VERDICTS);
+    if (version < 2) db.exec(VERDICTS);
+    if (version < FORMAT_VERSION) db.exec(RESOLUTIONS);
   });
 }
 

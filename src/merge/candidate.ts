@@ -6,12 +6,10 @@
  */
 
 import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
-import { type MergeTree, mergeTree } from '../git/merge-tree.ts';
-import { quickMerge } from '../git/quick-merge.ts';
 import { treeOf } from '../git/refs.ts';
-import type { FileConflict } from '../model/conflict.ts';
+import type { FileConflict, SettledFile } from '../model/conflict.ts';
 import type { LandingSpec, Sha } from '../model/plan.ts';
-import { conflicting } from './conflicts.ts';
+import { mergedTree, type Settle } from './merged-tree.ts';
 import { replay } from './replay.ts';
 
 /** What is brought together, and how. */
@@ -24,14 +22,24 @@ export interface Merge {
   readonly strategy: LandingSpec['strategy'];
   /** Only the files matter: nobody signs, nobody is named, and it cannot land. */
   readonly isDraft?: boolean;
+  /** What to do about files that do not merge by themselves. */
+  readonly settle?: Settle;
 }
 
 export type Candidate =
-  | { readonly kind: 'built'; readonly commit: Sha; readonly tree: Sha }
+  | {
+      readonly kind: 'built';
+      readonly commit: Sha;
+      readonly tree: Sha;
+      /** Files that did not merge by themselves. */
+      readonly settled: readonly SettledFile[];
+    }
   | {
       readonly kind: 'conflict';
       readonly files: readonly string[];
       readonly conflicts: readonly FileConflict[];
+      /** What a command said that should have made a file anew. */
+      readonly output?: string;
     }
   /** The commit itself could not be made: no identity, or no signature. */
   | { readonly kind: 'refused'; readonly why: string };
@@ -50,24 +58,17 @@ export async function buildCandidate(
   const { work, onto, strategy } = merge;
   const make = merge.isDraft === true ? draft : commitTree;
   if (strategy === 'rebase') return replay({ dir, make }, merge, signal);
-  const merged = await mergeFiles(dir, merge, signal);
-  if (merged.kind === 'conflict') return conflicting(dir, merge, merged, signal);
-  const { tree } = merged;
+  const merged = await mergedTree(dir, merge, signal);
+  if (merged.kind === 'conflict') return merged;
+  const { tree, settled } = merged;
   if (strategy === 'squash' && tree === (await treeOf(dir, onto, signal))) {
-    return { kind: 'built', commit: onto, tree }; // Everything is there already.
+    return { kind: 'built', commit: onto, tree, settled }; // Everything is there already.
   }
   const parents = strategy === 'squash' ? [onto] : [onto, work];
   const message =
     strategy === 'squash' ? `${merge.message}\n\n${workTrailer(work)}\n` : `${merge.message}\n`;
   const made = await make(dir, { tree, parents, message }, signal);
-  return made.kind === 'refused' ? made : { kind: 'built', commit: made.commit, tree };
-}
-
-/** Most work meets nothing on its way; git is asked about the rest. */
-async function mergeFiles(dir: string, merge: Merge, signal: AbortSignal): Promise<MergeTree> {
-  const { base, onto, work } = merge;
-  const tree = base === undefined ? null : await quickMerge(dir, { base, onto, work }, signal);
-  return tree === null ? mergeTree(dir, onto, work, signal) : { kind: 'clean', tree };
+  return made.kind === 'refused' ? made : { kind: 'built', commit: made.commit, tree, settled };
 }
 
 async function draft(...[dir, data, signal]: Parameters<typeof commitTree>): Promise<Committed> {

@@ -24,7 +24,7 @@ export async function conflicting(
   { work, onto, isDraft }: Merge,
   merged: MergeTree & { kind: 'conflict' },
   signal: AbortSignal,
-): Promise<Candidate> {
+): Promise<Candidate & { kind: 'conflict' }> {
   const sides = { ours: onto, theirs: work };
   const files = [...new Set(merged.files.map((path) => plainPath(path, sides)))];
   const conflicts = isDraft === true ? [] : await describeConflicts(dir, sides, merged, signal);

@@ -22,7 +22,9 @@ import { commitMessage, mergeMessage } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
 import { buildCandidate, type Candidate, type Merge, workTrailer } from './candidate.ts';
-import { isResult } from './proof.ts';
+import { generatedScope, isResult } from './proof.ts';
+import { learnFrom } from './resolutions.ts';
+import { settlerFor } from './settle.ts';
 import { type Verdict, verify } from './verify.ts';
 
 const MOVE_LIMIT_MS = 60_000;
@@ -38,8 +40,12 @@ export async function mergeWork(
   signal: AbortSignal,
 ): Promise<void> {
   const { task, onto } = effect;
-  const answer = await orFailure('merged', () => tryMerge(ground, effect, signal), signal);
+  const merging = () => tryMerge(ground, effect, report, signal);
+  const answer = await orFailure('merged', merging, signal);
   report('type' in answer ? answer : { type: 'merge.rejected', task, onto, failure: answer });
+  if (effect.teaches && 'type' in answer && answer.type === 'merge.landed') {
+    await learnFrom(ground, { onto, works: [effect.commit] }, signal);
+  }
 }
 
 /** One piece of work that git cannot handle must not end the others. */
@@ -67,13 +73,15 @@ type Merged = Event & { type: 'candidate.built' | 'merge.landed' | 'merge.withdr
 async function tryMerge(
   ground: Ground,
   effect: MergeEffect,
+  report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Merged | Failure> {
   const { commonDir } = ground.repository;
   const { task, commit: work, onto, ahead } = effect;
   const { strategy } = ground.plan.landing;
   const from = effect.base === null ? {} : { base: effect.base };
-  const merge = { work, onto, ...from, message: messageFor(ground, task), strategy };
+  const settle = settlerFor(ground);
+  const merge = { work, onto, ...from, message: messageFor(ground, task), strategy, settle };
   const there = ahead === null ? await foundOn(ground, task, merge, signal) : null;
   if (there !== null) return there;
   if (await isContained(ground, task, merge, signal)) return nothingNew(effect);
@@ -86,8 +94,9 @@ async function tryMerge(
   if (candidate.kind === 'refused') {
     return { kind: 'commit-failed', message: `It could not be merged: ${candidate.why}` };
   }
-  const { commit, tree } = candidate;
+  const { commit, tree, settled } = candidate;
   if (commit === onto) return nothingNew(effect);
+  if (settled.length > 0) report({ type: 'merge.settled', task, files: settled });
   if (!effect.lands) return { type: 'candidate.built', task, commit, tree };
   if (signal.aborted) return stoppedBy(signal);
   const landed = await moveBranch(ground, { onto, commit });
@@ -123,7 +132,7 @@ async function foundOn(
   const { onto } = merge;
   if (head === onto) return null;
   // It can be there already only after a crash.
-  if (await holdsWork(commonDir, head, merge, signal)) {
+  if (await holdsWork(ground, head, merge, signal)) {
     return { type: 'merge.landed', task, onto, commit: head };
   }
   const message = `Somebody else moved ${runRef(ground)}: nothing lands on what was not verified.`;
@@ -159,7 +168,7 @@ function failureOf(
 /** Performs a land effect: the head moves to the last candidate, and all of them have landed. */
 export async function landCandidates(
   ground: Ground,
-  { onto, candidates }: LandEffect,
+  { onto, candidates, teachers }: LandEffect,
   report: (fact: Event) => void,
 ): Promise<void> {
   const [first, ...others] = candidates;
@@ -178,6 +187,7 @@ export async function landCandidates(
     report({ type: 'merge.landed', task, onto: below, commit });
     below = commit;
   }
+  await learnFrom(ground, { onto, works: teachers }, AbortSignal.timeout(MOVE_LIMIT_MS));
 }
 
 /** From here on nothing stops it: a branch that has moved must be told of. */
@@ -201,28 +211,31 @@ function messageFor({ plan, run }: Ground, task: TaskId): string {
 }
 
 async function holdsWork(
-  dir: string,
+  ground: Ground,
   head: Sha,
   merge: Merge,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { work, onto, strategy } = merge;
+  const dir = ground.repository.commonDir;
   if (await isAncestor(dir, work, head, signal)) return true;
   if (strategy === 'squash') {
     return (await readCommit(dir, head, signal)).message.includes(workTrailer(work));
   }
   if (strategy !== 'rebase' || !(await isAncestor(dir, onto, head, signal))) return false;
-  return isResult(dir, { ...merge, commit: head }, signal);
+  const generated = generatedScope(ground.plan);
+  return isResult(dir, { ...merge, commit: head, generated }, signal);
 }
 
 function conflict(
   { landedSince }: MergeEffect,
-  { files, conflicts }: Candidate & { kind: 'conflict' },
+  { files, conflicts, output }: Candidate & { kind: 'conflict' },
 ): Failure {
   const against =
     landedSince.length > 0 ? `what landed meanwhile (${landedSince.join(', ')})` : 'the head';
   const message = `Conflicts with ${against}: ${conflictText({ files, conflicts })}.`;
-  return { kind: 'conflict', message, files, conflicts, landedSince };
+  const said = output === undefined ? {} : { output };
+  return { kind: 'conflict', message, files, conflicts, ...said, landedSince };
 }
 
 /** The failure of work on which a gate is red. */

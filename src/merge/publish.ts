@@ -19,7 +19,8 @@ import { keptRef, runBranch } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { buildCandidate } from './candidate.ts';
-import { lostFrom, missingFrom } from './proof.ts';
+import { generatedScope, lostFrom, missingFrom } from './proof.ts';
+import { settlerFor } from './settle.ts';
 import { verify } from './verify.ts';
 
 /** A target that keeps moving while its combination is verified. */
@@ -77,9 +78,10 @@ async function prove(
 ): Promise<void> {
   const { commonDir } = ground.repository;
   const { strategy } = ground.plan.landing;
+  const generated = generatedScope(ground.plan);
   const missing = await missingFrom(commonDir, to, works, signal);
   assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
-  const lost = await lostFrom(commonDir, head, { works: rewritten, strategy }, signal);
+  const lost = await lostFrom(commonDir, head, { works: rewritten, strategy, generated }, signal);
   assert(lost === null, `the changes of ${lost} have landed but are not in ${head}`);
 }
 
@@ -124,7 +126,8 @@ async function combine(
   const isLine = ground.plan.landing.strategy === 'rebase';
   const message = isLine ? `Land ${branch}` : `Merge ${branch} into ${target}`;
   const strategy = isLine ? 'rebase' : 'merge';
-  const merge = { work: head, onto: tip, message, strategy } as const;
+  const settle = settlerFor(ground);
+  const merge = { work: head, onto: tip, message, strategy, settle } as const;
   const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') {
     const lines = conflictLines(candidate).join('\n');

@@ -17,7 +17,7 @@ import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Candidate, Merge } from './candidate.ts';
-import { conflicting } from './conflicts.ts';
+import { mergedTree } from './merged-tree.ts';
 
 /** Where, and how commits are made there. */
 export interface Repo {
@@ -37,8 +37,11 @@ export async function replay(repo: Repo, merge: Merge, signal: AbortSignal): Pro
   const head: Tip = { commit: onto, tree: await treeOf(dir, onto, signal) };
   const steps = await commitsAfter(dir, { from: onto, to: work }, signal);
   const isLine = steps.every(({ parents }) => parents.length === 1);
-  const each = isLine ? await replayEach(repo, head, steps, signal) : null;
-  return each ?? flatten(repo, head, merge, signal);
+  const merged = await mergedTree(dir, merge, signal);
+  // One by one nothing is settled: what needs that becomes one commit.
+  const isPlain = merged.kind === 'conflict' || merged.settled.length === 0;
+  const each = isLine && isPlain ? await replayEach(repo, head, steps, signal) : null;
+  return each ?? flatten(repo, head, { ...merge, merged }, signal);
 }
 
 /** One after the other; null where one of them does not apply. */
@@ -54,7 +57,7 @@ async function replayEach(
     if (next === null || 'kind' in next) return next;
     tip = next;
   }
-  return { kind: 'built', ...tip };
+  return { kind: 'built', ...tip, settled: [] };
 }
 
 async function replayOne(
@@ -78,16 +81,16 @@ async function replayOne(
 async function flatten(
   { dir, make }: Repo,
   head: Tip,
-  merge: Merge,
+  { work, message, merged }: Merge & { readonly merged: Awaited<ReturnType<typeof mergedTree>> },
   signal: AbortSignal,
 ): Promise<Candidate> {
-  const { work, message } = merge;
-  const merged = await mergeTree(dir, head.commit, work, signal);
-  if (merged.kind === 'conflict') return conflicting(dir, merge, merged, signal);
-  const { tree } = merged;
-  if (tree === head.tree) return { kind: 'built', ...head }; // Everything is there already.
+  if (merged.kind === 'conflict') return merged;
+  const { tree, settled } = merged;
+  if (tree === head.tree) return { kind: 'built', ...head, settled }; // Everything is there already.
   const { author } = await readCommit(dir, work, signal);
   const made = { tree, parents: [head.commit], message: `${message}\n`, author };
   const answer = await make(dir, made, signal);
-  return answer.kind === 'refused' ? answer : { kind: 'built', commit: answer.commit, tree };
+  return answer.kind === 'refused'
+    ? answer
+    : { kind: 'built', commit: answer.commit, tree, settled };
 }

@@ -8,19 +8,15 @@
  *   V4. A gate that was green on the same files, in this run or another, is not run again.
  */
 
-import { mkdir, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { blobIds } from '../git/blobs.ts';
 import { filesBetween } from '../git/diff.ts';
-import { git, LONG_LIMIT_MS } from '../git/git.ts';
-import { isWorkingTree } from '../git/git-dir.ts';
-import { addWorktree, removeWorktree } from '../git/worktree.ts';
 import type { Event } from '../model/event.ts';
 import type { GateSpec, Sha, TaskId } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
-import { bring, cleanWorkspace } from '../workspace/bring.ts';
+import { bring } from '../workspace/bring.ts';
 import { check } from '../workspace/check.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
+import { moveTo, takeSlot } from './gate-workspace.ts';
 import { verdictKey } from './verdict-key.ts';
 
 export type Verdict =
@@ -117,19 +113,6 @@ async function runRepeatedly(
 
 type Placed = ToVerify & { readonly dir: string; readonly mark: string };
 
-const slots = new WeakMap<Ground, Set<number>>();
-
-/** The first place for a gate workspace that nobody uses. */
-function takeSlot(ground: Ground): Disposable & { readonly number: number; readonly mark: string } {
-  const used = slots.get(ground) ?? new Set();
-  slots.set(ground, used);
-  let number = 0;
-  while (used.has(number)) number += 1;
-  used.add(number);
-  const mark = `${ground.run}/gate.${number}`;
-  return { number, mark, [Symbol.dispose]: () => void used.delete(number) };
-}
-
 /**
  * The candidate's files and their set-up, for each gate anew: none sees what another one did. A
  * verdict only where that did not work.
@@ -169,27 +152,6 @@ async function runGate(
   const told = !ok && quarantine === true ? ({ quarantined: true } as const) : {};
   report({ type: 'gate.finished', task, gate: name, tree, ok, ms, output, ...told });
   return ok ? { kind: 'green', ms } : { kind: 'red', gate: name, output };
-}
-
-/** Brings the gate workspace to a commit, making it where it is missing or broken. */
-async function moveTo(
-  ground: Ground,
-  dir: string,
-  commit: Sha,
-  signal: AbortSignal,
-): Promise<void> {
-  const { commonDir } = ground.repository;
-  if (await isWorkingTree(dir)) {
-    const limit = { limitMs: LONG_LIMIT_MS };
-    await git(dir, ['checkout', '-q', '-f', '--detach', commit], signal, limit);
-    await cleanWorkspace(dir, signal);
-    return;
-  }
-  await rm(dir, { recursive: true, force: true });
-  await removeWorktree(commonDir, dir, signal); // Git may still know of one that is gone.
-  if (await ground.pool.take({ dir, commit, branch: null, owner: null }, signal)) return;
-  await mkdir(dirname(dir), { recursive: true });
-  await addWorktree(commonDir, { path: dir, branch: null, commit }, signal);
 }
 
 /** Set-up runs again when one of its key files differs; without key files, for every commit. */

@@ -30,6 +30,13 @@ export type FileConflictKind =
   | 'regenerate'
   | 'other';
 
+/** A file that did not merge by itself: a resolution of run `by`, or made anew by the command. */
+export interface SettledFile {
+  readonly path: string;
+  readonly how: 'memory' | 'command';
+  readonly by: string;
+}
+
 /** More files than this are only counted. */
 export const MAX_CONFLICTS = 50;
 /** More places in one file than this are left out. */

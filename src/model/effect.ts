@@ -78,6 +78,8 @@ export interface MergeEffect {
   readonly lands: boolean;
   /** Tasks that landed after this work's base: named when the combination is red. */
   readonly landedSince: readonly TaskId[];
+  /** Whether the work may hold a merge that somebody has resolved. */
+  readonly teaches: boolean;
 }
 
 /** Run the gates on a candidate's exact tree. */
@@ -99,6 +101,8 @@ export interface LandEffect {
   readonly onto: Sha;
   /** The candidates that land with it, in order; the last one is where the head goes. */
   readonly candidates: readonly { readonly task: TaskId; readonly commit: Sha }[];
+  /** Their work, where it may hold a merge that somebody has resolved. */
+  readonly teachers: readonly Sha[];
 }
 
 /** Remove the workspace if all of its work is safe, else keep it and say why. */

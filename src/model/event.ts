@@ -12,6 +12,7 @@
  * without losing the run.
  */
 
+import type { SettledFile } from './conflict.ts';
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
 import type { Doer, Plan, Sha, TaskId } from './plan.ts';
@@ -167,6 +168,12 @@ export interface SelfReport {
 }
 
 export type LandingEvent =
+  /** Files of the candidate did not merge by themselves, and nobody had to be asked. */
+  | {
+      readonly type: 'merge.settled';
+      readonly task: TaskId;
+      readonly files: readonly SettledFile[];
+    }
   /** The work is in the queue: its candidate is being built, on the head or the last candidate. */
   | {
       readonly type: 'merge.started';

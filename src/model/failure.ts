@@ -41,6 +41,8 @@ export type Failure =
       readonly files: readonly string[];
       /** How each of them conflicts, and where; absent in journals of older versions. */
       readonly conflicts?: readonly FileConflict[];
+      /** What a command said that should have made a file anew. */
+      readonly output?: string;
       readonly landedSince: readonly TaskId[];
     }
   /** The branch holds the finished work, but the remote did not take it. */

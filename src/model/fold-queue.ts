@@ -9,7 +9,12 @@ import type { Candidate, RunState, TaskState } from './state.ts';
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 export type QueueEvent = Event & {
-  type: `candidate.${string}` | 'merge.started' | 'merge.landing' | 'merge.withdrawn';
+  type:
+    | `candidate.${string}`
+    | 'merge.started'
+    | 'merge.settled'
+    | 'merge.landing'
+    | 'merge.withdrawn';
 };
 
 /** Applies an event that moves work in the queue, or out of it without blame. */
@@ -23,6 +28,10 @@ export function applyToQueue(
     case 'merge.started':
       queueOf(state).push(newCandidate(event));
       task.status = { kind: 'merging', commit: event.commit, onto: event.onto };
+      task.settled = [];
+      return;
+    case 'merge.settled':
+      task.settled = event.files;
       return;
     case 'candidate.built':
       return change(state, event, { built: { commit: event.commit, tree: event.tree } });

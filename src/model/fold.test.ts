@@ -23,6 +23,7 @@ test('a run begins with its plan, and nothing else', () => {
     work: null,
     session: null,
     gates: [],
+    settled: [],
     rejections: [],
     workspace: 'none',
     keptWhy: null,

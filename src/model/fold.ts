@@ -89,6 +89,7 @@ function newTask(spec: TaskSpec): TaskState {
     work: null,
     session: null,
     gates: [],
+    settled: [],
     rejections: [],
     workspace: 'none',
     keptWhy: null,
@@ -136,13 +137,11 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
       return reject(taskOf(state, event.task), event, at);
     case 'merge.landed':
       return landed(state, event, at);
-    case 'work.delivered': {
+    case 'work.delivered':
       leave(state, event.task);
-      const where = pick(event, 'commit', 'branch', 'pushed');
-      taskOf(state, event.task).status = { kind: 'delivered', ...where, at };
-      return;
-    }
+      return deliver(taskOf(state, event.task), event, at);
     case 'merge.started':
+    case 'merge.settled':
     case 'candidate.built':
     case 'candidate.verifying':
     case 'candidate.verified':
@@ -168,6 +167,14 @@ function landed(state: Draft<RunState>, event: Event & { type: 'merge.landed' },
 function forgetOver(state: Draft<RunState>, id: TaskId): void {
   const task = state.tasks.get(id);
   if (task !== undefined && isOver(task)) state.radar = radarWithout(state.radar, id);
+}
+
+function deliver(
+  task: Draft<TaskState>,
+  event: Event & { type: 'work.delivered' },
+  at: number,
+): void {
+  task.status = { kind: 'delivered', ...pick(event, 'commit', 'branch', 'pushed'), at };
 }
 
 function publishAfter(

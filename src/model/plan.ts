@@ -237,12 +237,24 @@ export interface LandingSpec {
   readonly reworks: number;
   /** Whether the target branch is moved when the run ends. */
   readonly publish: 'end' | 'off';
+  /** Whether conflicts that were resolved before are resolved the same way; absent means yes. */
+  readonly remember?: false;
+  /** Files that are made anew by a command instead of merged. */
+  readonly regenerate?: readonly RegenerateSpec[];
   /** Commands whose output a verdict depends on, such as `node --version`. */
   readonly fingerprint?: readonly string[];
   /** How often the radar looks, in milliseconds; absent means every two seconds. */
   readonly radar?: 'off' | number;
   /** With `none`: the remote that finished branches are pushed to. */
   readonly push?: string;
+}
+
+/** Lockfiles and generated files, and the command that makes them. */
+export interface RegenerateSpec {
+  readonly paths: readonly string[];
+  /** A shell command, run on the otherwise merged files. */
+  readonly run: string;
+  readonly timeoutMs: number;
 }
 
 export interface LimitsSpec {

@@ -14,6 +14,7 @@
  *   S2. Outside of fold.ts all of it is readonly.
  */
 
+import type { SettledFile } from './conflict.ts';
 import type { AttemptStart, RunOutcome, SelfReport, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
@@ -94,6 +95,8 @@ export interface TaskState {
   /** The newest session of the task's agent. */
   readonly session: string | null;
   readonly gates: readonly GateRun[];
+  /** Files of its newest candidate that did not merge by themselves. */
+  readonly settled: readonly SettledFile[];
   /** Landings that were refused: a conflict or a red gate, mended later or not. */
   readonly rejections: readonly Rejection[];
   readonly workspace: 'none' | 'live' | 'released' | 'removed' | 'kept';

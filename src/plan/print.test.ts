@@ -247,14 +247,16 @@ class PlanMaker {
       onGateFailure: r.pick(['agent', 'fail']),
       reworks: r.between(0, 3),
       publish: r.pick(['end', 'off']),
+      remember: false,
+      regenerate: [{ paths: ['package-lock.json'], run: 'npm install', timeoutMs: 60_000 }],
       fingerprint: ['node --version'],
       radar: r.pick(['off', 5_000]),
       push: 'origin',
     };
     const { push: _, ...rest } = full;
     return strategy === 'none'
-      ? this.#dropped(full, ['push', 'fingerprint', 'radar'])
-      : this.#dropped(rest, ['fingerprint', 'radar']);
+      ? this.#dropped(full, ['push', 'fingerprint', 'radar', 'remember', 'regenerate'])
+      : this.#dropped(rest, ['fingerprint', 'radar', 'remember', 'regenerate']);
   }
 
   #limits(groups: Readonly<Record<string, number>>): LimitsSpec {

@@ -175,16 +175,8 @@ describe('landing', () => {
       {
         record: { type: 'merge.started', task: 'a', attempt: 1, commit, onto },
         perform: {
-          kind: 'merge',
-          ...{
-            task: 'a',
-            commit,
-            onto,
-            base: sha(1),
-            ahead: null,
-            lands: true,
-            landedSince: ['c'],
-          },
+          ...{ kind: 'merge', task: 'a', commit, onto, base: sha(1), ahead: null },
+          ...{ lands: true, landedSince: ['c'], teaches: false },
         },
       },
     ]);
@@ -220,7 +212,10 @@ describe('landing', () => {
     });
     expect(decided(green).decisions[0]).toEqual({
       record: { type: 'merge.landing', task: 'a', commit: 'ca' },
-      perform: { kind: 'land', onto: sha(1), candidates: [{ task: 'a', commit: 'ca' }] },
+      perform: {
+        ...{ kind: 'land', onto: sha(1), teachers: [] },
+        candidates: [{ task: 'a', commit: 'ca' }],
+      },
     });
   });
 

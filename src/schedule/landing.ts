@@ -106,7 +106,8 @@ function buildDecision(state: RunState, { task: id, onto, lands }: Step & { kind
   const landedSince = aheadOf(state, task, ahead);
   const record: Event = { type: 'merge.started', task: id, attempt, commit, onto };
   const base = baseOf(task);
-  const merge = { task: id, commit, onto, base, ahead, lands, landedSince };
+  const teaches = isTeacher(task);
+  const merge = { task: id, commit, onto, base, ahead, lands, landedSince, teaches };
   const perform: MergeEffect = { kind: 'merge', ...merge };
   return { record, perform };
 }
@@ -136,7 +137,8 @@ export function unfinished(
   const owner = state.tasks.get(task)!;
   const landedSince = aheadOf(state, owner, ahead);
   const base = baseOf(owner);
-  return { kind: 'merge', task, commit, onto, base, ahead, lands, landedSince };
+  const teaches = isTeacher(owner);
+  return { kind: 'merge', task, commit, onto, base, ahead, lands, landedSince, teaches };
 }
 
 function verifyEffect(state: RunState, candidate: Candidate, again: boolean): VerifyEffect {
@@ -150,7 +152,7 @@ function verifyEffect(state: RunState, candidate: Candidate, again: boolean): Ve
 }
 
 /** The effect that moves the head; also used to go on with it after a crash. */
-export function landEffect({ queue, head }: RunState, to: Sha): LandEffect {
+export function landEffect({ queue, head, tasks }: RunState, to: Sha): LandEffect {
   assert(head !== null, 'there is a head to move');
   const last = queue.findIndex((candidate) => commitOf(candidate) === to);
   const candidates = queue.slice(0, last + 1).map((candidate) => {
@@ -158,7 +160,17 @@ export function landEffect({ queue, head }: RunState, to: Sha): LandEffect {
     assert(commit !== null, `the candidate of ${candidate.task} lands before it is built`);
     return { task: candidate.task, commit };
   });
-  return { kind: 'land', onto: head, candidates };
+  const teachers = queue
+    .slice(0, last + 1)
+    .filter(({ task }) => isTeacher(tasks.get(task)))
+    .map(({ work }) => work);
+  return { kind: 'land', onto: head, candidates, teachers };
+}
+
+/** Whether conflicts may have been resolved in its work. What no attempt made may be anything. */
+function isTeacher(task: TaskState | undefined): boolean {
+  const { attempts = [] } = task ?? {};
+  return attempts.length === 0 || attempts.some(({ start }) => start.kind === 'rework');
 }
 
 /** The finished work of a task that has not landed. */

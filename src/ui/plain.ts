@@ -113,6 +113,8 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return `is finished already, at ${shortSha(event.commit)}`;
     case 'work.delivered':
       return `${deliveryText(event)}${filesText(task)}`;
+    case 'merge.settled':
+      return settledText(event);
     case 'merge.withdrawn':
       return `leaves the queue for now: ${brief(event.why, 120)}`;
     case 'candidate.verified':
@@ -156,6 +158,13 @@ function startText({ plan, base, target }: Event & { type: 'run.started' }): str
 function endText(state: RunState, at: number): string {
   const time = durationText(at - state.startedAt);
   return `${outcomeSentence(state)} ${time}, ${moneyText(costOf(state))}`;
+}
+
+function settledText({ files }: Event & { type: 'merge.settled' }): string {
+  const words = files.map(({ path, how, by }) =>
+    how === 'memory' ? `${path} resolved as in run ${by}` : `${path} made anew by ${by}`,
+  );
+  return `merged, with ${brief(words.join(', '), 160)}`;
 }
 
 function gateText(event: Event & { type: 'gate.finished' }): string {

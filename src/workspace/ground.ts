@@ -28,6 +28,7 @@ export interface Ground {
   /** Halts what runs for an attempt; gates are not concerned. */
   readonly suspension: Suspension;
   readonly verdicts: VerdictMemory;
+  readonly resolutions: ResolutionMemory;
 }
 
 /** What gates said before (journal/verdicts.ts, as far as landing needs it). */
@@ -45,6 +46,22 @@ export interface VerdictMemory {
   ): void;
   cost(gate: string): number | null;
 }
+
+/** How conflicts were resolved before (journal/resolutions.ts, as far as landing needs it). */
+export interface ResolutionMemory {
+  recall(key: string): KnownResolution | null;
+  learn(key: string, resolution: KnownResolution, at: number): void;
+}
+
+/** What a file became, and in which run; without an object it was deleted. */
+export interface KnownResolution {
+  readonly mode: string;
+  readonly object: string | null;
+  readonly run: string;
+}
+
+/** No conflict is known. */
+export const NO_RESOLUTIONS: ResolutionMemory = { recall: () => null, learn: () => undefined };
 
 /** Nothing is known, and nothing is remembered. */
 export const NO_MEMORY: VerdictMemory = {

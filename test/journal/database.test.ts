@@ -83,11 +83,12 @@ test('a database of format 1 gets what came later, and keeps what it holds', () 
   using state = tempState();
   using old = openDatabase(state.stateDir);
   old.run("INSERT INTO runs (run, plan_name, started_at) VALUES ('r1', 'p', 1)");
-  old.exec('DROP TABLE verdicts');
+  old.exec('DROP TABLE verdicts; DROP TABLE resolutions');
   setVersion(state.stateDir, 1);
   using db = openDatabase(state.stateDir);
   expect(db.all('SELECT run FROM runs')).toEqual([{ run: 'r1' }]);
   expect(db.all('SELECT key FROM verdicts')).toEqual([]);
+  expect(db.all('SELECT key FROM resolutions')).toEqual([]);
 });
 
 test.each([

@@ -11,7 +11,7 @@ import { buildCandidate } from '../../src/merge/candidate.ts';
 import { mergeWork } from '../../src/merge/land.ts';
 import { isResult, lostFrom } from '../../src/merge/proof.ts';
 import type { Event } from '../../src/model/event.ts';
-import { NO_MEMORY } from '../../src/workspace/ground.ts';
+import { NO_MEMORY, NO_RESOLUTIONS } from '../../src/workspace/ground.ts';
 import { planOf } from '../support/journal-builder.ts';
 import { landfast } from '../support/landfast.ts';
 import { testPool } from '../support/pool.ts';
@@ -127,13 +127,15 @@ test('the proof finds a landing that lacks a change, or is not in the history', 
     lostFrom(
       commonDir,
       tip,
-      { works: [{ work, onto, commit, ...landing }], strategy: 'rebase' },
+      { works: [{ work, onto, commit, ...landing }], strategy: 'rebase', generated: [] },
       signal,
     );
   expect(await lost(commit, {})).toBeNull();
   expect(await lost(onto, {})).toBe(commit);
   expect(await lost(commit, { commit: onto, onto: base })).toBe(work);
-  expect(await isResult(commonDir, { ...REBASE, work, onto, commit }, signal)).toBe(true);
+  expect(await isResult(commonDir, { ...REBASE, work, onto, commit, generated: [] }, signal)).toBe(
+    true,
+  );
 });
 
 test('work that a dead engine has landed is found, although its commits are others now', async () => {
@@ -151,12 +153,14 @@ test('work that a dead engine has landed is found, although its commits are othe
     pool: testPool(repo, 0),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
+    resolutions: NO_RESOLUTIONS,
   };
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });
   const effect = {
     kind: 'merge',
     ...{ task: 'a', commit: work, onto, base: null, ahead: null, lands: true, landedSince: [] },
+    teaches: false,
   } as const;
   const land = async () => {
     const facts: Event[] = [];

@@ -274,6 +274,13 @@ export class Book {
         return this.#endAttempt(page, event);
       case 'work.adopted':
         return this.#adopt(page, event);
+      case 'merge.settled':
+        return rule(
+          this.queue.some(
+            (candidate) => candidate.task === event.task && candidate.commit === null,
+          ),
+          `${event.task} is settled although it is not being built`,
+        );
       case 'merge.started':
         return this.#queue(page, event);
       case 'candidate.built':

@@ -227,7 +227,10 @@ function beginMerge(
         head = repo.head;
       };
     }
+    const isSettled = random.chance(0.1);
     job.later(duration, () => {
+      const files = [{ path: 'same.txt', how: 'memory', by: 'r0' }] as const;
+      if (isSettled) job.say({ type: 'merge.settled', task, files });
       job.moveNow();
       if (lands) job.later(random.between(0, 40), landed);
       else job.endEarly({ type: 'candidate.built', task, commit: candidate, tree: candidate });

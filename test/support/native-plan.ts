@@ -3,7 +3,7 @@
 export interface PlanParts {
   readonly gates?: readonly Readonly<Record<string, unknown>>[];
   readonly workers?: number;
-  readonly land?: Readonly<Record<string, string | number>>;
+  readonly land?: Readonly<Record<string, unknown>>;
   readonly retries?: number;
   /** Keys of each task beside its id; the agent is the shell unless it says otherwise. */
   readonly tasks: Readonly<Record<string, Readonly<Record<string, unknown>> | string>>;

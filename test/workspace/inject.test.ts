@@ -8,7 +8,7 @@ import { Suspension } from '../../src/base/suspension.ts';
 import { git } from '../../src/git/git.ts';
 import type { InjectSpec } from '../../src/model/plan.ts';
 import { createWorkspace, type WorkspaceOrder } from '../../src/workspace/create.ts';
-import { type Ground, NO_MEMORY } from '../../src/workspace/ground.ts';
+import { type Ground, NO_MEMORY, NO_RESOLUTIONS } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
@@ -55,6 +55,7 @@ async function scene(
     pool: testPool(repo, 4),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
+    resolutions: NO_RESOLUTIONS,
   };
   const base = await repo.git('rev-parse', 'HEAD');
   let attempt = 0;

@@ -7,7 +7,12 @@ import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
-import { type Ground, NO_MEMORY, workspaceDir } from '../../src/workspace/ground.ts';
+import {
+  type Ground,
+  NO_MEMORY,
+  NO_RESOLUTIONS,
+  workspaceDir,
+} from '../../src/workspace/ground.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from '../support/journal-builder.ts';
 import { testPool } from '../support/pool.ts';
@@ -38,6 +43,7 @@ async function groundOf(
     pool: testPool(repo, 4),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
+    resolutions: NO_RESOLUTIONS,
   };
 }
 

@@ -10,7 +10,7 @@ import { openRepository } from '../../src/git/repository.ts';
 import { thisProcess } from '../../src/journal/lease.ts';
 import { openRunBranch } from '../../src/merge/run-branch.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
-import { type Ground, NO_MEMORY } from '../../src/workspace/ground.ts';
+import { type Ground, NO_MEMORY, NO_RESOLUTIONS } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
@@ -181,6 +181,7 @@ async function groundOf(repo: TempRepo): Promise<Ground> {
     pool: testPool(repo, 4),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
+    resolutions: NO_RESOLUTIONS,
   };
   await openRunBranch(ground, await repo.git('rev-parse', 'HEAD'), repo.signal);
   return ground;

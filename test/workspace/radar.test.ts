@@ -8,7 +8,12 @@ import { openRepository } from '../../src/git/repository.ts';
 import type { RadarEvent } from '../../src/model/event.ts';
 import { fold } from '../../src/model/fold.ts';
 import type { RunState } from '../../src/model/state.ts';
-import { type Ground, NO_MEMORY, workspaceDir } from '../../src/workspace/ground.ts';
+import {
+  type Ground,
+  NO_MEMORY,
+  NO_RESOLUTIONS,
+  workspaceDir,
+} from '../../src/workspace/ground.ts';
 import { Radar } from '../../src/workspace/radar/radar.ts';
 import { planOf, type TaskInput } from '../support/journal-builder.ts';
 import { testPool } from '../support/pool.ts';
@@ -40,6 +45,7 @@ async function scene(tasks: readonly TaskInput[]): Promise<Scene> {
     pool: testPool(repo, 0),
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
+    resolutions: NO_RESOLUTIONS,
   };
   const ground: Ground = { repository, run: 'r1', plan, ...parts };
   for (const { id } of tasks) {

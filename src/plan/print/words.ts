@@ -47,6 +47,10 @@ export function sectionWords(plan: Plan): Words {
       on_gate_failure: landing.onGateFailure,
       reworks: landing.reworks,
       publish: landing.publish,
+      remember: landing.remember === false ? 'off' : undefined,
+      regenerate: landing.regenerate?.map(({ paths, run, timeoutMs }) => ({
+        ...{ paths, run, timeout: span(timeoutMs) },
+      })),
       fingerprint: landing.fingerprint,
       radar: typeof landing.radar === 'number' ? span(landing.radar) : landing.radar,
       push: landing.push,

@@ -8,6 +8,7 @@ import type {
   McpServer,
   NotifySpec,
   Plan,
+  RegenerateSpec,
   SandboxSpec,
   TaskSpec,
   WorkspaceSpec,
@@ -212,10 +213,20 @@ function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
     onGateFailure: land.on_gate_failure ?? 'agent',
     reworks: land.reworks ?? 2,
     publish: land.publish ?? 'end',
+    ...present('remember', land.remember === 'off' ? false : undefined),
+    ...present('regenerate', land.regenerate?.map(lowerRegenerate)),
     ...present('fingerprint', land.fingerprint),
     ...present('radar', land.radar),
     ...present('push', land.push),
   };
+}
+
+function lowerRegenerate({
+  paths,
+  run,
+  timeout,
+}: NonNullable<NonNullable<NativePlan['land']>['regenerate']>[number]): RegenerateSpec {
+  return { paths, run, timeoutMs: timeout ?? 10 * MINUTE_MS };
 }
 
 function lowerLimits(limits: NonNullable<NativePlan['limits']>): LimitsSpec {

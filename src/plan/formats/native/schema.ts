@@ -132,6 +132,13 @@ export const gateSchema = z.strictObject({
   quarantine: flag.optional(),
 });
 
+/** Files that a command makes anew instead of a merge. */
+const regenerateSchema = z.strictObject({
+  paths: scopes.min(1),
+  run: text,
+  timeout: duration.optional(),
+});
+
 export const landSchema = z.strictObject({
   strategy: choice(['merge', 'squash', 'rebase', 'none'], ['pr']).optional(),
   verify: choice(['each', 'batch', 'off']).optional(),
@@ -139,6 +146,8 @@ export const landSchema = z.strictObject({
   on_gate_failure: choice(['agent', 'fail']).optional(),
   reworks: count(0, 100).optional(),
   publish: choice(['end', 'off'], ['each']).optional(),
+  remember: choice(['on', 'off']).optional(),
+  regenerate: z.array(regenerateSchema).optional(),
   fingerprint: texts.optional(),
   radar: offOrDuration.optional(),
   push: word.optional(),
