@@ -31,6 +31,7 @@ import type { ReportInfo } from '../report/remedy.ts';
 import { streamLines } from '../report/stream-lines.ts';
 import { exitCodeOf, summaryText } from '../report/summary.ts';
 import { resultsOf, resultsSummary } from '../report/task-results.ts';
+import type { Totals } from '../report/trace.ts';
 import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
@@ -45,6 +46,7 @@ import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
 import { poolOf } from './pooling.ts';
+import { checkProfile, openProfile } from './profiling.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { writeResultLogs } from './result-logs.ts';
 import { Room } from './room.ts';
@@ -57,6 +59,7 @@ export interface HowToRun {
   readonly claudeExe?: string;
   readonly keepWorktrees?: boolean;
   readonly report?: string;
+  readonly profile?: string;
   readonly dashboard?: boolean;
   readonly events?: boolean;
   readonly quiet?: boolean;
@@ -87,6 +90,7 @@ const TIDY_LIMIT_MS = 60_000;
 export function checkHow(plan: Plan, how: HowToRun): void {
   checkDetach(how);
   checkReport(how.report);
+  checkProfile(how.profile);
   requireAgents(plan, (name) => executableOf(name, how));
 }
 
@@ -134,13 +138,14 @@ async function executeHolding(
     screen.recorded(entries);
     notifier.recorded(entries);
   };
+  using profile = openProfile(how.profile);
   openGitShells(run);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
     const driven = driveRun(execution, order);
     const state = await driven.finally(screen.close);
     try {
-      await tell(execution, state);
+      await tell(execution, state, profile.close(run));
       for (const line of keptLines(site.ground, state, how)) console.error(line);
     } finally {
       await tidy(site.ground, state);
@@ -271,9 +276,9 @@ async function tidy(ground: Ground | null, state: RunState): Promise<void> {
 export type Telling = Pick<Execution, 'place' | 'run' | 'how'>;
 
 /** The end of a run as its plan's users know it; with `--events` on standard error. */
-export async function tell(execution: Telling, state: RunState): Promise<void> {
+export async function tell(execution: Telling, state: RunState, profile?: Totals): Promise<void> {
   const { run, how, place } = execution;
-  const info: ReportInfo = { run };
+  const info: ReportInfo = { run, ...(profile === undefined ? {} : { profile }) };
   if (how.report !== undefined) writeReport(how.report, state, info);
   writeOwnReports(state, run, place);
   const limit = AbortSignal.timeout(TIDY_LIMIT_MS);

@@ -16,6 +16,7 @@ export function howToRun(command: Command): Command {
     .option('--claude-exe <path>', 'the program to use for the claude agent')
     .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
     .option('--report <path>', 'write a report when the run ends (.json or .md)')
+    .option('--profile <path>', 'write where the time went, as a Chrome trace (.json)')
     .addOption(new Option('--dashboard', 'show the live view (default: on a terminal)'))
     .option('--no-dashboard', 'print plain lines instead of the live view')
     .option('--events', 'print journal entries as NDJSON on standard output')

@@ -9,6 +9,7 @@
 
 import { Group } from '../base/group.ts';
 import { Inbox } from '../base/inbox.ts';
+import { timedNow } from '../base/timing.ts';
 import { type Effect, keyOf } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { RunState } from '../model/state.ts';
@@ -21,6 +22,8 @@ import type { Log, Wish, World } from './world.ts';
 
 /** How long a command may wait to be seen. */
 const TICK_MS = 100;
+
+const SCHEDULE = { kind: 'schedule', of: null, name: 'schedule' };
 
 /** Drives a run until it is finished, from its first decision or from wherever it was left. */
 export async function loop(
@@ -68,7 +71,9 @@ function turn({ ledger, effects, world }: Parts, left: readonly Effect[]): numbe
   const due = [...left];
   for (;;) {
     const { state } = ledger;
-    const { decisions, wakeAt } = decide(state, world.now(), world.agents, world.machine());
+    const { decisions, wakeAt } = timedNow(SCHEDULE, () =>
+      decide(state, world.now(), world.agents, world.machine()),
+    );
     for (const decision of decisions) {
       ledger.add(decision.record);
       if (decision.perform !== undefined) due.push(decision.perform);

@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assert, unreachable } from '../base/assert.ts';
+import { type Timed, timed } from '../base/timing.ts';
 import type { Transcripts } from '../journal/transcript.ts';
 import { deliverWork } from '../merge/deliver.ts';
 import { landCandidates, mergeWork, verifyWork } from '../merge/land.ts';
@@ -46,8 +47,26 @@ export function realWorld(parts: RealWorld): World {
       await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.
     },
     perform: (effect, report, signal) =>
-      perform(parts, effect, (fact) => report(masked(fact, parts.mask)), signal),
+      timed(spanOf(effect), () =>
+        perform(parts, effect, (fact) => report(masked(fact, parts.mask)), signal),
+      ),
   };
+}
+
+const KINDS: Readonly<Record<Effect['kind'], string>> = {
+  attempt: 'attempt',
+  merge: 'candidate',
+  verify: 'verify',
+  land: 'land',
+  release: 'workspace',
+  publish: 'publish',
+};
+
+/** An effect as a span: in the row of its task, or of the engine. */
+function spanOf(effect: Effect): Timed {
+  const kind = KINDS[effect.kind];
+  const name = effect.kind === 'attempt' ? `attempt ${effect.attempt}` : effect.kind;
+  return { kind, of: 'task' in effect ? effect.task : null, name };
 }
 
 /** The fields of facts that hold what a program printed; ids and names are left as they are. */

@@ -12,6 +12,7 @@
 
 import { assert } from '../base/assert.ts';
 import { OperationalError } from '../base/errors.ts';
+import { timed } from '../base/timing.ts';
 import { readCommit } from '../git/commit.ts';
 import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
 import { conflictText } from '../model/conflict.ts';
@@ -99,7 +100,8 @@ async function tryMerge(
   if (settled.length > 0) report({ type: 'merge.settled', task, files: settled });
   if (!effect.lands) return { type: 'candidate.built', task, commit, tree };
   if (signal.aborted) return stoppedBy(signal);
-  const landed = await moveBranch(ground, { onto, commit });
+  const span = { kind: 'land', of: task, name: 'land' };
+  const landed = await timed(span, () => moveBranch(ground, { onto, commit }));
   return 'kind' in landed ? landed : { type: 'merge.landed', task, ...landed };
 }
 

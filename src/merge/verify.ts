@@ -8,6 +8,7 @@
  *   V4. A gate that was green on the same files, in this run or another, is not run again.
  */
 
+import { timed } from '../base/timing.ts';
 import { blobIds } from '../git/blobs.ts';
 import { filesBetween } from '../git/diff.ts';
 import type { Event } from '../model/event.ts';
@@ -144,7 +145,10 @@ async function runGate(
 ): Promise<Verdict> {
   const { run: command, timeoutMs, name, quarantine } = gate;
   const env = { ...ground.env, ...gate.env };
-  const result = await check({ dir, command, env, timeoutMs, mark, suspension: null }, signal);
+  const span = { kind: 'gate', of: task, name };
+  const result = await timed(span, () =>
+    check({ dir, command, env, timeoutMs, mark, suspension: null }, signal),
+  );
   if (result.kind === 'stopped') return result;
   const ok = result.kind === 'passed';
   const output = ok ? '' : result.output;

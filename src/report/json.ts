@@ -51,6 +51,7 @@ export function reportJson(state: RunState, info: ReportInfo) {
       at: isoTime(landing.at),
     })),
     publish: publishJson(state),
+    ...(info.profile === undefined ? {} : { profile: info.profile }),
     tasks: tasks.map((task) => taskJson(state, task, info)),
   };
 }

@@ -49,6 +49,7 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     ...caughtSection(state),
     ...troubleSection(state, info),
     ...gatesSection(state),
+    ...profileSection(info),
     ...perTask(state, 'What agents said of their work', saidLine),
     ...perTask(state, 'Denied tools', deniedLine),
     ...perTask(state, 'Files outside the declared scope', outsideLine),
@@ -56,6 +57,17 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     ...perTask(state, 'Kept workspaces', (task) => keptLine(state, task, info)),
   ];
   return `${blocks.join('\n\n')}\n`;
+}
+
+/** Where the time went, the most expensive first. */
+function profileSection({ profile }: ReportInfo): string[] {
+  if (profile === undefined) return [];
+  const rows = Object.entries(profile).map(([kind, { ms, count: times }]) => [
+    escaped(kind, 40),
+    durationText(ms),
+    String(times),
+  ]);
+  return ['## Where the time went', table(['work', 'time', 'times'], rows)];
 }
 
 function facts(state: RunState, info: ReportInfo): string {

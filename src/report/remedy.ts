@@ -15,10 +15,13 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { shellWord } from './clean.ts';
 import { durationText, isoTime, nameList } from './format.ts';
 import { failureOf } from './outcome.ts';
+import type { Totals } from './trace.ts';
 
 /** What a report must be told besides the state. */
 export interface ReportInfo {
   readonly run: string;
+  /** Where the time went, if that was measured. */
+  readonly profile?: Totals;
 }
 
 export interface Remedy {

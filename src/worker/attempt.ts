@@ -13,6 +13,7 @@ import { attemptPrompt } from '../agents/prompt.ts';
 import { assert } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Suspension } from '../base/suspension.ts';
+import { timed } from '../base/timing.ts';
 import { doneBy } from '../model/doer.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { AttemptStart, SelfReport } from '../model/event.ts';
@@ -95,11 +96,14 @@ async function tryTask(
   const task = doneBy(planned, effect.by);
   const agent = site.agentNamed(task.agent);
   const mark = `${site.run}/${task.id}.${effect.attempt}`;
-  const place = await placeOf(site, { effect, task, agent, mark }, signal);
+  const span = (kind: string) => ({ kind, of: task.id, name: kind });
+  const place = await timed(span('workspace'), () =>
+    placeOf(site, { effect, task, agent, mark }, signal),
+  );
   if (place.kind === 'stopped') return failed(stopped(signal.reason));
   if (place.kind === 'failed') return failed({ kind: 'workspace-failed', message: place.message });
   const order = { effect, task, agent, mark, place, index };
-  const spoken = await speakWatched(site, order, emit, signal);
+  const spoken = await timed(span('agent'), () => speakWatched(site, order, emit, signal));
   const { outcome, exitCode } = spoken;
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
   const status = selfReportOf(task.answer, outcome.text);
@@ -117,7 +121,8 @@ async function tryTask(
   assert(base !== null, 'a workspace has a base');
   const mended = effect.start.kind !== 'fresh';
   const work = { task, dir: place.root, base, mark, mended };
-  const judged = await judgeWork(site.ground, work, signal);
+  const { ground } = site;
+  const judged = await timed(span('commit'), () => judgeWork(ground, work, signal));
   if (judged.kind === 'bad') return { ...end, failure: judged.failure, judged: NOTHING };
   return { ...end, failure: null, judged };
 }
