@@ -5,8 +5,8 @@
  *
  *   R1. It only looks: no file, index or ref of anybody is touched (sighting.ts).
  *   R2. Its cost is bounded: only what changed is looked at, only pairs that could meet are merged,
- *       at most `MOST_MERGES` a look, those with most in common first. After a look that took more
- *       than a tenth of the interval it waits ten times as long as the look took.
+ *       at most `MOST_MERGES` a look, those with most in common first. After a long look it waits
+ *       four times as long as the look took.
  *   R3. It is a help and no duty: a look that fails says nothing, and the next one begins anew.
  */
 
@@ -23,8 +23,8 @@ import { straysOf } from './strays.ts';
 
 const EVERY_MS = 2_000;
 const MOST_MERGES = 64;
-/** What a look may take of the time between two. */
-const SHARE = 1 / 10;
+/** What a look may take of the time between two; on a busy machine little of it is work. */
+const SHARE = 1 / 4;
 
 /** Looks again and again until the signal is aborted. */
 export async function watchWork(

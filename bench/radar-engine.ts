@@ -1,0 +1,32 @@
+/** The part of the radar's benchmark that is measured: a radar over workspaces, and nothing else. */
+
+import { Suspension } from '../src/base/suspension.ts';
+import { closeGitShells, openGitShells } from '../src/git/git.ts';
+import { openRepository } from '../src/git/repository.ts';
+import { fold } from '../src/model/fold.ts';
+import { NO_MEMORY } from '../src/workspace/ground.ts';
+import { Pool } from '../src/workspace/pool.ts';
+import { watchWork } from '../src/workspace/radar/radar.ts';
+import { planOf } from '../test/support/journal-builder.ts';
+
+const [dir = '', base = '', count = '', ms = ''] = process.argv.slice(2);
+const signal = AbortSignal.timeout(Number(ms));
+const opened = await openRepository(dir, signal);
+if (opened.kind !== 'repository') throw new Error(`${dir} is no repository`);
+const tasks = Array.from({ length: Number(count) }, (_, at) => ({ id: `t${at}` }));
+const plan = planOf(tasks);
+const parts = { env: {}, pool: new Pool(0), suspension: new Suspension(), verdicts: NO_MEMORY };
+const started = { type: 'run.started', plan, planHash: '', base, target: 'main' } as const;
+const attempts = tasks.map(
+  ({ id }) =>
+    ({ type: 'attempt.started', task: id, attempt: 1, base, start: { kind: 'fresh' } }) as const,
+);
+const state = fold([started, ...attempts].map((event, at) => ({ seq: at + 1, at, event })));
+openGitShells('bench');
+await watchWork(
+  { repository: opened.repository, run: 'r1', plan, ...parts },
+  () => state,
+  (fact) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...fact })}\n`),
+  signal,
+);
+await closeGitShells();
