@@ -1,6 +1,7 @@
 /** The part of the radar's benchmark that is measured: a radar over workspaces, and nothing else. */
 
 import { Suspension } from '../src/base/suspension.ts';
+import { thisClaimant } from '../src/cli/pooling.ts';
 import { closeGitShells, openGitShells } from '../src/git/git.ts';
 import { openRepository } from '../src/git/repository.ts';
 import { fold } from '../src/model/fold.ts';
@@ -15,7 +16,17 @@ const opened = await openRepository(dir, signal);
 if (opened.kind !== 'repository') throw new Error(`${dir} is no repository`);
 const tasks = Array.from({ length: Number(count) }, (_, at) => ({ id: `t${at}` }));
 const plan = planOf(tasks);
-const parts = { env: {}, pool: new Pool(0), suspension: new Suspension(), verdicts: NO_MEMORY };
+const pool = new Pool({
+  commonDir: opened.repository.commonDir,
+  folder: `${dir}.worktrees/.pool`,
+  most: 0,
+  later: 0,
+  small: false,
+  disk: null,
+  keepFiles: [],
+  me: thisClaimant(),
+});
+const parts = { env: {}, pool, suspension: new Suspension(), verdicts: NO_MEMORY };
 const started = { type: 'run.started', plan, planHash: '', base, target: 'main' } as const;
 const attempts = tasks.map(
   ({ id }) =>
