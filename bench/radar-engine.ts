@@ -5,7 +5,7 @@ import { thisClaimant } from '../src/cli/pooling.ts';
 import { closeGitShells, openGitShells } from '../src/git/git.ts';
 import { openRepository } from '../src/git/repository.ts';
 import { fold } from '../src/model/fold.ts';
-import { NO_MEMORY } from '../src/workspace/ground.ts';
+import { NO_MEMORY, NO_RESOLUTIONS } from '../src/workspace/ground.ts';
 import { Pool } from '../src/workspace/pool.ts';
 import { watchWork } from '../src/workspace/radar/radar.ts';
 import { planOf } from '../test/support/journal-builder.ts';
@@ -26,7 +26,13 @@ const pool = new Pool({
   keepFiles: [],
   me: thisClaimant(),
 });
-const parts = { env: {}, pool, suspension: new Suspension(), verdicts: NO_MEMORY };
+const parts = {
+  env: {},
+  pool,
+  suspension: new Suspension(),
+  verdicts: NO_MEMORY,
+  resolutions: NO_RESOLUTIONS,
+};
 const started = { type: 'run.started', plan, planHash: '', base, target: 'main' } as const;
 const attempts = tasks.map(
   ({ id }) =>
