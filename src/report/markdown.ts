@@ -34,6 +34,7 @@ import {
   remedyOf,
   resumeCommand,
 } from './remedy.ts';
+import { unreliableGates } from './unreliable.ts';
 
 /** The whole report. A run that is not over is told up to its last entry. */
 export function reportMarkdown(state: RunState, info: ReportInfo): string {
@@ -220,7 +221,8 @@ function gatesSection(state: RunState): string[] {
     ]),
   );
   if (rows.length === 0) return [];
-  return ['## Gates', table(['Task', 'Gate', 'Verdict', 'Duration', 'Tree'], rows)];
+  const notes = unreliableGates(state).map((sentence) => escaped(sentence, 200));
+  return ['## Gates', table(['Task', 'Gate', 'Verdict', 'Duration', 'Tree'], rows), ...notes];
 }
 
 function perTask(

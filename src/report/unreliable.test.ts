@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { JournalBuilder } from '../../test/support/journal-builder.ts';
+import { summaryText } from './summary.ts';
+import { unreliableGates } from './unreliable.ts';
+
+const gate = { type: 'gate.finished', task: 'a', tree: 'a'.repeat(40), ms: 1, output: '' } as const;
+
+test('a gate that was red and green on the same files, and one in quarantine, are named', () => {
+  const run = new JournalBuilder([{ id: 'a' }]).start('a').finish('a').merge('a');
+  run.add({ ...gate, gate: 'tests', ok: false }).add({ ...gate, gate: 'tests', ok: true });
+  run.add({ ...gate, gate: 'types', ok: false }).add({ ...gate, gate: 'types', ok: false });
+  run.add({ ...gate, gate: 'e2e', ok: false, quarantined: true });
+  run.add({ ...gate, gate: 'lint', ok: true });
+  const sentences = [
+    'Gate tests is flaky: red and green on aaaaaaa.',
+    'Gate e2e is in quarantine: it was red once, which did not count.',
+  ];
+  expect(unreliableGates(run.state())).toEqual(sentences);
+  const text = summaryText(run.end('failed').state(), { run: 'r1' });
+  for (const sentence of sentences) expect(text).toContain(sentence);
+});
