@@ -1,4 +1,4 @@
-/** Gates whose word is worth little: said in the summary and in the report, so that they get mended. */
+/** Gates whose word is worth little: named in summary and report, so that somebody mends them. */
 
 import type { GateRun, RunState } from '../model/state.ts';
 import { brief } from './clean.ts';

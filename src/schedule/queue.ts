@@ -126,8 +126,11 @@ function cuts(
   const around = [suspect, suspect - 1].filter((at) => open.includes(at));
   if (around.length > 0) return around.slice(0, free);
   const parts = Math.min(free, open.length) + 1;
-  const places = Array.from({ length: parts - 1 }, (_, part) =>
-    Math.floor(((part + 1) * open.length) / parts),
+  // The red one may be to blame itself: it belongs to the last part.
+  const culprits = open.length + 1;
+  const places = Array.from(
+    { length: parts - 1 },
+    (_, part) => Math.ceil(((part + 1) * culprits) / parts) - 1,
   );
   return [...new Set(places.map((place) => open[Math.min(place, open.length - 1)]!))];
 }
