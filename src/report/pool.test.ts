@@ -23,8 +23,8 @@ test('each workspace has its state, commit, age, size and place', () => {
   const view = { ...EMPTY, disk: 1024 ** 3, bytes: idle.bytes };
   expect(poolText({ ...view, workspaces: [idle, { ...broken, ...unknown }] })).toBe(
     [
-      'idle    aaaaaaaa (head)  1m 30s  3.0 MB  /w/.pool/1',
-      'broken                                   /w/.pool/2',
+      'idle    aaaaaaa (head)  1 m 30 s  3.0 MB  /w/.pool/1',
+      'broken                                    /w/.pool/2',
       '2 workspaces, 3.0 MB of 1.0 GB; at most 4 stay for later runs.',
       '',
     ].join('\n'),
