@@ -1,5 +1,5 @@
 /**
- * What a run may take of the disk: measured from time to time, and made room for.
+ * What a run may take of the machine: measured from time to time, and made room for.
  *
  *   R1. `machine` costs nothing: it answers with the last measurement and begins the next one once
  *       that is due. One is under way at a time, and each is bounded (workspace/disk.ts).
@@ -15,6 +15,7 @@ import type { Database } from '../journal/database.ts';
 import { listRuns } from '../journal/log.ts';
 import { attemptsDir } from '../journal/transcript.ts';
 import { type Machine, UNMEASURED } from '../model/machine.ts';
+import { availableMemory, loadPerCore } from '../process/burden.ts';
 import { type Evictable, evictionOrder } from '../schedule/eviction.ts';
 import { freeBytes, Usage, worktreesBelow } from '../workspace/disk.ts';
 import { type Ground, workspacesFolder } from '../workspace/ground.ts';
@@ -79,7 +80,9 @@ export class Room {
     try {
       if (most !== null) await this.#measure(most, times);
       const diskUsedBytes = most === null ? null : this.#usage.bytes;
-      this.#machine = { diskFreeBytes: await freeBytes(places), diskUsedBytes };
+      const diskFreeBytes = await freeBytes(places);
+      const memoryFreeBytes = await availableMemory(this.#closing.signal);
+      this.#machine = { diskFreeBytes, diskUsedBytes, memoryFreeBytes, loadPerCore: loadPerCore() };
     } catch (error) {
       this.#machine = UNMEASURED;
       this.#complain(`The disk could not be measured: ${messageOf(error)}`);

@@ -266,6 +266,10 @@ export interface LimitsSpec {
   readonly diskBytes?: number;
   /** Free space below which no attempt starts; absent means `LEAST_FREE_BYTES` (machine.ts). */
   readonly diskFreeBytes?: number;
+  /** What an attempt of a coding agent takes; absent means `ATTEMPT_BYTES` (machine.ts). */
+  readonly memoryPerAttempt?: number;
+  /** The load average for each core above which no attempt starts beside others. */
+  readonly loadPerCore?: number;
   /** At most this many tasks of a group at the same time. */
   readonly groups: Readonly<Record<string, number>>;
 }

@@ -267,9 +267,12 @@ class PlanMaker {
       budgetUsd: 2.5,
       diskBytes: 10_000_000_000,
       diskFreeBytes: r.pick([0, 500_000_000]),
+      memoryPerAttempt: r.pick([0, 1_000_000_000]),
+      loadPerCore: 1.5,
       groups,
     };
-    return this.#dropped(full, ['budgetUsd', 'diskBytes', 'diskFreeBytes']);
+    const machine = ['diskBytes', 'diskFreeBytes', 'memoryPerAttempt', 'loadPerCore'] as const;
+    return this.#dropped(full, ['budgetUsd', ...machine]);
   }
 
   #notify(): NotifySpec {

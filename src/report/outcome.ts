@@ -59,6 +59,8 @@ export function heldWord({ held }: Pick<RunState, 'held'>): string | null {
 export const SHORT_OF: Readonly<Record<Shortage, string>> = {
   disk: 'disk space',
   'disk-budget': 'its disk budget',
+  memory: 'memory',
+  load: 'less load',
 };
 
 /** How many tasks have each result. */

@@ -33,7 +33,7 @@ import { land } from './landing.ts';
 import { isQueued, nextOf } from './next.ts';
 import { refusalOf } from './parking.ts';
 import type { AgentsKnown } from './retry.ts';
-import { type Short, shortageOn, turnOf } from './room.ts';
+import { recordedScarcity, scarcityOn, turnOf } from './room.ts';
 import { type Look, look, type Starting } from './start.ts';
 
 export interface Decision {
@@ -60,10 +60,9 @@ export function decide(
   if (adopted.length > 0) return { decisions: adopted, wakeAt: null };
   const queued = (task: TaskState): boolean => isQueued(state, task, agents);
   const settled = [...settle(state, agents), ...release(state), ...land(state, queued)];
-  const short = shortageOn(state, machine);
-  const seen = look(state, now, agents, short);
+  const seen = look(state, now, agents, scarcityOn(state, machine, now, agents));
   const begun = seen.starts.map((starting) => attemptDecision(state, starting));
-  const decisions: Decision[] = [...settled, ...roomTurn(state, seen, short), ...begun];
+  const decisions: Decision[] = [...settled, ...roomTurn(state, seen), ...begun];
   if (decisions.length === 0) decisions.push(...giveUpRefused(state, seen, agents));
   if (decisions.length === 0) decisions.push(...finish(state, agents));
   return { decisions, wakeAt: seen.wakeAt };
@@ -231,10 +230,12 @@ function triedBefore(task: TaskState, by: Doer): readonly Tried[] {
 }
 
 /** The fact that the machine begins to keep tasks back, or does not any more. */
-function roomTurn(state: RunState, { waits }: Look, short: Short | null): readonly Decision[] {
+function roomTurn(state: RunState, { waits }: Look): readonly Decision[] {
   if (state.stopping !== null || state.paused !== null) return [];
-  const keeps = [...waits.values()].some(({ kind }) => kind === 'room');
-  const turn = turnOf(state, keeps ? short : null);
+  const turn = turnOf(
+    state,
+    [...waits.values()].filter((wait) => wait.kind === 'room'),
+  );
   return turn === null ? [] : [{ record: turn }];
 }
 
@@ -283,7 +284,9 @@ export function waitsOf(
   now: number,
   agents: AgentsKnown,
 ): ReadonlyMap<TaskId, Wait> {
-  return state.outcome === null ? look(state, now, agents, state.held).waits : new Map();
+  return state.outcome === null
+    ? look(state, now, agents, recordedScarcity(state)).waits
+    : new Map();
 }
 
 /** The end: everything is over and tidied up, then published, then said to be finished. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
+import { type Machine, UNMEASURED } from '../model/machine.ts';
 import type { LimitsSpec } from '../model/plan.ts';
-import { decide } from './decide.ts';
+import { decide, waitsOf } from './decide.ts';
 import { shortageOn } from './room.ts';
 
 const MB = 1_000_000;
@@ -14,6 +15,7 @@ function run(limits: Partial<LimitsSpec> = {}): JournalBuilder {
 
 const on = (builder: JournalBuilder, diskFreeBytes: number | null, diskUsedBytes = 0) =>
   decide(builder.state(), START + 1_000_000, agents, {
+    ...UNMEASURED,
     diskFreeBytes,
     diskUsedBytes,
   }).decisions.map(({ record }) => ('task' in record ? `${record.type} ${record.task}` : record));
@@ -68,7 +70,73 @@ describe('the disk budget', () => {
   });
 
   test('too little free space is the graver shortage', () => {
-    const machine = { diskFreeBytes: 0, diskUsedBytes: 2_000 * MB };
+    const machine = { ...UNMEASURED, diskFreeBytes: 0, diskUsedBytes: 2_000 * MB };
     expect(shortageOn(run(tight).state(), machine)?.of).toBe('disk');
+  });
+});
+
+describe('memory and load', () => {
+  const many = { workers: 4 };
+  const crowd = (limits: Partial<LimitsSpec> = {}): JournalBuilder =>
+    new JournalBuilder([{ id: 'a' }, { id: 'b' }, { id: 'c', agent: 'shell' }], {
+      limits: { gates: 1, groups: {}, ...many, ...limits },
+    });
+  const known = (agent: string) => ({ resume: true, prose: agent !== 'shell' });
+  const decided = (builder: JournalBuilder, machine: Partial<Machine>, now = START + 1_000) =>
+    decide(builder.state(), now, known, { ...UNMEASURED, ...machine }).decisions.map(
+      ({ record }) => ('task' in record ? `${record.type} ${record.task}` : record),
+    );
+  const STARTED = ['attempt.started a', 'attempt.started b', 'attempt.started c'];
+  const LOW = {
+    type: 'run.held',
+    of: 'memory',
+    why: '100 MB of memory are left; an attempt takes 300 MB (limits.memory_per_attempt).',
+  } as const;
+
+  test('no more coding agents begin than the memory suffices for; a script needs none', () => {
+    expect(decided(crowd(), { memoryFreeBytes: 600 * MB })).toEqual(STARTED);
+    const some = ['attempt.started a', 'attempt.started c'];
+    expect(decided(crowd(), { memoryFreeBytes: 400 * MB })).toEqual([LOW, ...some]);
+  });
+
+  test('one attempt may always run, however little there is', () => {
+    expect(decided(crowd(), { memoryFreeBytes: 0 })).toContain('attempt.started a');
+    const load = { loadPerCore: 50 };
+    expect(decided(crowd({ loadPerCore: 1 }), load)).toContain('attempt.started a');
+  });
+
+  test('what an attempt has yet to take is set aside for its first half minute', () => {
+    const began = crowd({ workers: 2 }).start('a');
+    const { startedAt = 0 } = began.state().tasks.get('a')?.attempts[0] ?? {};
+    const machine = { memoryFreeBytes: 400 * MB };
+    expect(decided(began, machine, startedAt + 29_000)).toEqual([LOW, 'attempt.started c']);
+    expect(decided(began, machine, startedAt + 30_000)).toEqual(['attempt.started b']);
+  });
+
+  test('the plan may say what an attempt takes, or that it does not matter', () => {
+    expect(decided(crowd({ memoryPerAttempt: 50 * MB }), { memoryFreeBytes: 100 * MB })).toEqual(
+      STARTED,
+    );
+    expect(decided(crowd({ memoryPerAttempt: 0 }), { memoryFreeBytes: 0 })).toEqual(STARTED);
+  });
+
+  test('load keeps everything back beside the first, but only where the plan has a limit', () => {
+    expect(decided(crowd(), { loadPerCore: 50 })).toEqual(STARTED);
+    const why = 'The load is 2.50 for each core; attempts start up to 1.5 (limits.load).';
+    const held = { type: 'run.held', of: 'load', why } as const;
+    expect(decided(crowd({ loadPerCore: 1.5 }), { loadPerCore: 2.5 })).toEqual([
+      held,
+      'attempt.started a',
+    ]);
+    const waiting = crowd({ loadPerCore: 1.5 }).add(held).start('a');
+    expect(decided(waiting, { loadPerCore: 1.4 })).toEqual([]);
+    const eased = [{ type: 'run.eased' }, 'attempt.started b', 'attempt.started c'];
+    expect(decided(waiting, { loadPerCore: 1.3 })).toEqual(eased);
+  });
+
+  test('who only reads the journal is told the same', () => {
+    const held = crowd().add(LOW).start('a').start('c');
+    const waits = waitsOf(held.state(), START + 1_000, known);
+    expect([...waits]).toEqual([['b', { kind: 'room', of: LOW.of, why: LOW.why }]]);
   });
 });

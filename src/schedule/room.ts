@@ -4,11 +4,21 @@
  *   S1. What runs is never touched: a shortage only keeps attempts from starting.
  *   S2. A shortage is recorded while it keeps something from starting, and its end, too: whoever
  *       folds the journal can say what tasks wait for.
+ *   S3. Memory and load keep nothing back while nothing runs: a run always goes on.
+ *   S4. An attempt has taken all of its memory only after a while. Until then the part that the
+ *       machine cannot show is set aside for it.
  */
 
 import type { Event } from '../model/event.ts';
-import { LEAST_FREE_BYTES, type Machine, type Shortage, sizeText } from '../model/machine.ts';
+import {
+  ATTEMPT_BYTES,
+  LEAST_FREE_BYTES,
+  type Machine,
+  type Shortage,
+  sizeText,
+} from '../model/machine.ts';
 import type { RunState, TaskState } from '../model/state.ts';
+import type { AgentsKnown } from './retry.ts';
 
 /** What there is too little of, and how much there is. */
 export interface Short {
@@ -16,10 +26,43 @@ export interface Short {
   readonly why: string;
 }
 
-/** Free space has to grow by this much before a run that waited for it goes on. */
+/** What the machine has too little of, while attempts begin on it. */
+export interface Scarcity {
+  readonly disk: Short | null;
+  /** Memory or load, when so many coding agents have begun since the machine was measured. */
+  strain(begun: number): Short | null;
+}
+
+/** There has to be so much more of a thing before a run that waited for it goes on. */
 const MARGIN = 1.1;
 
-/** What keeps attempts from starting; null where nothing does. */
+/** How long an attempt's memory is set aside for it (S4). */
+const GROWING_MS = 30_000;
+
+/** Scarcity as the machine shows it. */
+export function scarcityOn(
+  state: RunState,
+  machine: Machine,
+  now: number,
+  agents: AgentsKnown,
+): Scarcity {
+  const growing = [...state.tasks.values()].filter(({ status, spec, attempts }) => {
+    const since = attempts.at(-1)?.startedAt ?? 0;
+    return status.kind === 'running' && agents(spec.agent).prose && now - since < GROWING_MS;
+  }).length;
+  return {
+    disk: shortageOn(state, machine),
+    strain: (begun) => strainOn(state, machine, growing + begun),
+  };
+}
+
+/** Scarcity as the run has recorded it, for those who cannot measure. */
+export function recordedScarcity({ held }: RunState): Scarcity {
+  const isStrain = held?.of === 'memory' || held?.of === 'load';
+  return { disk: isStrain ? null : held, strain: () => (isStrain ? held : null) };
+}
+
+/** What keeps attempts from starting on this disk; null where nothing does. */
 export function shortageOn({ plan, held }: RunState, machine: Machine): Short | null {
   const { diskFreeBytes: least = LEAST_FREE_BYTES, diskBytes: most } = plan.limits;
   const { diskFreeBytes: free, diskUsedBytes: used } = machine;
@@ -34,15 +77,39 @@ export function shortageOn({ plan, held }: RunState, machine: Machine): Short | 
   return null;
 }
 
-/** Whether a task cannot start because of it. */
+/** What keeps attempts from starting beside others, `growing` of which are still to take memory. */
+export function strainOn(
+  { plan, held }: RunState,
+  machine: Machine,
+  growing: number,
+): Short | null {
+  const { memoryPerAttempt: each = ATTEMPT_BYTES, loadPerCore: most } = plan.limits;
+  const { memoryFreeBytes, loadPerCore: load } = machine;
+  if (most !== undefined && load !== null && load * (held?.of === 'load' ? MARGIN : 1) > most) {
+    const why = `The load is ${load.toFixed(2)} for each core; attempts start up to ${most}`;
+    return { of: 'load', why: `${why} (limits.load).` };
+  }
+  if (memoryFreeBytes === null || each === 0) return null;
+  const free = Math.max(0, memoryFreeBytes - growing * each);
+  if (free >= each * (held?.of === 'memory' ? MARGIN : 1)) return null;
+  const why = `${sizeText(free)} of memory are left; an attempt takes ${sizeText(each)}`;
+  return { of: 'memory', why: `${why} (limits.memory_per_attempt).` };
+}
+
+/** Whether a task cannot start because of what the disk has too little of. */
 export function keepsBack(short: Short | null, task: TaskState): boolean {
   if (short === null) return false;
   const hasWorkspace = task.workspace === 'live' || task.workspace === 'kept';
   return short.of === 'disk' || !(hasWorkspace || task.spec.mode === 'here');
 }
 
-/** The fact that a shortage begins to keep tasks back, or does not any more; null for no change. */
-export function turnOf({ held }: RunState, short: Short | null): Event | null {
-  if (short === null) return held === null ? null : { type: 'run.eased' };
-  return held?.of === short.of ? null : { type: 'run.held', ...short };
+/**
+ * The fact that a shortage begins to keep tasks back, or does not any more; null for no change.
+ * `shorts` are those that keep one back now.
+ */
+export function turnOf({ held }: RunState, shorts: readonly Short[]): Event | null {
+  const [first] = shorts;
+  if (first === undefined) return held === null ? null : { type: 'run.eased' };
+  if (shorts.some(({ of }) => of === held?.of)) return null;
+  return { type: 'run.held', of: first.of, why: first.why };
 }

@@ -3,7 +3,7 @@
  *
  *   A1. The reasons come from the same look that decides: a task either begins or has a reason.
  *   A2. A reason names what holds longest or what a user can do most about: the run, needs, the
- *       agent, time, slots, scopes, money.
+ *       agent, time, slots, scopes, money, the machine.
  */
 
 import type { TaskId } from '../model/plan.ts';
@@ -14,7 +14,7 @@ import { isQueued, nextOf } from './next.ts';
 import { Parking } from './parking.ts';
 import { byPriority, scopesMeet } from './priority.ts';
 import type { AgentsKnown, NextAttempt } from './retry.ts';
-import { keepsBack, type Short } from './room.ts';
+import { keepsBack, type Scarcity } from './room.ts';
 
 /** An attempt that begins now. */
 export interface Starting {
@@ -32,8 +32,9 @@ export interface Look {
   readonly wakeAt: number | null;
 }
 
-/** Looks at every task that could begin; `short` is what the machine has too little of. */
-export function look(state: RunState, now: number, agents: AgentsKnown, short: Short | null): Look {
+/** Looks at every task that could begin; `scarcity` is what the machine has too little of. */
+export function look(state: RunState, now: number, agents: AgentsKnown, scarcity: Scarcity): Look {
+  const { disk } = scarcity;
   const waits = new Map<TaskId, Wait>();
   const starts: Starting[] = [];
   const due: Due[] = [];
@@ -42,12 +43,12 @@ export function look(state: RunState, now: number, agents: AgentsKnown, short: S
     const found = dueOrWait(state, task, { now, agents, parking });
     if (found === null) continue;
     if (!('next' in found)) waits.set(task.spec.id, found);
-    else if (short === null || !keepsBack(short, task)) due.push(found);
-    else waits.set(task.spec.id, { kind: 'room', ...short });
+    else if (disk === null || !keepsBack(disk, task)) due.push(found);
+    else waits.set(task.spec.id, { kind: 'room', ...disk });
   }
   const order = byPriority(state.plan);
   due.sort((a, b) => order(a.task, b.task));
-  const room = new Room(state, agents, due);
+  const room = new Room(state, agents, { due, scarcity });
   for (const { task, next } of due) {
     const wait = parking.waitFor(next.by.agent) ?? room.waitFor(task);
     if (wait !== null) {
@@ -96,12 +97,20 @@ class Room {
   readonly #active: TaskState[];
   readonly #holding: TaskState[];
   readonly #purse: Purse;
+  readonly #scarcity: Scarcity;
   #spenders: number;
+  /** Coding agents that begin in this turn. */
+  #begun = 0;
 
-  constructor(state: RunState, agents: AgentsKnown, due: readonly Due[]) {
+  constructor(
+    state: RunState,
+    agents: AgentsKnown,
+    { due, scarcity }: { readonly due: readonly Due[]; readonly scarcity: Scarcity },
+  ) {
     const tasks = [...state.tasks.values()];
     this.#state = state;
     this.#agents = agents;
+    this.#scarcity = scarcity;
     this.#active = tasks.filter(({ status }) => status.kind === 'running');
     this.#holding = tasks.filter((task) => this.#holdsScope(task));
     this.#purse = new Purse(state, this.#active);
@@ -124,17 +133,29 @@ class Room {
       (each) => each !== task && scopesMeet(this.#state.plan, task, each),
     );
     if (other !== undefined) return { kind: 'scope', task: other.spec.id };
-    return this.#spends(task) && this.#purse.isEmpty ? { kind: 'money' } : null;
+    if (this.#spends(task) && this.#purse.isEmpty) return { kind: 'money' };
+    return this.#strainOn(task);
   }
 
   /** Counts a task that begins, and says what it may spend. */
   take(task: TaskState): number | null {
     const free = this.#state.plan.limits.workers - this.#active.length;
     const budgetUsd = this.#spends(task) ? this.#purse.take(Math.min(free, this.#spenders)) : null;
-    if (this.#spends(task)) this.#spenders -= 1;
+    if (this.#spends(task)) {
+      this.#spenders -= 1;
+      this.#begun += 1;
+    }
     this.#active.push(task);
     this.#holding.push(task);
     return budgetUsd;
+  }
+
+  /** What the machine is short of, where others run that it would make worse for. */
+  #strainOn(task: TaskState): Wait | null {
+    if (this.#active.length === 0) return null;
+    const short = this.#scarcity.strain(this.#begun);
+    if (short === null || (short.of === 'memory' && !this.#spends(task))) return null;
+    return { kind: 'room', ...short };
   }
 
   /** Fallbacks are coding agents where the task's own is one. */

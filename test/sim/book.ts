@@ -139,8 +139,17 @@ export class Book {
     return free;
   }
 
-  /** Whether the disk has room for another attempt at a task, now. */
+  /** Whether the machine has too little memory for a coding agent beside others. */
+  get isStrained(): boolean {
+    return this.#disk.state === 'no memory';
+  }
+
+  /** Whether the machine has room for another attempt at a task, now. */
   fits({ spec, workspace }: Page): boolean {
+    if (this.isStrained) {
+      const busy = [...this.pages.values()].some(({ status }) => status === 'running');
+      return !busy || !AGENTS[spec.agent]!.prose;
+    }
     if (this.#disk.state !== 'over budget') return this.#disk.state === 'roomy';
     return spec.mode === 'here' || workspace === 'live' || workspace === 'kept';
   }

@@ -1,6 +1,7 @@
 /**
- * The disk of a world: in some it fills up and gets free again, and runs take more of it than they
- * may, and less. It is never full for long, so that an engine which waits for ever has no excuse.
+ * The disk and the memory of a world: in some they fill up and get free again, and runs take more of
+ * the disk than they may, and less. Neither is full for long, so that an engine which waits for ever
+ * has no excuse.
  */
 
 import type { Machine } from '../../src/model/machine.ts';
@@ -11,7 +12,7 @@ import { Random } from './random.ts';
 export const MOST_BYTES = 1_000;
 export const LEAST_BYTES = 100;
 
-const STATES = ['roomy', 'full', 'full', 'over budget', 'over budget'] as const;
+const STATES = ['roomy', 'full', 'full', 'over budget', 'over budget', 'no memory'] as const;
 
 export class Disk {
   state: (typeof STATES)[number] = 'roomy';
@@ -30,6 +31,8 @@ export class Disk {
     return {
       diskFreeBytes: this.state === 'full' ? LEAST_BYTES - 1 : LEAST_BYTES * 2,
       diskUsedBytes: this.state === 'over budget' ? MOST_BYTES + 1 : MOST_BYTES,
+      memoryFreeBytes: this.state === 'no memory' ? 0 : null,
+      loadPerCore: null,
     };
   }
 

@@ -159,7 +159,9 @@ export function guardRest(scene: Scene, now: number): void {
   if (book.stopping !== null || book.paused !== null) return;
   const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
   const due = pages.filter((page) => isDue(book, page, now, 'surely'));
-  const kept = due.find((page) => !book.fits(page));
+  // Who has no slot or no money waits for that, and not for memory.
+  const isNext = (page: Page): boolean => !book.isStrained || (pays(page) && hasRoom(book, page));
+  const kept = due.find((page) => !book.fits(page) && isNext(page));
   rule(
     book.held || kept === undefined,
     `the run does not say that ${kept?.spec.id} waits for disk`,

@@ -124,8 +124,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts attempts with the money spent',
     file: START,
-    find: 'this.#spends(task) && this.#purse.isEmpty ?',
-    replace: 'this.#spends(task) && workers < 1 ?',
+    find: 'if (this.#spends(task) && this.#purse.isEmpty)',
+    replace: 'if (this.#spends(task) && workers < 1)',
   },
   {
     name: 'it starts attempts while it is stopping',
@@ -156,6 +156,18 @@ export const MUTANTS: readonly Mutant[] = [
     file: ROOM,
     find: '!(hasWorkspace || ',
     replace: '!(',
+  },
+  {
+    name: 'it starts attempts that the memory does not suffice for',
+    file: ROOM,
+    find: 'free >= each *',
+    replace: 'free >= 0 *',
+  },
+  {
+    name: 'it starts nothing at all while there is little memory',
+    file: START,
+    find: 'if (this.#active.length === 0) return null;',
+    replace: '',
   },
   {
     name: 'it does not say that it waits for the disk',

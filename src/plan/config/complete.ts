@@ -6,7 +6,7 @@
  */
 
 import { NO_SANDBOX, type Plan, type SandboxSpec } from '../../model/plan.ts';
-import { lowerDisk, lowerGate, lowerNotify, poolWords } from '../formats/native/lower.ts';
+import { lowerGate, lowerMachine, lowerNotify, poolWords } from '../formats/native/lower.ts';
 import type { Config } from './schema.ts';
 
 /** The plan with what its own text could not say. */
@@ -21,7 +21,7 @@ export function complete(plan: Plan, config: Config): Plan {
     // A gate that nobody asks would be a promise that is not kept.
     landing: isGated ? { ...plan.landing, verify: 'each' } : plan.landing,
     limits: {
-      ...lowerDisk(config.limits ?? {}),
+      ...lowerMachine(config.limits ?? {}),
       ...plan.limits,
       ...(budgetUsd === undefined ? {} : { budgetUsd }),
     },

@@ -61,6 +61,8 @@ export function sectionWords(plan: Plan): Words {
       budget_usd: limits.budgetUsd,
       disk: limits.diskBytes,
       disk_free: limits.diskFreeBytes,
+      memory_per_attempt: limits.memoryPerAttempt,
+      load: limits.loadPerCore,
       groups: limits.groups,
     },
     sandbox: sandbox.mode,

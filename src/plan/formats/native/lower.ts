@@ -234,17 +234,21 @@ function lowerLimits(limits: NonNullable<NativePlan['limits']>): LimitsSpec {
     workers: limits.workers ?? 4,
     gates: limits.gates ?? 1,
     ...present('budgetUsd', limits.budget_usd),
-    ...lowerDisk(limits),
+    ...lowerMachine(limits),
     groups: limits.groups ?? {},
   };
 }
 
-/** What a run may take of a disk; also used for plans of formats that cannot say it. */
-export function lowerDisk({
-  disk,
-  disk_free,
-}: NonNullable<NativePlan['limits']>): Pick<LimitsSpec, 'diskBytes' | 'diskFreeBytes'> {
-  return { ...present('diskBytes', disk), ...present('diskFreeBytes', disk_free) };
+/** What a run may take of the machine; also used for plans of formats that cannot say it. */
+export function lowerMachine(
+  limits: NonNullable<NativePlan['limits']>,
+): Pick<LimitsSpec, 'diskBytes' | 'diskFreeBytes' | 'memoryPerAttempt' | 'loadPerCore'> {
+  return {
+    ...present('diskBytes', limits.disk),
+    ...present('diskFreeBytes', limits.disk_free),
+    ...present('memoryPerAttempt', limits.memory_per_attempt),
+    ...present('loadPerCore', limits.load),
+  };
 }
 
 /** `{ key: value }`, or nothing where there is no value. */

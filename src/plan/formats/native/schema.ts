@@ -15,6 +15,7 @@ import {
   folder,
   httpUrl,
   id,
+  load,
   money,
   network,
   offOrDuration,
@@ -159,6 +160,8 @@ export const limitsSchema = z.strictObject({
   budget_usd: money.optional(),
   disk: room.optional(),
   disk_free: size.optional(),
+  memory_per_attempt: size.optional(),
+  load: load.optional(),
   groups: z.record(z.string(), count(1, 256)).optional(),
 });
 

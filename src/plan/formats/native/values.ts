@@ -51,6 +51,13 @@ export const money = value({ type: 'number', exclusiveMinimum: 0 }, (given, refu
     : refuse({ expected: 'an amount of dollars above zero' }),
 );
 
+/** A load average for each core. */
+export const load = value({ type: 'number', exclusiveMinimum: 0 }, (given, refuse) =>
+  typeof given === 'number' && Number.isFinite(given) && given > 0
+    ? given
+    : refuse({ expected: 'a load for each core above zero, such as 1.5' }),
+);
+
 /** What something grows by each time. */
 export const factor = value({ type: 'number', minimum: 1 }, (given, refuse) =>
   typeof given === 'number' && Number.isFinite(given) && given >= 1
