@@ -1,7 +1,7 @@
 /**
  * The tiers: `fast` is what `npm test` runs. The others drive real agent CLIs from npm against
  * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them), or need
- * bubblewrap (`npm run test:fence`), or time (`npm run test:chaos`, `npm run test:faults`).
+ * bubblewrap (`npm run test:fence`), or time (`npm run test:slow`, `test:chaos`, `test:faults`).
  */
 import { defineConfig } from 'vitest/config';
 
@@ -13,6 +13,8 @@ const CHAOS = 'chaos';
 /** Full disks, locks and sleeping machines: some of it has to be waited for. */
 const FAULTS = 'faults';
 const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
+/** Planted bugs and hostile texts: minutes of processor time. */
+const SLOW = ['test/sim/mutants.test.ts', 'test/plan/hostile.test.ts'];
 
 export default defineConfig({
   test: {
@@ -21,10 +23,11 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: APART.map((name) => `test/${name}/**`),
+          exclude: [...APART.map((name) => `test/${name}/**`), ...SLOW],
           testTimeout: 30_000,
         },
       },
+      { test: { name: 'slow', include: SLOW, testTimeout: 240_000 } },
       ...APART.map((name) => ({
         test: {
           name,
