@@ -60,7 +60,7 @@ function pause(suspended: boolean, state: RunState): Response {
 
 function retry(ids: readonly TaskId[], fresh: boolean, state: RunState): Response {
   if (state.stopping !== null) return refused('The run is stopping.');
-  if (state.publish.kind === 'running') return refused('The run is being published.');
+  if (isEnding(state)) return refused('The run is being published.');
   const all = [...new Set([...ids, ...failedFor(state, new Set(ids))])];
   const problems = ids.flatMap((id) => retryProblem(state, id, all) ?? []);
   if (problems.length > 0) return refused(problems.join(' '));
@@ -83,8 +83,13 @@ function retryProblem(state: RunState, id: TaskId, all: readonly TaskId[]): stri
   return need === undefined ? null : `Task ${id} needs ${need}, which failed: retry that.`;
 }
 
+/** Whether the last publication is under way: nothing may begin any more. */
+function isEnding({ publish }: RunState): boolean {
+  return publish.kind === 'running' && !publish.early;
+}
+
 function skip(ids: readonly TaskId[], satisfied: boolean, state: RunState): Response {
-  if (state.publish.kind === 'running') return refused('The run is being published.');
+  if (isEnding(state)) return refused('The run is being published.');
   const problems = ids.flatMap((id) => {
     const task = state.tasks.get(id);
     if (task === undefined) return [`There is no task ${id}.`];

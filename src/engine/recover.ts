@@ -11,8 +11,9 @@ import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { publishEffect, releaseEffect } from '../schedule/decide.ts';
+import { releaseEffect } from '../schedule/decide.ts';
 import { landEffect, unfinished } from '../schedule/landing.ts';
+import { publishEffect } from '../schedule/publishing.ts';
 import { failedFor, respond } from './commands.ts';
 
 export interface Unfinished {

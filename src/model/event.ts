@@ -252,7 +252,8 @@ export type LandingEvent =
       /** The remote that has the branch, too. */
       readonly pushed: string | null;
     }
-  | { readonly type: 'publish.started'; readonly head: Sha }
+  /** `early`: tasks go on meanwhile. */
+  | { readonly type: 'publish.started'; readonly head: Sha; readonly early?: true }
   | {
       readonly type: 'publish.finished';
       readonly target: string;

@@ -181,9 +181,14 @@ function publishAfter(
   state: RunState,
   event: Event & { type: 'publish.started' | 'publish.finished' | 'publish.blocked' },
 ): Publish {
-  if (event.type === 'publish.started') return { kind: 'running', head: event.head };
-  if (event.type === 'publish.blocked') return { kind: 'blocked', ...pick(event, 'why', 'remedy') };
-  const head = state.publish.kind === 'running' ? state.publish.head : state.head;
+  if (event.type === 'publish.started') {
+    return { kind: 'running', head: event.head, early: event.early === true };
+  }
+  const { head = state.head, early = false } =
+    state.publish.kind === 'running' ? state.publish : {};
+  if (event.type === 'publish.blocked') {
+    return { kind: 'blocked', head, early, ...pick(event, 'why', 'remedy') };
+  }
   return { kind: 'finished', head, ...pick(event, 'target', 'commit', 'checkout') };
 }
 

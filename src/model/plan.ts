@@ -235,8 +235,8 @@ export interface LandingSpec {
   readonly onGateFailure: 'agent' | 'fail';
   /** How often work may go back to its agent because it did not land. */
   readonly reworks: number;
-  /** Whether the target branch is moved when the run ends. */
-  readonly publish: 'end' | 'off';
+  /** When the target branch is moved: as the run ends, also after each landing, or never. */
+  readonly publish: 'end' | 'each' | 'off';
   /** Whether conflicts that were resolved before are resolved the same way; absent means yes. */
   readonly remember?: false;
   /** Files that are made anew by a command instead of merged. */

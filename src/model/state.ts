@@ -204,7 +204,8 @@ export interface Landing {
 
 export type Publish =
   | { readonly kind: 'none' }
-  | { readonly kind: 'running'; readonly head: Sha }
+  /** `early`: tasks go on meanwhile. */
+  | { readonly kind: 'running'; readonly head: Sha; readonly early: boolean }
   | {
       readonly kind: 'finished';
       /** What of the run is published: more may land after a resume. */
@@ -213,7 +214,14 @@ export type Publish =
       readonly commit: Sha;
       readonly checkout: 'followed' | 'none';
     }
-  | { readonly kind: 'blocked'; readonly why: string; readonly remedy: string };
+  | {
+      readonly kind: 'blocked';
+      /** What could not be published. */
+      readonly head: Sha | null;
+      readonly early: boolean;
+      readonly why: string;
+      readonly remedy: string;
+    };
 
 /** True when nothing more will happen to the task, unless the run is resumed. */
 export function isOver(task: TaskState): boolean {

@@ -12,11 +12,11 @@
  */
 
 import { doersOf, isSameDoer, ownDoer } from '../model/doer.ts';
-import type { Effect, Meanwhile, PublishEffect, ReleaseEffect, Tried } from '../model/effect.ts';
+import type { Effect, Meanwhile, ReleaseEffect, Tried } from '../model/effect.ts';
 import type { Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Machine, UNMEASURED } from '../model/machine.ts';
-import { type Doer, type Sha, type TaskId, titleOf } from '../model/plan.ts';
+import { type Doer, type TaskId, titleOf } from '../model/plan.ts';
 import { foreseenFor } from '../model/radar.ts';
 import {
   type AgentState,
@@ -32,6 +32,7 @@ import { isSpent } from './budget.ts';
 import { land } from './landing.ts';
 import { isQueued, nextOf } from './next.ts';
 import { refusalOf } from './parking.ts';
+import { publishEarly, publishLast } from './publishing.ts';
 import type { AgentsKnown } from './retry.ts';
 import { recordedScarcity, scarcityOn, turnOf } from './room.ts';
 import { type Look, look, type Starting } from './start.ts';
@@ -59,7 +60,8 @@ export function decide(
   const adopted = adopt(state);
   if (adopted.length > 0) return { decisions: adopted, wakeAt: null };
   const queued = (task: TaskState): boolean => isQueued(state, task, agents);
-  const settled = [...settle(state, agents), ...release(state), ...land(state, queued)];
+  const landing = [...land(state, queued), ...publishEarly(state)];
+  const settled = [...settle(state, agents), ...release(state), ...landing];
   const seen = look(state, now, agents, scarcityOn(state, machine, now, agents));
   const begun = seen.starts.map((starting) => attemptDecision(state, starting));
   const decisions: Decision[] = [...settled, ...roomTurn(state, seen), ...begun];
@@ -153,23 +155,6 @@ export function releaseEffect({ plan }: RunState, task: TaskState): ReleaseEffec
   const isSafe = landed || task.status.kind === 'delivered';
   const safe = [isSafe ? task.work : null, base].filter((commit) => commit !== null);
   return { kind: 'release', task: task.spec.id, succeeded: isGood(task), safe };
-}
-
-/** The effect that publishes what has landed; also used to go on with it after a crash. */
-export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
-  const landed = state.landed.flatMap(({ task, onto, commit }) => {
-    const work = state.tasks.get(task)?.work ?? null;
-    return work === null ? [] : [{ work, onto, commit }];
-  });
-  const isMerged = state.plan.landing.strategy === 'merge';
-  return {
-    kind: 'publish',
-    head,
-    target,
-    works: isMerged ? landed.map(({ work }) => work) : [],
-    // What a person has landed is in the history as it is.
-    rewritten: isMerged ? [] : landed.filter(({ onto, commit }) => onto !== commit),
-  };
 }
 
 function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): Decision {
@@ -299,11 +284,8 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
     return finished(state.stopping.mode === 'cancel' ? 'cancelled' : 'interrupted');
   }
   if (!tasks.every(isOver)) return [];
-  if (isUnpublished(state) && state.head !== null && state.target !== null) {
-    const { head, target } = state;
-    const effect = publishEffect(state, head, target);
-    return [{ record: { type: 'publish.started', head }, perform: effect }];
-  }
+  const last = publishLast(state);
+  if (last.length > 0) return last;
   return finished(tasks.every(isMet) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');
 }
 
@@ -311,13 +293,6 @@ function isBusy({ tasks, landing, publish }: RunState): boolean {
   const isWorking = ({ status, workspace }: TaskState): boolean =>
     status.kind === 'running' || status.kind === 'merging' || workspace === 'released';
   return landing !== null || publish.kind === 'running' || [...tasks.values()].some(isWorking);
-}
-
-function isUnpublished({ plan, head, base, publish }: RunState): boolean {
-  const { publish: when, strategy } = plan.landing;
-  if (when === 'off' || strategy === 'none' || head === base) return false;
-  if (publish.kind === 'blocked') return false;
-  return publish.kind !== 'finished' || publish.head !== head;
 }
 
 function finished(outcome: RunOutcome): readonly Decision[] {

@@ -104,6 +104,8 @@ export class Book {
   /** Whether it says that tasks wait for the disk. */
   held = false;
   publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
+  /** What the last publication was to bring, and whether tasks were going on. */
+  published: { readonly head: Sha; readonly early: boolean } | null = null;
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly queue: Queued[] = [];
   /** Agents without login or credit, and limits, by agent. */
@@ -111,6 +113,8 @@ export class Book {
   readonly walls = new Map<string, Wall>();
   /** Where the head is being moved to. */
   landing: Sha | null = null;
+  /** Where the journal says that the head is. */
+  head: Sha | null;
   readonly #repo: Repo;
   readonly #disk: Disk;
   readonly #costs = new Map<string, number>();
@@ -120,6 +124,7 @@ export class Book {
   constructor(plan: Plan, repo: Repo, disk: Disk) {
     this.plan = plan;
     this.#repo = repo;
+    this.head = repo.base;
     this.#disk = disk;
     this.pages = new Map(plan.tasks.map((spec) => [spec.id, newPage(spec)]));
   }
@@ -229,7 +234,8 @@ export class Book {
     if (mode === undefined) {
       const good = pages.every(isMet);
       rule(pages.every(isOver), 'finished although a task has not ended');
-      rule(!this.unpublished || this.publish === 'blocked', 'finished without publishing');
+      const blocked = this.publish === 'blocked' && this.published?.early === false;
+      rule(!this.unpublished || blocked, 'finished without publishing');
       const expected = good && this.publish !== 'blocked' ? 'succeeded' : 'failed';
       rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
     } else {
@@ -243,10 +249,17 @@ export class Book {
 
   #publish(event: Event): void {
     if (event.type === 'publish.started') {
-      rule([...this.pages.values()].every(isOver), 'publishing before everything is over');
+      const early = ![...this.pages.values()].every(isOver);
+      const may = !early || this.plan.landing.publish === 'each';
+      rule(may, 'publishing before everything is over');
+      rule((event.early === true) === early, `publishing with early=${event.early}`);
+      rule(this.publish !== 'running', 'publishing twice at the same time');
       rule(this.stopping === null, 'publishing although the run is stopping');
       rule(this.unpublished, 'publishing what need not be published');
-      rule(event.head === this.#repo.head, `publishing ${event.head}, not ${this.#repo.head}`);
+      rule(event.head === this.head, `publishing ${event.head}, not ${this.head}`);
+      const again = this.publish === 'blocked' && this.published?.head === event.head;
+      rule(!again || (this.published!.early && !early), 'tried again though nothing has changed');
+      this.published = { head: event.head, early };
     } else {
       rule(this.publish === 'running', `${event.type} without publish.started`);
     }
@@ -256,7 +269,8 @@ export class Book {
 
   /** Whether the target branch still lacks something that landed and should be there. */
   get unpublished(): boolean {
-    const { head, base, target } = this.#repo;
+    const { head } = this;
+    const { base, target } = this.#repo;
     if (this.plan.landing.publish === 'off' || this.plan.target === undefined) return false;
     return (
       head !== base && head !== null && !(target !== null && this.#repo.contains(target, head))
@@ -550,6 +564,7 @@ export class Book {
       rule(!this.#verifies || this.landing !== null || candidate?.commit === null, 'unannounced');
       if (this.landing === event.commit) this.landing = null;
       page.status = 'landed';
+      this.head = event.commit;
     } else if (event.type === 'merge.withdrawn') {
       page.status = 'queued';
     } else {

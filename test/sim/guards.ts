@@ -130,15 +130,20 @@ function guardRelease({ book, repo, jobs }: Scene, effect: Effect & { kind: 'rel
 
 function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'publish' }): void {
   rule(book.publish === 'running', 'a publication begins without being recorded');
-  rule(effect.head === repo.head, `${effect.head} is published, but the head is ${repo.head}`);
+  const { head, early } = book.published!;
+  rule(effect.head === head, `${effect.head} is published, not ${head}`);
+  rule(early || head === repo.head, `${head} is published, but the head is ${repo.head}`);
+  rule(repo.contains(repo.head, head), `${head} is published, but it has not landed`);
+  const isVerified = book.plan.gates.length === 0 || repo.green.has(head);
+  rule(isVerified, `${head} is published, but nobody found it green`);
   rule(effect.target === book.plan.target, `published to ${effect.target}`);
-  rule([...book.pages.values()].every(isOver), 'a publication begins before everything is over');
   const lost = effect.works.find((sha) => !repo.isReachable(sha));
   rule(lost === undefined, `${lost} is published, but no history holds it`);
   const proved = [...effect.works, ...effect.rewritten.map(({ work }) => work)];
-  const landed = repo.landings.map(({ work }) => work);
+  const landed = repo.landings.map(({ work }) => work).filter((work) => repo.contains(head, work));
   const all = JSON.stringify(proved) === JSON.stringify(landed);
   rule(all, `published with proof of ${proved}, not of ${landed}`);
+  if (early) return;
   // Gates whose verdict nobody wants may still be ending.
   const other = jobs.find(
     ({ effect: { kind }, signal }) => kind !== 'release' && !(kind === 'verify' && signal.aborted),
@@ -156,6 +161,7 @@ export function guardRest(scene: Scene, now: number): void {
   const stuck = pages.find((page) => page.status === 'queued' && !isGivenUp(page));
   rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
   guardQueue(scene);
+  guardPublished(book);
   if (book.stopping !== null || book.paused !== null) return;
   const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
   const due = pages.filter((page) => isDue(book, page, now, 'surely'));
@@ -194,6 +200,15 @@ export function guardWaits(book: Book, waits: ReadonlyMap<TaskId, Wait>, now: nu
     };
     rule(truth[wait.kind] !== false, `${id} is said to wait for ${JSON.stringify(wait)}`);
   }
+}
+
+/** With `each` nothing that landed waits, unless somebody is in the way. */
+function guardPublished(book: Book): void {
+  const { plan, publish, published, head, stopping, landing } = book;
+  if (plan.landing.publish !== 'each' || stopping !== null || landing !== null) return;
+  if (!book.unpublished || [...book.pages.values()].every(isOver)) return; // At the very end.
+  const isBlocked = publish === 'blocked' && published?.head === head;
+  rule(publish === 'running' || isBlocked, `${head} has landed, and nobody publishes it`);
 }
 
 /** Nobody waits for a verdict while there are slots, nor for the head while there is a green one. */

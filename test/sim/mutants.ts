@@ -18,6 +18,7 @@ const DECIDE = 'src/schedule/decide.ts';
 const QUEUE = 'src/schedule/queue.ts';
 const ROOM = 'src/schedule/room.ts';
 const LANDING = 'src/schedule/landing.ts';
+const PUBLISHING = 'src/schedule/publishing.ts';
 const START = 'src/schedule/start.ts';
 const NEXT = 'src/schedule/next.ts';
 const PARKING = 'src/schedule/parking.ts';
@@ -374,12 +375,26 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: 'if (isBusy(state)) return [];',
     replace: `if (state.publish.kind === 'running') return [];
-      if (isUnpublished(state) && state.head !== null && state.target !== null) {
-        const { head, target } = state;
-        const perform: Effect = { kind: 'publish', head, target };
-        return [{ record: { type: 'publish.started', head }, perform }];
-      }
-      if (busy) return [];`,
+      if (publishLast(state).length > 0) return publishLast(state);
+      if (isBusy(state)) return [];`,
+  },
+  {
+    name: 'it publishes from the middle of a batch',
+    file: PUBLISHING,
+    find: 'if (state.landing !== null) return [];',
+    replace: '',
+  },
+  {
+    name: 'an early publication that is blocked is the last one',
+    file: PUBLISHING,
+    find: "if (publish.kind === 'blocked' && !publish.early) return [];",
+    replace: "if (publish.kind === 'blocked') return [];",
+  },
+  {
+    name: 'a publication that goes on after a crash proves what landed since',
+    file: PUBLISHING,
+    find: 'later < 0 ? all.length : later',
+    replace: 'all.length',
   },
   {
     name: 'it finishes while tasks wait',

@@ -86,7 +86,11 @@ function landingFor(random: Random): LandingSpec {
     onConflict: random.chance(0.8) ? 'agent' : 'fail',
     onGateFailure: random.chance(0.8) ? 'agent' : 'fail',
     reworks: random.between(0, 2),
-    publish: random.chance(0.8) ? 'end' : 'off',
+    publish: random.weighted([
+      ['end', 0.5],
+      ['each', 0.3],
+      ['off', 0.2],
+    ] as const),
     ...(strategy === 'none' && random.chance(0.7) ? { push: 'origin' } : {}),
   };
 }

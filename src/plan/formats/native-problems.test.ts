@@ -49,8 +49,8 @@ describe('each problem has its place and a way out', () => {
       '2:9: error: only work that stays on its branch is pushed\n  add strategy: none to land, or remove push',
     ],
     [
-      'land: { publish: each }',
-      '2:18: error: land.publish: "each" is not available in this version\n  use end or off',
+      'land: { publish: eech }',
+      '2:18: error: land.publish: expected one of end, each, off, found "eech"\n  did you mean each?',
     ],
     [
       'land: { on_conflict: agnet }',

@@ -146,7 +146,7 @@ export const landSchema = z.strictObject({
   on_conflict: choice(['agent', 'fail']).optional(),
   on_gate_failure: choice(['agent', 'fail']).optional(),
   reworks: count(0, 100).optional(),
-  publish: choice(['end', 'off'], ['each']).optional(),
+  publish: choice(['end', 'each', 'off']).optional(),
   remember: choice(['on', 'off']).optional(),
   regenerate: z.array(regenerateSchema).optional(),
   fingerprint: texts.optional(),

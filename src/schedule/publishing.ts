@@ -1,0 +1,66 @@
+/**
+ * When what landed is brought to the target branch. Pure.
+ *
+ *   B1. One publication at a time, and none while the run is stopping.
+ *   B2. With `end` it begins when every task is over; with `each` also before, whenever the head has
+ *       moved. Such an early one that is blocked stops nothing: the next head is tried again, and
+ *       so is the last one when every task is over.
+ *   B3. Only a head that was verified as it is: never one from the middle of a batch.
+ *   B4. A publication proves what had landed up to its own head, whatever has landed since.
+ */
+
+import type { PublishEffect } from '../model/effect.ts';
+import type { Sha } from '../model/plan.ts';
+import { isOver, type RunState } from '../model/state.ts';
+import type { Decision } from './decide.ts';
+
+/** The publication that is due while tasks go on. */
+export function publishEarly(state: RunState): readonly Decision[] {
+  const { plan, stopping, publish, tasks } = state;
+  if (plan.landing.publish !== 'each' || stopping !== null) return [];
+  // In the middle of a landing the head may be one that was verified only together with the next.
+  if (state.landing !== null) return [];
+  if (publish.kind === 'running' || [...tasks.values()].every(isOver)) return [];
+  if (publish.kind === 'blocked' && publish.head === state.head) return [];
+  return publication(state, true);
+}
+
+/** The publication that is due when everything else is over. */
+export function publishLast(state: RunState): readonly Decision[] {
+  const { publish } = state;
+  if (publish.kind === 'blocked' && !publish.early) return [];
+  return publication(state, false);
+}
+
+function publication(state: RunState, early: boolean): readonly Decision[] {
+  const { head, target } = state;
+  if (!isUnpublished(state) || head === null || target === null) return [];
+  const effect = publishEffect(state, head, target);
+  const record = { type: 'publish.started', head, ...(early ? { early } : {}) } as const;
+  return [{ record, perform: effect }];
+}
+
+function isUnpublished({ plan, head, base, publish }: RunState): boolean {
+  const { publish: when, strategy } = plan.landing;
+  if (when === 'off' || strategy === 'none' || head === base) return false;
+  return publish.kind !== 'finished' || publish.head !== head;
+}
+
+/** The effect that publishes what has landed; also used to go on with it after a crash. */
+export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
+  const { landed: all, plan, tasks } = state;
+  const later = all.findIndex(({ onto, commit }) => onto === head && commit !== head);
+  const landed = all.slice(0, later < 0 ? all.length : later).flatMap((landing) => {
+    const work = tasks.get(landing.task)?.work ?? null;
+    return work === null ? [] : [{ work, onto: landing.onto, commit: landing.commit }];
+  });
+  const isMerged = plan.landing.strategy === 'merge';
+  return {
+    kind: 'publish',
+    head,
+    target,
+    works: isMerged ? landed.map(({ work }) => work) : [],
+    // What a person has landed is in the history as it is.
+    rewritten: isMerged ? [] : landed.filter(({ onto, commit }) => onto !== commit),
+  };
+}
