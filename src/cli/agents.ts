@@ -33,6 +33,7 @@ export function executable(path: string | undefined): string | null {
 
 /** Checks that every agent of the plan can do what its tasks ask for. */
 export function requireAbilities(plan: Plan): void {
+  for (const { agent } of plan.failures ?? []) if (agent !== undefined) agentNamed(agent);
   for (const task of plan.tasks) {
     requireFallbacks(task);
     requireFork(plan, task);

@@ -249,6 +249,7 @@ function siteOf({ place, db, run, plan, how }: Execution, fenceFor: FenceFor): S
     ground,
     run,
     tasks: plan.tasks,
+    failures: plan.failures ?? [],
     dir,
     userEnv: process.env,
     agentNamed,

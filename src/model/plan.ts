@@ -27,7 +27,18 @@ export interface Plan {
   readonly sandbox: SandboxSpec;
   /** Who is told of what happens to the run. */
   readonly notify: readonly NotifySpec[];
+  /** What failures mean whose kind can only be guessed; the first that matches counts. */
+  readonly failures?: readonly FailurePattern[];
   readonly conventions: Conventions;
+}
+
+/** Words of a failure, and the kind of failure that they stand for. */
+export interface FailurePattern {
+  /** A regular expression, whatever the case. */
+  readonly match: string;
+  readonly kind: 'transient' | 'rate-limited' | 'permanent' | 'auth' | 'billing';
+  /** Only failures of this agent; absent means of any. */
+  readonly agent?: string;
 }
 
 export interface TaskSpec {

@@ -120,9 +120,13 @@ class PlanMaker {
         caches: this.#some(() => r.pick(['~/.npm', '/var/cache'])),
       },
       notify: this.#some(() => this.#notify()),
+      failures: [
+        { match: '^busy: \\d+', kind: r.pick(['transient', 'rate-limited']) },
+        { match: 'no "seat"', kind: r.pick(['permanent', 'auth', 'billing']), agent: 'codex' },
+      ],
       conventions: this.#conventions(),
     };
-    return this.#dropped(full, ['base', 'target']);
+    return this.#dropped(full, ['base', 'target', 'failures']);
   }
 
   #task(id: string, before: readonly string[]): TaskSpec {

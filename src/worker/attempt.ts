@@ -18,7 +18,7 @@ import { doneBy } from '../model/doer.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { AttemptStart, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Sha, TaskSpec } from '../model/plan.ts';
+import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
@@ -33,6 +33,7 @@ export interface Site {
   readonly ground: Ground | null;
   readonly run: string;
   readonly tasks: readonly TaskSpec[];
+  readonly failures: readonly FailurePattern[];
   /** What relative working folders start from when there is no repository. */
   readonly dir: string;
   readonly userEnv: Readonly<Record<string, string | undefined>>;
@@ -170,6 +171,7 @@ async function speakWatched(
       extraEnv: { ...task.env, ...attemptEnv(ids) },
       resolve: site.resolveDir,
       suspension: site.suspension,
+      failures: site.failures.filter((each) => (each.agent ?? agent.name) === agent.name),
       fence: place.root === null ? null : site.fenceFor(place.root, task),
     },
     emit,

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
+import { namedByPatterns } from '../agents/patterns.ts';
 import { messageOf } from '../base/errors.ts';
 import { type Exit, exitCode } from '../base/exit.ts';
 import type { Suspension } from '../base/suspension.ts';
@@ -16,7 +17,7 @@ import type { AgentEvent } from '../model/agent-event.ts';
 import type { Chatter, Emit } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { TaskSpec } from '../model/plan.ts';
+import type { FailurePattern, TaskSpec } from '../model/plan.ts';
 import { type Input, type Run, run } from '../process/run.ts';
 import { scratchFolder } from '../process/scratch.ts';
 import { SpawnError } from '../process/spawn.ts';
@@ -46,6 +47,8 @@ export interface Speech {
   readonly fence: Fence | null;
   /** Halts the agent and its time, together with the others of the run. */
   readonly suspension: Suspension;
+  /** What the user knows of this agent's failures. */
+  readonly failures: readonly FailurePattern[];
 }
 
 /** A program as it is started inside of a fence; `temp` is a folder it may write to as well. */
@@ -194,18 +197,21 @@ class Listener {
     if (signal.aborted) return { ok: false, failure: stopped(signal.reason) };
     const ended = this.#watch.signal.aborted ? (this.#watch.signal.reason as Ended) : null;
     if (ended !== null && 'failure' in ended) return { ok: false, failure: ended.failure };
-    const outcome = this.#speech.agent.outcome({
+    const end = {
       exit,
       job: this.#job,
       result: this.#result,
       spoke: this.#spoke,
       stdoutTail: this.#stdout.text,
       stderrTail: this.#stderr.text,
-    });
+    };
+    const outcome = this.#speech.agent.outcome(end);
+    if (outcome.ok) return outcome;
     // Interrupted is what we did to it; an agent that stops by itself has failed like any other.
-    const isOwn = !outcome.ok && outcome.failure.kind === 'interrupted';
-    if (!isOwn) return outcome;
-    return { ok: false, failure: { kind: 'transient', message: outcome.failure.message } };
+    const isOwn = outcome.failure.kind === 'interrupted';
+    const { message } = outcome.failure;
+    const failure = isOwn ? ({ kind: 'transient', message } as const) : outcome.failure;
+    return { ok: false, failure: namedByPatterns(failure, end, this.#speech.failures) };
   }
 
   #hear(event: AgentEvent): void {

@@ -115,3 +115,16 @@ describe('a native plan', () => {
     expect({ allowed: task?.options.tools.allowed, model: task?.model }).toEqual(expected);
   });
 });
+
+test('patterns for failures are added behind those of the plan, whatever its format', () => {
+  const failures = [{ match: 'busy', kind: 'rate-limited', agent: 'codex' }] as const;
+  const config: Config = { failures: [...failures] };
+  const own = 'failures: [{ match: seat, kind: billing }]\ntasks: [{ id: a, prompt: x }]\n';
+  expect(plan(`landfast: 1\n${own}`, config).failures).toEqual([
+    { match: 'seat', kind: 'billing' },
+    ...failures,
+  ]);
+  const task = '{ id: a, agent: dev, read_only: true, prompt: p }';
+  const other = `---\npo_plan_version: "0.1"\nname: x\ncwd: .\ntasks: [${task}]\n---\n`;
+  expect(plan(other, config).failures).toEqual(failures);
+});

@@ -6,6 +6,7 @@
  */
 
 import { NO_SANDBOX, type Plan, type SandboxSpec } from '../../model/plan.ts';
+import { lowerFailures } from '../formats/native/failures.ts';
 import { lowerGate, lowerMachine, lowerNotify, poolWords } from '../formats/native/lower.ts';
 import type { Config } from './schema.ts';
 
@@ -28,6 +29,7 @@ export function complete(plan: Plan, config: Config): Plan {
     sandbox: fence(plan.sandbox, config),
     // Told twice is better than not at all: a webhook of the plan does not silence the user's own.
     notify: [...plan.notify, ...(config.notify ?? []).map(lowerNotify)],
+    ...lowerFailures([], config.failures),
   };
 }
 

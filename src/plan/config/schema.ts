@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { failureSchema } from '../formats/native/failures.ts';
 import {
   defaultsSchema,
   fenceSchema,
@@ -83,6 +84,7 @@ export const configSchema = z.strictObject({
   sandbox: choice(['off', 'on', 'require']).optional(),
   fence: fenceSchema.optional(),
   notify: z.array(notifySchema).optional(),
+  failures: z.array(failureSchema).max(100).optional(),
   git: gitSchema.optional(),
   worktree_dir: place.optional(),
   branch_prefix: branch.optional(),

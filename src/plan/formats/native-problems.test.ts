@@ -20,11 +20,23 @@ describe('each problem has its place and a way out', () => {
     ['nam: x', '2:1: error: unknown key "nam"\n  did you mean "name"?'],
     [
       'zzz: x',
-      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, base, target, defaults, workspace, gates, land, limits, sandbox, fence, notify, conventions, tasks',
+      '2:1: error: unknown key "zzz"\n  known keys: landfast, name, base, target, defaults, workspace, gates, land, limits, sandbox, fence, notify, failures, conventions, tasks',
     ],
     [
       'name: 7',
       '2:7: error: name: expected some text, found 7 (a number)\n  put it in quotes: "7"',
+    ],
+    [
+      'failures: [{ match: "a(", kind: auth }]',
+      '2:21: error: failures[0].match: not a regular expression: /a(/i: Unterminated group',
+    ],
+    [
+      'failures: [{ match: "x*", kind: auth }]',
+      '2:21: error: failures[0].match: not a regular expression: it matches everything',
+    ],
+    [
+      'failures: [{ match: x, kind: fatal }]',
+      '2:30: error: failures[0].kind: expected one of transient, rate-limited, permanent, auth, billing, found "fatal"',
     ],
     ['name: "a\\0"', '2:7: error: name: text must not contain NUL'],
     ['target: -f', '2:9: error: target: expected the name of a branch, found "-f"'],

@@ -68,6 +68,7 @@ export function sectionWords(plan: Plan): Words {
     sandbox: sandbox.mode,
     fence: { network: sandbox.network, caches: sandbox.caches },
     notify: plan.notify.map(notifyWords),
+    failures: plan.failures,
     conventions: conventionWords(plan.conventions),
   };
 }

@@ -24,6 +24,7 @@ import {
   withConfig,
 } from './configured.ts';
 import { lowerConventions, lowerRetry } from './conventions.ts';
+import { lowerFailures } from './failures.ts';
 import type { NativePlan, NativeTask } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
@@ -53,6 +54,7 @@ export function lower(plan: NativePlan, prompts: readonly string[], around: Arou
     limits: lowerLimits(native.limits ?? {}),
     sandbox: lowerSandbox(native),
     notify: (native.notify ?? []).map(lowerNotify),
+    ...lowerFailures(plan.failures, around.config.failures),
     conventions: lowerConventions(native.conventions ?? {}),
   };
 }

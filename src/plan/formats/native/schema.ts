@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { conventionsSchema, retrySchema } from './conventions.ts';
+import { failureSchema } from './failures.ts';
 import { room, size } from './size.ts';
 import {
   anyFolder,
@@ -200,6 +201,7 @@ export const nativeSchema = z.strictObject({
   sandbox: choice(['off', 'on', 'require']).optional(),
   fence: fenceSchema.optional(),
   notify: z.array(notifySchema).optional(),
+  failures: z.array(failureSchema).max(100).optional(),
   conventions: conventionsSchema.optional(),
   tasks: z.array(taskSchema).min(1),
 });
