@@ -14,10 +14,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schedule: ['base', 'model'],
   agents: ['base', 'model'],
   report: ['base', 'model'],
+  semantic: ['base', 'model'],
   journal: ['base', 'model'],
   process: ['base'],
   git: ['base', 'process'],
-  workspace: ['base', 'model', 'git', 'process'],
+  workspace: ['base', 'model', 'git', 'process', 'semantic'],
   merge: ['base', 'model', 'git', 'workspace'],
   worker: ['base', 'model', 'agents', 'process', 'workspace'],
   engine: ['base', 'model', 'schedule', 'journal', 'worker', 'merge'],
@@ -30,11 +31,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   model: ['picomatch'],
   plan: ['yaml', 'zod'],
+  semantic: ['@lezer/javascript', '@lezer/python'],
   ui: ['string-width'],
   cli: ['commander'],
 };
 
-const PURE = ['model', 'plan', 'schedule', 'agents', 'report'];
+const PURE = ['model', 'plan', 'schedule', 'agents', 'report', 'semantic'];
 
 const BANNED_IN_PURE: readonly (readonly [RegExp, string])[] = [
   [/from 'node:/, 'pure code runs in the browser and the simulator: take it as an argument'],

@@ -27,7 +27,7 @@ export interface ClashingName {
   /** Where it is declared. */
   readonly file: string;
   readonly change: 'removed' | 'renamed' | 'signature';
-  /** Its new name, or the file it has gone to. */
+  /** Its new name. */
   readonly to?: string;
   readonly usedBy: readonly string[];
 }

@@ -41,6 +41,23 @@ test('two agents that edit the same line are told of before either has finished'
   expect((await engine.ended).code).toBe(1);
 });
 
+test('a function that one agent removes and another calls is told of before either has finished', async () => {
+  await using repo = await tempRepo({ files: { 'store.py': 'def load(key):\n    return key\n' } });
+  const user = thenWait("printf 'from store import load\\nload(1)\\n' > api.py");
+  const remover = thenWait('echo "X = 1" > store.py');
+  const { engine, cli } = await liveRun(repo, { remover, user }, { land: { radar: '200ms' } });
+  await engine.untilFact('radar.semantic');
+  const facts = eventsOf(engine);
+  const names = [{ name: 'load', file: 'store.py', change: 'removed', usedBy: ['api.py'] }];
+  expect(facts.filter(({ type }) => type.startsWith('radar.'))).toEqual([
+    { type: 'radar.semantic', a: 'remover', b: 'user', names },
+  ]);
+  expect(facts.filter(({ type }) => type === 'attempt.finished')).toEqual([]);
+  expect((await cli('status')).stdout).toContain('remover changes what user uses: load (removed)');
+  writeFileSync(join(repo.outside, 'go'), '');
+  expect((await engine.ended).code).toBe(0);
+});
+
 test('a write outside the scope is seen while it happens, and the agent is told when it goes on', async () => {
   await using repo = await tempRepo();
   const script = thenWait(

@@ -33,8 +33,11 @@ interface Scene extends AsyncDisposable {
   readonly state: RunState;
 }
 
-async function scene(tasks: readonly TaskInput[]): Promise<Scene> {
-  const repo = await tempRepo({ files: FILES });
+async function scene(
+  tasks: readonly TaskInput[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Scene> {
+  const repo = await tempRepo({ files: { ...FILES, ...more } });
   const base = await repo.git('rev-parse', 'HEAD');
   const plan = planOf(tasks);
   const opened = await openRepository(repo.dir, repo.signal);
@@ -202,4 +205,46 @@ test('a file outside the scope is told of when it changes and when it is undone'
   expect(await at.hear()).toEqual([{ ...strayed, files: ['lib/b.ts'] }]);
   await runGit(at.dirOf('a'), ['checkout', '--', 'lib/b.ts']);
   expect(await at.hear()).toEqual([{ ...strayed, files: [] }]);
+});
+
+const STORE = 'export function load(id: string) {}\n';
+const API = "import { load } from './store.ts';\nload('1');\n";
+
+test('a function that one removes and the other begins to use is told of while they work', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
+  await at.look();
+  at.write('a', { 'lib/api.ts': API });
+  at.write('b', { 'lib/store.ts': 'export {};\n' });
+  const clash = { name: 'load', file: 'lib/store.ts', change: 'removed', usedBy: ['lib/api.ts'] };
+  const told = { type: 'radar.semantic', a: 'b', b: 'a' };
+  expect(await at.hear()).toEqual([{ ...told, names: [clash] }]);
+  expect(await at.look()).toEqual([]);
+  at.write('b', { 'lib/store.ts': STORE.replace('id: string', 'id: string, at: number') });
+  expect(await at.hear()).toEqual([{ ...told, names: [{ ...clash, change: 'signature' }] }]);
+  at.write('b', { 'lib/store.ts': STORE });
+  expect(await at.hear()).toEqual([{ ...told, names: [] }]);
+});
+
+test('names in finished work count, and not where the two do not merge anyway', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
+  at.write('a', { 'lib/store.ts': 'export {};\n' });
+  await runGit(at.dirOf('a'), ['commit', '-qam', 'A']);
+  const commit = await runGit(at.dirOf('a'), ['rev-parse', 'HEAD']);
+  const status = { kind: 'committed', commit, at: 9 } as const;
+  const done = { ...at.state.tasks.get('a')!, status };
+  const state = { ...at.state, tasks: new Map(at.state.tasks).set('a', done) };
+  const hear = async () => {
+    for (;;) {
+      const facts = await at.look(state);
+      if (facts.length > 0) return facts;
+    }
+  };
+  at.write('b', { 'lib/api.ts': API });
+  const names = [{ name: 'load', file: 'lib/store.ts', change: 'removed', usedBy: ['lib/api.ts'] }];
+  expect(await hear()).toEqual([{ type: 'radar.semantic', a: 'a', b: 'b', names }]);
+  at.write('b', { 'lib/store.ts': `// B\n${STORE}` });
+  expect(await hear()).toEqual([
+    { type: 'radar.conflict', a: 'a', b: 'b', files: ['lib/store.ts'] },
+    { type: 'radar.semantic', a: 'a', b: 'b', names: [] },
+  ]);
 });

@@ -43,6 +43,13 @@ export class Lookout {
     return this.#members;
   }
 
+  /** The files of a commit that somebody's work began with. */
+  filesAt(base: Sha, signal: AbortSignal): Promise<ReadonlyMap<string, Sha>> {
+    const known = this.#bases.get(base) ?? filesOf(this.#ground.repository.commonDir, base, signal);
+    this.#bases.set(base, known);
+    return known;
+  }
+
   /** Looks at everybody once; answers whose work is different from before. */
   async look(state: RunState, signal: AbortSignal): Promise<ReadonlySet<TaskId>> {
     const tasks = [...state.tasks.values()].filter(isAround);
@@ -129,12 +136,7 @@ export class Lookout {
   #filesOfBase(tasks: readonly TaskState[], signal: AbortSignal): FilesOfBase {
     const used = new Set(tasks.map((task) => lastOf(task).base));
     for (const base of this.#bases.keys()) if (!used.has(base)) this.#bases.delete(base);
-    return (base) => {
-      const known =
-        this.#bases.get(base) ?? filesOf(this.#ground.repository.commonDir, base, signal);
-      this.#bases.set(base, known);
-      return known;
-    };
+    return (base) => this.filesAt(base, signal);
   }
 }
 

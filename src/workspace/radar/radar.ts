@@ -1,7 +1,7 @@
 /**
  * The conflict radar: while agents work, what they have changed so far is merged in memory,
  * pairwise and with what is about to land. Conflicts to be are facts, told when they come and when
- * they go.
+ * they go. What merges is looked at once more, for names (semantic-guard.ts).
  *
  *   R1. It only looks: no file, index or ref of anybody is touched (sighting.ts).
  *   R2. Its cost is bounded: only what changed is looked at, only pairs that could meet are merged,
@@ -19,6 +19,7 @@ import type { RunState } from '../../model/state.ts';
 import type { Ground } from '../ground.ts';
 import { Lookout, type Member } from './lookout.ts';
 import { type Changes, meetings } from './reach.ts';
+import { SemanticGuard } from './semantic-guard.ts';
 import { straysOf } from './strays.ts';
 
 const EVERY_MS = 2_000;
@@ -72,6 +73,7 @@ export class Radar {
   readonly #report: (fact: RadarEvent) => void;
   readonly #lands: boolean;
   readonly #lookout: Lookout;
+  readonly #guard: SemanticGuard;
   /** Pairs that have to be looked at again. */
   readonly #open = new Map<string, Pair>();
   /** What was said, so that it is said once. */
@@ -88,6 +90,7 @@ export class Radar {
     this.#report = how.report;
     this.#lands = how.lands;
     this.#lookout = new Lookout(ground);
+    this.#guard = new SemanticGuard(ground, this.#lookout, how.report);
   }
 
   /** One look at everything that has changed since the last. */
@@ -97,8 +100,10 @@ export class Radar {
     this.#forgetGone();
     if (!this.#lands) return; // What is never merged cannot conflict.
     this.#openPairs(state, changed);
+    const pairs = [...this.#open.values()];
     const near = await this.#approaching(signal);
     await this.#merge(near.slice(0, MOST_MERGES), signal);
+    await this.#guardNames(pairs, signal);
   }
 
   /** Everything is seen anew; what was told stays told until it is seen to be otherwise. */
@@ -106,6 +111,15 @@ export class Radar {
     this.#lookout.close();
     this.#landed.clear();
     this.#tip = null;
+  }
+
+  /** Of the pairs that were judged now: those that do not merge have to change anyway. */
+  async #guardNames(pairs: readonly Pair[], signal: AbortSignal): Promise<void> {
+    for (const { a, b } of pairs) {
+      if (b === null || this.#open.has(keyOf(a, b))) continue;
+      if (this.#told.has(keyOf(a, b))) this.#guard.clear(a, b);
+      else await this.#guard.look(a, b, signal);
+    }
   }
 
   #guardScope({ spec, attempt, changes, sighting }: Member): void {
@@ -122,6 +136,7 @@ export class Radar {
   /** The fold forgets a task that is over as well: nothing has to be said. */
   #forgetGone(): void {
     const { members } = this.#lookout;
+    this.#guard.forgetGone();
     for (const pairs of [this.#open, this.#told]) {
       for (const [key, { a, b }] of pairs) {
         if (!members.has(a) || (b !== null && !members.has(b))) pairs.delete(key);

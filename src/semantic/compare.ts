@@ -1,0 +1,148 @@
+/**
+ * Names that one piece of work takes away or changes while another begins to use them: each may be
+ * fine by itself, and both merge, but not work together.
+ *
+ *   C1. Only new uses count: work that removes a name has removed the uses that were there.
+ *   C2. What is declared anew elsewhere in the same work has moved, and is not missed. What its old
+ *       file passes on is still there.
+ *   C3. In doubt nothing is said: of a half-edited file only names that are gone from its text.
+ */
+
+import type { ClashingName } from '../model/radar.ts';
+import type { Declaration, Module, Use } from './module.ts';
+import { means } from './resolve.ts';
+
+/** One file of a piece of work; null where it was not there, is gone, or cannot be read. */
+export interface FileChange {
+  readonly file: string;
+  readonly before: Module | null;
+  readonly after: Module | null;
+}
+
+/** Work that changes more is not compared. */
+export const MOST_FILES = 200;
+
+/** The names that `a` takes away or changes and `b` has begun to use, by file and name. */
+export function clashingNames(
+  a: readonly FileChange[],
+  b: readonly FileChange[],
+): readonly ClashingName[] {
+  if (a.length > MOST_FILES || b.length > MOST_FILES) return [];
+  const users = b.flatMap(userOf);
+  if (users.length === 0) return [];
+  const added = new Set(a.flatMap(({ before, after }) => namesAdded(before, after)));
+  const found: ClashingName[] = [];
+  for (const change of a) {
+    for (const declared of change.before?.declarations.values() ?? []) {
+      const clash = clashOver(declared, change, { users, added });
+      if (clash !== null) found.push(clash);
+    }
+  }
+  const key = ({ file, name }: ClashingName): string => `${file}\0${name}`;
+  return found.sort((one, other) => (key(one) < key(other) ? -1 : 1));
+}
+
+/** A file with the uses that are new in it. */
+interface User {
+  readonly file: string;
+  readonly module: Module;
+  readonly begun: readonly Use[];
+}
+
+function userOf({ file, before, after }: FileChange): readonly User[] {
+  if (after === null) return [];
+  const key = ({ name, from, isMember }: Use): string => `${from ?? ''}\0${name}\0${isMember}`;
+  const known = new Map(before?.uses.map((use) => [key(use), use.count]));
+  const begun = after.uses.filter((use) => use.count > (known.get(key(use)) ?? 0));
+  return begun.length === 0 ? [] : [{ file, module: after, begun }];
+}
+
+function namesAdded(before: Module | null, after: Module | null): readonly string[] {
+  return [...(after?.declarations.keys() ?? [])].filter(
+    (name) => before?.declarations.has(name) !== true,
+  );
+}
+
+function clashOver(
+  declared: Declaration,
+  change: FileChange,
+  others: { readonly users: readonly User[]; readonly added: ReadonlySet<string> },
+): ClashingName | null {
+  const { file, before, after } = change;
+  const { name } = declared;
+  const isFor = (isSameFile: boolean) => changeOf(declared, change, isSameFile);
+  const kind = isFor(false) ?? isFor(true);
+  if (kind === null || (kind === 'removed' && others.added.has(name))) return null;
+  const isScript = before?.isScript === true;
+  const usedBy = others.users
+    .filter((user) => isFor(user.file === file) !== null)
+    .filter((user) => uses(user, { name, file, isScript }))
+    .map((user) => user.file)
+    .sort();
+  if (usedBy.length === 0) return null;
+  const to = kind === 'removed' ? newNameOf(declared, before, after) : undefined;
+  if (to !== undefined) return { name, file, change: 'renamed', to, usedBy };
+  return { name, file, change: kind, usedBy };
+}
+
+/** What has become of a declaration, as its own file sees it or as others do. */
+function changeOf(
+  declared: Declaration,
+  { before, after }: FileChange,
+  isSameFile: boolean,
+): 'removed' | 'signature' | null {
+  const { name, arity, isExported } = declared;
+  const isEverybodys = before?.isScript === true;
+  if (!isSameFile && !isExported && !isEverybodys) return null;
+  const now = after?.declarations.get(name);
+  const isShared = now?.isExported === true || (isEverybodys && after?.isScript === true);
+  if (now === undefined || !(isSameFile || isShared)) {
+    return isStillThere(name, after) ? null : 'removed';
+  }
+  if (arity === null || now.arity === null || after?.brokenWords != null) return null;
+  // Calls that were right before have too few arguments now, or too many.
+  const isNarrower = now.arity.required > arity.required || now.arity.most < arity.most;
+  return isNarrower ? 'signature' : null;
+}
+
+function isStillThere(name: string, after: Module | null): boolean {
+  const [own = '', member] = name.split('.');
+  if (after?.brokenWords?.has(member ?? own) === true) return true;
+  // Where the class is gone, that says enough.
+  if (member !== undefined) return after?.declarations.has(own) !== true;
+  return after !== null && after.stars.length > 0;
+}
+
+function newNameOf(
+  { name, likeness }: Declaration,
+  before: Module | null,
+  after: Module | null,
+): string | undefined {
+  if (likeness === '') return undefined;
+  const alike = namesAdded(before, after).filter(
+    (each) => each !== name && after?.declarations.get(each)?.likeness === likeness,
+  );
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+interface Target {
+  readonly name: string;
+  readonly file: string;
+  readonly isScript: boolean;
+}
+
+function uses(user: User, target: Target): boolean {
+  const [own = '', member] = target.name.split('.');
+  if (member === undefined) return user.begun.some((use) => isUseOf(use, user, target));
+  // Whose method it is nobody knows without types: the file has to know the class.
+  const knowsClass = user.module.uses.some((use) => isUseOf(use, user, { ...target, name: own }));
+  return knowsClass && user.begun.some((use) => use.isMember && use.name === member);
+}
+
+function isUseOf({ name, from, isMember }: Use, user: User, target: Target): boolean {
+  if (name !== target.name || isMember) return false;
+  if (from !== null) return means(from, user.file, target.file);
+  if (user.file === target.file) return true;
+  if (user.module.declarations.has(name)) return false;
+  return target.isScript || user.module.stars.some((star) => means(star, user.file, target.file));
+}
