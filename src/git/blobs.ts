@@ -1,4 +1,4 @@
-/** Which contents files have in a commit, without reading them. */
+/** Which contents files have in a commit, and what is in them. */
 
 import { git, type Sha, splitNul } from './git.ts';
 
@@ -48,4 +48,27 @@ export async function hashFiles(
 /** The text of a blob. */
 export async function blobText(dir: string, id: Sha, signal: AbortSignal): Promise<string> {
   return (await git(dir, ['cat-file', 'blob', id], signal)).stdout;
+}
+
+/** What stands behind a text: the end of its line, and a line for each that is missing. */
+const BEHIND = /\n(?:[0-9a-f]{40,64} missing\n)*$/;
+/** Begins a blob in the answer of `blobTexts`; no line of a text is like this and an id. */
+const MARK = '\u0001landfast-blob';
+
+/** The texts of many blobs by one process; those that are missing are left out. */
+export async function blobTexts(
+  dir: string,
+  ids: readonly Sha[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Sha, string>> {
+  if (ids.length === 0) return new Map();
+  const stdin = ids.map((id) => `${id}\n`).join('');
+  const args = ['cat-file', `--batch=${MARK} %(objectname)`];
+  const [, ...parts] = (await git(dir, args, signal, { stdin })).stdout.split(`${MARK} `);
+  return new Map(
+    parts.map((part) => {
+      const end = part.indexOf('\n');
+      return [part.slice(0, end), part.slice(end + 1).replace(BEHIND, '')];
+    }),
+  );
 }

@@ -115,11 +115,14 @@ export class Radar {
 
   /** Of the pairs that were judged now: those that do not merge have to change anyway. */
   async #guardNames(pairs: readonly Pair[], signal: AbortSignal): Promise<void> {
+    const merging: (readonly [TaskId, TaskId])[] = [];
     for (const { a, b } of pairs) {
       if (b === null || this.#open.has(keyOf(a, b))) continue;
       if (this.#told.has(keyOf(a, b))) this.#guard.clear(a, b);
-      else await this.#guard.look(a, b, signal);
+      else merging.push([a, b]);
     }
+    await this.#guard.prepare(new Set(merging.flat()), signal);
+    for (const [a, b] of merging) await this.#guard.look(a, b, signal);
   }
 
   #guardScope({ spec, attempt, changes, sighting }: Member): void {

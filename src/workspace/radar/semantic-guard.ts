@@ -10,7 +10,7 @@
 import { lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { blobIds, blobText } from '../../git/blobs.ts';
+import { blobIds, blobText, blobTexts } from '../../git/blobs.ts';
 import type { RadarEvent } from '../../model/event.ts';
 import type { TaskId } from '../../model/plan.ts';
 import type { ClashingName } from '../../model/radar.ts';
@@ -41,6 +41,29 @@ export class SemanticGuard {
     this.#ground = ground;
     this.#lookout = lookout;
     this.#report = report;
+  }
+
+  /** Reads what the work of these tasks began with, all of it by one process. */
+  async prepare(tasks: ReadonlySet<TaskId>, signal: AbortSignal): Promise<void> {
+    if (this.#modules.size > MOST_KNOWN) this.#modules.clear();
+    const wanted = new Map<string, { readonly file: string; readonly blob: string }>();
+    for (const id of tasks) {
+      const member = this.#lookout.members.get(id)!;
+      const files = this.#changes.has(member) ? [] : readableIn(member);
+      const base = files.length === 0 ? null : await this.#lookout.filesAt(member.base, signal);
+      for (const file of files) {
+        const blob = base?.get(file);
+        if (blob !== undefined) wanted.set(keyOf(file, blob), { file, blob });
+      }
+    }
+    for (const key of this.#modules.keys()) wanted.delete(key);
+    const ids = new Set([...wanted.values()].map(({ blob }) => blob));
+    const { commonDir } = this.#ground.repository;
+    const texts = await blobTexts(commonDir, [...ids], signal);
+    for (const [key, { file, blob }] of wanted) {
+      const text = texts.get(blob);
+      if (text !== undefined) this.#modules.set(key, readModule(file, text));
+    }
   }
 
   /** Compares the names of two tasks' work. */
@@ -77,8 +100,7 @@ export class SemanticGuard {
   async #changesOf(member: Member, signal: AbortSignal): Promise<readonly FileChange[]> {
     const known = this.#changes.get(member);
     if (known !== undefined) return known;
-    const files = [...member.changes.keys()].filter(isReadable);
-    const changes = files.length > MOST_FILES ? [] : await this.#read(member, files, signal);
+    const changes = await this.#read(member, readableIn(member), signal);
     this.#changes.set(member, changes);
     return changes;
   }
@@ -89,7 +111,6 @@ export class SemanticGuard {
     signal: AbortSignal,
   ): Promise<readonly FileChange[]> {
     if (files.length === 0) return [];
-    if (this.#modules.size > MOST_KNOWN) this.#modules.clear();
     const base = await this.#lookout.filesAt(member.base, signal);
     const finished = await this.#finishedIds(member, files, signal);
     const now = (file: string, at: number): Promise<Module | null> =>
@@ -132,11 +153,21 @@ export class SemanticGuard {
   }
 
   async #module(file: string, id: string, read: () => Promise<string>): Promise<Module | null> {
-    const key = `${id}\0${file}`;
+    const key = keyOf(file, id);
     const known = this.#modules.get(key);
     if (known !== undefined) return known;
     const made = readModule(file, await read());
     this.#modules.set(key, made);
     return made;
   }
+}
+
+/** The source files that somebody changes; none of work that changes too many. */
+function readableIn({ changes }: Member): readonly string[] {
+  const files = [...changes.keys()].filter(isReadable);
+  return files.length > MOST_FILES ? [] : files;
+}
+
+function keyOf(file: string, id: string): string {
+  return `${id}\0${file}`;
 }
