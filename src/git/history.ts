@@ -58,6 +58,28 @@ export async function subjectsAfter(
   return stdout.split('\n').filter((line) => line !== '');
 }
 
+/** Who made these commits beside the user, each once, in the order of their first commits. */
+export async function otherAuthors(
+  dir: string,
+  { from, to }: { readonly from: Sha; readonly to: Sha },
+  signal: AbortSignal,
+): Promise<readonly { readonly name: string; readonly email: string }[]> {
+  const args = ['log', '--reverse', '--no-merges', '--format=%aN%x00%aE', `^${from}`, to, '--'];
+  const { stdout } = await git(dir, args, signal);
+  const authors = new Map<string, { readonly name: string; readonly email: string }>();
+  for (const line of stdout.split('\n').filter((each) => each !== '')) {
+    const [name = '', email = ''] = line.split('\0');
+    if (!authors.has(email.toLowerCase())) authors.set(email.toLowerCase(), { name, email });
+  }
+  authors.delete(await ownEmail(dir, signal));
+  return [...authors.values()];
+}
+
+async function ownEmail(dir: string, signal: AbortSignal): Promise<string> {
+  const { stdout } = await git(dir, ['var', 'GIT_AUTHOR_IDENT'], signal, { okCodes: [0, 128] });
+  return (/<([^>]*)>/.exec(stdout)?.[1] ?? '').toLowerCase();
+}
+
 /** Whether two commits go back to a common one: git merges no others. */
 export async function areRelated(
   dir: string,

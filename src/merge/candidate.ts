@@ -6,9 +6,11 @@
  */
 
 import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
+import { otherAuthors } from '../git/history.ts';
 import { treeOf } from '../git/refs.ts';
 import type { FileConflict, SettledFile } from '../model/conflict.ts';
 import type { LandingSpec, Sha } from '../model/plan.ts';
+import { trailer, withTrailers } from '../model/trailers.ts';
 import { mergedTree, type Settle } from './merged-tree.ts';
 import { replay } from './replay.ts';
 
@@ -19,6 +21,8 @@ export interface Merge {
   /** Where the work began, if `onto` is known to hold that. */
   readonly base?: Sha;
   readonly message: string;
+  /** Lines for the end of the message; where there are any, a squashed commit names all authors. */
+  readonly trailers?: readonly string[];
   readonly strategy: LandingSpec['strategy'];
   /** Only the files matter: nobody signs, nobody is named, and it cannot land. */
   readonly isDraft?: boolean;
@@ -65,10 +69,20 @@ export async function buildCandidate(
     return { kind: 'built', commit: onto, tree, settled }; // Everything is there already.
   }
   const parents = strategy === 'squash' ? [onto] : [onto, work];
-  const message =
-    strategy === 'squash' ? `${merge.message}\n\n${workTrailer(work)}\n` : `${merge.message}\n`;
+  const message = withTrailers(merge.message, await trailersOf(dir, merge, signal));
   const made = await make(dir, { tree, parents, message }, signal);
   return made.kind === 'refused' ? made : { kind: 'built', commit: made.commit, tree, settled };
+}
+
+async function trailersOf(dir: string, merge: Merge, signal: AbortSignal) {
+  const { work, onto, strategy, trailers = [], isDraft } = merge;
+  if (strategy !== 'squash' || isDraft === true) return trailers;
+  const range = { from: onto, to: work };
+  const authors = trailers.length === 0 ? [] : await otherAuthors(dir, range, signal);
+  const together = authors.map(({ name, email }) =>
+    trailer('Co-authored-by', `${name} <${email}>`),
+  );
+  return [...together, ...trailers, workTrailer(work)];
 }
 
 async function draft(...[dir, data, signal]: Parameters<typeof commitTree>): Promise<Committed> {

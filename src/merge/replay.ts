@@ -16,6 +16,7 @@ import { commitsAfter, type Step } from '../git/history.ts';
 import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
 import type { Sha } from '../model/plan.ts';
+import { withTrailers } from '../model/trailers.ts';
 import type { Candidate, Merge } from './candidate.ts';
 import { mergedTree } from './merged-tree.ts';
 
@@ -81,14 +82,19 @@ async function replayOne(
 async function flatten(
   { dir, make }: Repo,
   head: Tip,
-  { work, message, merged }: Merge & { readonly merged: Awaited<ReturnType<typeof mergedTree>> },
+  {
+    work,
+    message,
+    trailers = [],
+    merged,
+  }: Merge & { readonly merged: Awaited<ReturnType<typeof mergedTree>> },
   signal: AbortSignal,
 ): Promise<Candidate> {
   if (merged.kind === 'conflict') return merged;
   const { tree, settled } = merged;
   if (tree === head.tree) return { kind: 'built', ...head, settled }; // Everything is there already.
   const { author } = await readCommit(dir, work, signal);
-  const made = { tree, parents: [head.commit], message: `${message}\n`, author };
+  const made = { tree, parents: [head.commit], message: withTrailers(message, trailers), author };
   const answer = await make(dir, made, signal);
   return answer.kind === 'refused'
     ? answer

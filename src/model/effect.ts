@@ -10,6 +10,7 @@ import type { AttemptStart, Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Doer, Sha, TaskId } from './plan.ts';
 import type { Foreseen } from './radar.ts';
+import type { Credit } from './trailers.ts';
 
 export type Effect =
   | AttemptEffect
@@ -80,6 +81,8 @@ export interface MergeEffect {
   readonly landedSince: readonly TaskId[];
   /** Whether the work may hold a merge that somebody has resolved. */
   readonly teaches: boolean;
+  /** What the commit is to say of its making; absent where it says nothing. */
+  readonly credit?: Credit;
 }
 
 /** Run the gates on a candidate's exact tree. */

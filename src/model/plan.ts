@@ -248,6 +248,8 @@ export interface LandingSpec {
   readonly reworks: number;
   /** When the target branch is moved: as the run ends, also after each landing, or never. */
   readonly publish: 'end' | 'each' | 'off';
+  /** Whether landed commits name task, run, agent and cost; absent means no. */
+  readonly trailers?: true;
   /** Whether conflicts that were resolved before are resolved the same way; absent means yes. */
   readonly remember?: false;
   /** Files that are made anew by a command instead of merged. */

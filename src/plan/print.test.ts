@@ -251,6 +251,7 @@ class PlanMaker {
       onGateFailure: r.pick(['agent', 'fail']),
       reworks: r.between(0, 3),
       publish: r.pick(['end', 'off']),
+      trailers: true,
       remember: false,
       regenerate: [{ paths: ['package-lock.json'], run: 'npm install', timeoutMs: 60_000 }],
       fingerprint: ['node --version'],
@@ -259,8 +260,8 @@ class PlanMaker {
     };
     const { push: _, ...rest } = full;
     return strategy === 'none'
-      ? this.#dropped(full, ['push', 'fingerprint', 'radar', 'remember', 'regenerate'])
-      : this.#dropped(rest, ['fingerprint', 'radar', 'remember', 'regenerate']);
+      ? this.#dropped(full, ['push', 'fingerprint', 'radar', 'trailers', 'remember', 'regenerate'])
+      : this.#dropped(rest, ['fingerprint', 'radar', 'trailers', 'remember', 'regenerate']);
   }
 
   #limits(groups: Readonly<Record<string, number>>): LimitsSpec {

@@ -108,7 +108,7 @@ function buildDecision(state: RunState, { task: id, onto, lands }: Step & { kind
   const base = baseOf(task);
   const teaches = isTeacher(task);
   const merge = { task: id, commit, onto, base, ahead, lands, landedSince, teaches };
-  const perform: MergeEffect = { kind: 'merge', ...merge };
+  const perform: MergeEffect = { kind: 'merge', ...merge, ...creditFor(state, task) };
   return { record, perform };
 }
 
@@ -138,7 +138,14 @@ export function unfinished(
   const landedSince = aheadOf(state, owner, ahead);
   const base = baseOf(owner);
   const teaches = isTeacher(owner);
-  return { kind: 'merge', task, commit, onto, base, ahead, lands, landedSince, teaches };
+  const credit = creditFor(state, owner);
+  return { kind: 'merge', task, commit, onto, base, ahead, lands, landedSince, teaches, ...credit };
+}
+
+function creditFor({ plan }: RunState, { attempts }: TaskState): Pick<MergeEffect, 'credit'> {
+  if (plan.landing.trailers !== true) return {};
+  const costUsd = attempts.reduce((sum, attempt) => sum + attempt.costUsd, 0);
+  return { credit: { by: attempts.at(-1)?.by ?? null, costUsd } };
 }
 
 function verifyEffect(state: RunState, candidate: Candidate, again: boolean): VerifyEffect {

@@ -379,22 +379,10 @@ export const MUTANTS: readonly Mutant[] = [
       if (isBusy(state)) return [];`,
   },
   {
-    name: 'it publishes from the middle of a batch',
-    file: PUBLISHING,
-    find: 'if (state.landing !== null) return [];',
-    replace: '',
-  },
-  {
     name: 'an early publication that is blocked is the last one',
     file: PUBLISHING,
     find: "if (publish.kind === 'blocked' && !publish.early) return [];",
     replace: "if (publish.kind === 'blocked') return [];",
-  },
-  {
-    name: 'a publication that goes on after a crash proves what landed since',
-    file: PUBLISHING,
-    find: 'later < 0 ? all.length : later',
-    replace: 'all.length',
   },
   {
     name: 'it finishes while tasks wait',

@@ -19,6 +19,7 @@ export const BUILT_IN: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['land.on_gate_failure', 'agent'],
   ['land.reworks', 2],
   ['land.publish', 'end'],
+  ['land.trailers', 'on'],
   ['limits.workers', 4],
   ['limits.gates', 1],
   ['sandbox', 'off'],

@@ -101,7 +101,10 @@ function lowerFrame(
     landfast: 1,
     name: manifest.planId || stem || 'plan',
     target: manifest.target,
-    land: { on_conflict: config.land?.on_conflict ?? 'fail' },
+    land: {
+      on_conflict: config.land?.on_conflict ?? 'fail',
+      trailers: config.land?.trailers ?? 'off',
+    },
     tasks: [task, script],
   };
   const plan = lower(native, [], { name: 'plan', config, home });

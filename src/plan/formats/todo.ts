@@ -48,8 +48,9 @@ function parse(input: PlanInput): ParsedPlan {
   const prompts = open.map((entry, index) => promptOf(entry, tasks[index]!, input));
   const { config, home } = input;
   const around = { name: stem || 'todo', config, home };
+  const land = { trailers: config?.land?.trailers ?? 'off' };
   return {
-    plan: log.failed ? null : lower({ landfast: 1, tasks }, prompts, around),
+    plan: log.failed ? null : lower({ landfast: 1, land, tasks }, prompts, around),
     format: todo.name,
     problems: log.sorted(),
   };

@@ -47,6 +47,7 @@ export function sectionWords(plan: Plan): Words {
       on_gate_failure: landing.onGateFailure,
       reworks: landing.reworks,
       publish: landing.publish,
+      trailers: landing.trailers === true ? 'on' : 'off',
       remember: landing.remember === false ? 'off' : undefined,
       regenerate: landing.regenerate?.map(({ paths, run, timeoutMs }) => ({
         ...{ paths, run, timeout: span(timeoutMs) },

@@ -148,6 +148,7 @@ export const landSchema = z.strictObject({
   on_gate_failure: choice(['agent', 'fail']).optional(),
   reworks: count(0, 100).optional(),
   publish: choice(['end', 'each', 'off']).optional(),
+  trailers: choice(['on', 'off']).optional(),
   remember: choice(['on', 'off']).optional(),
   regenerate: z.array(regenerateSchema).optional(),
   fingerprint: texts.optional(),
