@@ -20,6 +20,7 @@ export function unmetWishes(task: TaskSpec, { can }: Agent): readonly string[] {
     ['mcp', Object.keys(options.mcp).length > 0, can.mcp],
     ['max_turns', options.maxTurns !== null, can.maxTurns],
     ['budget_usd', options.budgetUsd !== null, can.budget],
+    ['estimate_usd', task.estimateUsd !== undefined, can.prose],
     ['schema', options.schema !== null, can.schema],
     ['command', options.command.length > 0, can.anyCommand],
     ['prompt_as', options.promptAs !== 'stdin', can.anyCommand && can.plain === true],

@@ -88,6 +88,8 @@ export interface TaskSpec {
   readonly retries: number;
   /** How they follow; absent means as the scheduler knows best. */
   readonly retry?: RetrySpec;
+  /** What an attempt is likely to cost; absent means that the run finds out. */
+  readonly estimateUsd?: number;
   readonly timeoutMs: number;
   readonly idleMs: number;
   readonly permissions: Permissions;

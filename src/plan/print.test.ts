@@ -157,6 +157,7 @@ class PlanMaker {
       group: r.pick(['db', 'ui']),
       retries: r.between(0, 5),
       retry: this.#retry(),
+      estimateUsd: 0.25,
       timeoutMs: this.#ms(),
       idleMs: this.#ms(),
       permissions: r.pick(['default', 'acceptEdits', 'plan', 'bypassPermissions']),
@@ -178,6 +179,7 @@ class PlanMaker {
       'forks',
       'group',
       'retry',
+      'estimateUsd',
       'cwd',
     ]);
     return Object.fromEntries(

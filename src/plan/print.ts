@@ -62,6 +62,9 @@ function withoutUsual(words: Words, usual: Words): Words {
   return Object.fromEntries(entries);
 }
 
+/** In `defaults` they mean less: not for scripts, and never the task's own agent. */
+const NOT_SHARED = ['fallbacks', 'estimate_usd'];
+
 /** What may stand in `defaults` and is the same for every task of several. */
 function sharedBy(tasks: readonly Words[]): Words {
   const [first, ...others] = tasks;
@@ -69,7 +72,7 @@ function sharedBy(tasks: readonly Words[]): Words {
   const entries = Object.entries(first).filter(
     ([key, value]) =>
       Object.hasOwn(defaultsSchema.shape, key) &&
-      key !== 'fallbacks' && // In `defaults` they mean less: not for scripts, never the own agent.
+      !NOT_SHARED.includes(key) &&
       others.every((task) => isSame(task[key], value)),
   );
   return Object.fromEntries(entries);

@@ -47,7 +47,7 @@ export function waitText(wait: Wait, moment: Moment): string {
     case 'room':
       return `${SHORT_OF[wait.of]}: ${brief(wait.why, 160)}`;
     case 'money':
-      return 'money: all of it is spent or reserved';
+      return 'money: what it is likely to cost is spent or reserved';
     case 'queue':
       return 'waits to land';
     case 'end':

@@ -3,9 +3,13 @@
  *
  *   B1. What running attempts have reserved and not spent is not given out again: together they
  *       never get more than there is.
- *   B2. Only coding agents spend; a script neither reserves nor waits for money.
+ *   B2. An attempt gets at least what it is likely to cost, or waits for what others may leave.
+ *       With nobody to wait for it gets what there is: no estimate keeps a run from going on.
+ *   B3. Only coding agents spend; a script neither reserves nor waits for money.
  */
 
+import { isSameDoer } from '../model/doer.ts';
+import type { Doer } from '../model/plan.ts';
 import { costOf, type RunState, type TaskState } from '../model/state.ts';
 
 /** Less than this is nothing: sums of fractions never quite come out even. */
@@ -22,27 +26,47 @@ function budgetLeft(state: RunState): number {
   return budgetUsd === undefined ? Number.POSITIVE_INFINITY : budgetUsd - costOf(state);
 }
 
+/** What an attempt is likely to cost: as the plan says, or as others by the same doer did. */
+export function estimateOf(state: RunState, { spec }: TaskState, by: Doer): number | null {
+  if (spec.estimateUsd !== undefined) return spec.estimateUsd;
+  const costs = [...state.tasks.values()]
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ endedAt, failure }) => endedAt !== null && failure === null)
+    .filter((attempt) => attempt.costUsd > 0 && isSameDoer(attempt.by, by))
+    .map(({ costUsd }) => costUsd);
+  return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost) / costs.length;
+}
+
 /** The money that can be promised to new attempts. */
 export class Purse {
   #left: number;
+  /** What is promised and not spent. */
+  #promised = 0;
 
   constructor(state: RunState, active: readonly TaskState[]) {
-    this.#left = budgetLeft(state);
     for (const task of active) {
       const attempt = task.attempts.at(-1);
-      this.#left -= Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));
+      this.#promised += Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));
     }
+    this.#left = budgetLeft(state) - this.#promised;
   }
 
-  get isEmpty(): boolean {
-    return this.#left < LEAST_USD;
+  /** Whether an attempt that is likely to cost so much has to wait. */
+  lacks(estimate: number | null): boolean {
+    if (this.#left < LEAST_USD) return true;
+    return this.#promised >= LEAST_USD && this.#left + LEAST_USD < (estimate ?? 0);
   }
 
-  /** An equal share for each that may start now; null where the run has no budget. */
-  take(shares: number): number | null {
+  /**
+   * An equal share for each that may start now, of which there are fewer where a share would not
+   * suffice; null where the run has no budget.
+   */
+  take(shares: number, estimate: number | null): number | null {
     if (!Number.isFinite(this.#left)) return null;
-    const share = this.#left / Math.max(1, shares);
+    const most = estimate === null ? shares : Math.floor((this.#left + LEAST_USD) / estimate);
+    const share = this.#left / Math.max(1, Math.min(shares, most));
     this.#left -= share;
+    this.#promised += share;
     return share;
   }
 }

@@ -9,7 +9,7 @@
 import type { TaskId } from '../model/plan.ts';
 import { isMet, isOver, type RunState, type TaskState } from '../model/state.ts';
 import type { Wait } from '../model/wait.ts';
-import { Purse } from './budget.ts';
+import { estimateOf, Purse } from './budget.ts';
 import { isQueued, nextOf } from './next.ts';
 import { Parking } from './parking.ts';
 import { byPriority, scopesMeet } from './priority.ts';
@@ -49,14 +49,15 @@ export function look(state: RunState, now: number, agents: AgentsKnown, scarcity
   const order = byPriority(state.plan);
   due.sort((a, b) => order(a.task, b.task));
   const room = new Room(state, agents, { due, scarcity });
-  for (const { task, next } of due) {
-    const wait = parking.waitFor(next.by.agent) ?? room.waitFor(task);
+  for (const each of due) {
+    const { task, next } = each;
+    const wait = parking.waitFor(next.by.agent) ?? room.waitFor(each);
     if (wait !== null) {
       waits.set(task.spec.id, wait);
       continue;
     }
     parking.begin(next.by.agent, task.spec.id);
-    starts.push({ task, next, budgetUsd: room.take(task) });
+    starts.push({ task, next, budgetUsd: room.take(each) });
   }
   return { starts, waits, wakeAt: earliest(waits) };
 }
@@ -118,7 +119,7 @@ class Room {
   }
 
   /** What has no room for the task; null where it may begin. */
-  waitFor(task: TaskState): Wait | null {
+  waitFor({ task, next }: Due): Wait | null {
     const { workers, groups } = this.#state.plan.limits;
     const { group, mode } = task.spec;
     const limit = group === undefined ? undefined : groups[group];
@@ -133,14 +134,17 @@ class Room {
       (each) => each !== task && scopesMeet(this.#state.plan, task, each),
     );
     if (other !== undefined) return { kind: 'scope', task: other.spec.id };
-    if (this.#spends(task) && this.#purse.isEmpty) return { kind: 'money' };
+    const estimate = estimateOf(this.#state, task, next.by);
+    if (this.#spends(task) && this.#purse.lacks(estimate)) return { kind: 'money' };
     return this.#strainOn(task);
   }
 
   /** Counts a task that begins, and says what it may spend. */
-  take(task: TaskState): number | null {
+  take({ task, next }: Due): number | null {
     const free = this.#state.plan.limits.workers - this.#active.length;
-    const budgetUsd = this.#spends(task) ? this.#purse.take(Math.min(free, this.#spenders)) : null;
+    const shares = Math.min(free, this.#spenders);
+    const estimate = estimateOf(this.#state, task, next.by);
+    const budgetUsd = this.#spends(task) ? this.#purse.take(shares, estimate) : null;
     if (this.#spends(task)) {
       this.#spenders -= 1;
       this.#begun += 1;

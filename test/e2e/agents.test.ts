@@ -1,6 +1,6 @@
 /** `landfast agents`, `landfast doctor`, and plans that ask agents for what they cannot do. */
 
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fenceSupport } from '../../src/process/fence.ts';
@@ -8,16 +8,8 @@ import { marked } from '../../src/process/reap.ts';
 import { bareEnv, landfast, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
-import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-/** A folder with a claude of our own, alone on PATH with what the system needs. */
-function withClaude(repo: TempRepo, script: string): Record<string, string> {
-  const bin = join(repo.outside, 'bin');
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, 'claude'), `#!/bin/sh\n${script}\n`);
-  chmodSync(join(bin, 'claude'), 0o755);
-  return { PATH: `${bin}:/usr/bin:/bin` };
-}
+import { tempRepo } from '../support/temp-repo.ts';
+import { withClaude } from '../support/with-claude.ts';
 
 const LOGGED_OUT =
   'case "$1" in --version) echo "9.8.7 (Claude Code)";; *) echo \'{"loggedIn": false}\';; esac';

@@ -135,6 +135,13 @@ export class Book {
     return (this.plan.limits.budgetUsd ?? Number.POSITIVE_INFINITY) - spent;
   }
 
+  /** Whether a coding agent has to get money: no estimate of the run's is above its dearest. */
+  get pays(): boolean {
+    const dearest = Math.max(0, ...this.#costs.values());
+    const isAlone = this.freeUsd >= this.leftUsd - TINY_USD; // Nobody will leave any more.
+    return this.freeUsd >= TINY_USD && (isAlone || this.freeUsd >= dearest + TINY_USD);
+  }
+
   /** What is neither spent nor promised to a running attempt. */
   get freeUsd(): number {
     let free = this.leftUsd;

@@ -6,7 +6,7 @@
 import { type Effect, keyOf } from '../../src/model/effect.ts';
 import type { TaskId } from '../../src/model/plan.ts';
 import type { Wait } from '../../src/model/wait.ts';
-import { type Book, isGivenUp, isGood, isMet, isOver, type Page, TINY_USD } from './book.ts';
+import { type Book, isGivenUp, isGood, isMet, isOver, type Page } from './book.ts';
 import type { Job } from './jobs.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
 import type { Repo } from './repo.ts';
@@ -163,7 +163,7 @@ export function guardRest(scene: Scene, now: number): void {
   guardQueue(scene);
   guardPublished(book);
   if (book.stopping !== null || book.paused !== null) return;
-  const pays = ({ spec }: Page): boolean => book.freeUsd >= TINY_USD || !AGENTS[spec.agent]!.prose;
+  const pays = ({ spec }: Page): boolean => book.pays || !AGENTS[spec.agent]!.prose;
   const due = pages.filter((page) => isDue(book, page, now, 'surely'));
   // Who has no slot or no money waits for that, and not for memory.
   const isNext = (page: Page): boolean => !book.isStrained || (pays(page) && hasRoom(book, page));
@@ -195,7 +195,7 @@ export function guardWaits(book: Book, waits: ReadonlyMap<TaskId, Wait>, now: nu
       probe: wait.kind === 'probe' && (book.walls.get(wait.agent)?.probes.size ?? 0) > 0,
       refusal: wait.kind === 'refusal' && book.refused.has(wait.agent),
       retry: wait.kind === 'retry' && wait.until > now,
-      money: book.freeUsd < TINY_USD,
+      money: !book.pays,
       room: book.held,
     };
     rule(truth[wait.kind] !== false, `${id} is said to wait for ${JSON.stringify(wait)}`);

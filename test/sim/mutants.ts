@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts attempts with the money spent',
     file: START,
-    find: 'if (this.#spends(task) && this.#purse.isEmpty)',
+    find: 'if (this.#spends(task) && this.#purse.lacks(estimate))',
     replace: 'if (this.#spends(task) && workers < 1)',
   },
   {

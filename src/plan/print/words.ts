@@ -100,6 +100,7 @@ export function taskWords(task: TaskSpec): Words {
     group: task.group,
     retries: task.retries,
     retry: task.retry && retryWords(task.retry),
+    estimate_usd: task.estimateUsd,
     timeout: span(task.timeoutMs),
     idle: span(task.idleMs),
     permissions: task.permissions,

@@ -78,7 +78,7 @@ function configured(agent: string, config: Config): Wishes {
   const { defaults = {}, agent: limits = {} } = config;
   const tools = { ...config.tools, ...defaults.tools };
   const { env, pass_env, retry, allow_empty, outside, answer, rules } = defaults;
-  const { mcp, max_turns, budget_usd } = defaults;
+  const { mcp, max_turns, budget_usd, estimate_usd } = defaults;
   const { role, model, command, prompt_as, fallbacks } = defaults;
   const isMeant = agent === (defaults.agent ?? DEFAULT_AGENT);
   return {
@@ -93,7 +93,7 @@ function configured(agent: string, config: Config): Wishes {
     timeout: defaults.timeout ?? inMs(limits.max_runtime),
     idle: defaults.idle ?? inMs(limits.inactivity_timeout),
     permissions: permissionsOf({ ...defaults, tools }),
-    ...(isScript(agent) ? {} : { tools, mcp, max_turns, budget_usd, fallbacks }),
+    ...(isScript(agent) ? {} : { tools, mcp, max_turns, budget_usd, estimate_usd, fallbacks }),
     ...(isMeant ? { role, model, command, prompt_as } : {}),
   };
 }

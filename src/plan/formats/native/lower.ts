@@ -85,6 +85,7 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
     ...present('group', task.group),
     retries: task.retries ?? defaults.retries ?? 2,
     ...present('retry', retry && lowerRetry(retry)),
+    ...present('estimateUsd', task.estimate_usd ?? usualEstimate(agent, defaults)),
     timeoutMs: task.timeout ?? defaults.timeout ?? HOUR_MS,
     idleMs: task.idle ?? defaults.idle ?? 7 * MINUTE_MS,
     permissions: permissionsOf(task) ?? permissionsOf(defaults) ?? 'acceptEdits',
@@ -111,6 +112,11 @@ function usualFallbacks(
 ): Wishes['fallbacks'] {
   if (isScript(agent)) return [];
   return fallbacks.filter((each) => each.agent !== agent || each.model !== (own ?? model));
+}
+
+/** Scripts cost nothing. */
+function usualEstimate(agent: string, { estimate_usd }: Wishes): number | undefined {
+  return isScript(agent) ? undefined : estimate_usd;
 }
 
 function modeOf({ read_only, here }: NativeTask): TaskSpec['mode'] {

@@ -70,6 +70,7 @@ const forEveryTask = {
   mcp: z.record(z.string(), mcpServerSchema).optional(),
   max_turns: count(1, 10_000).optional(),
   budget_usd: money.optional(),
+  estimate_usd: money.optional(),
   command: z.array(text).min(1).optional(),
   prompt_as: choice(['stdin', 'argument']).optional(),
   retry: retrySchema.optional(),
