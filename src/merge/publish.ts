@@ -14,7 +14,7 @@ import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { checkoutOf, rebasing } from '../git/worktree.ts';
 import { conflictLines } from '../model/conflict.ts';
 import type { PublishEffect } from '../model/effect.ts';
-import type { Event } from '../model/event.ts';
+import type { Event, Proof } from '../model/event.ts';
 import { keptRef, runBranch } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Ground } from '../workspace/ground.ts';
@@ -61,12 +61,16 @@ async function tryPublish(
   if (tip === null) {
     return blocked(`The branch ${target} does not exist any more.`, `git branch ${target} ${head}`);
   }
-  if (await isAncestor(commonDir, head, tip, signal)) return finished(target, tip, 'none');
+  if (await isAncestor(commonDir, head, tip, signal)) {
+    const proved = await prove(ground, effect, tip, signal);
+    return { ...finished(target, tip, 'none'), proved };
+  }
   const to = await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
-  await prove(ground, effect, to, signal);
+  const proved = await prove(ground, effect, to, signal);
   if (signal.aborted) return INTERRUPTED;
-  return move(ground, { head, target, tip, to });
+  const answer = await move(ground, { head, target, tip, to });
+  return answer?.type === 'publish.finished' ? { ...answer, proved } : answer;
 }
 
 /** Throws where something that landed would not reach the target. */
@@ -75,7 +79,7 @@ async function prove(
   { head, works, rewritten }: PublishEffect,
   to: Sha,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Proof> {
   const { commonDir } = ground.repository;
   const { strategy } = ground.plan.landing;
   const generated = generatedScope(ground.plan);
@@ -83,6 +87,8 @@ async function prove(
   assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
   const lost = await lostFrom(commonDir, head, { works: rewritten, strategy, generated }, signal);
   assert(lost === null, `the changes of ${lost} have landed but are not in ${head}`);
+  const by = rewritten.length > 0 ? 'files' : 'history';
+  return { works: works.length + rewritten.length, by };
 }
 
 /** From here on nothing stops it: a target that has moved must be told of. */
@@ -144,7 +150,11 @@ async function combine(
 
 type PublishFrom = Pick<PublishEffect, 'head' | 'target'> & { readonly tip: Sha };
 
-function finished(target: string, commit: Sha, checkout: 'followed' | 'none'): Answer {
+function finished(
+  target: string,
+  commit: Sha,
+  checkout: 'followed' | 'none',
+): Event & { type: 'publish.finished' } {
   return { type: 'publish.finished', target, commit, checkout };
 }
 

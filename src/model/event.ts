@@ -260,8 +260,16 @@ export type LandingEvent =
       readonly commit: Sha;
       /** Whether a checkout of the target followed, or there was none. */
       readonly checkout: 'followed' | 'none';
+      readonly proved?: Proof;
     }
   | { readonly type: 'publish.blocked'; readonly why: string; readonly remedy: string };
+
+/** What was shown before the target moved: each piece of work is in it. */
+export interface Proof {
+  readonly works: number;
+  /** Every commit is in its history; or, for rewritten work, the landing has the same files. */
+  readonly by: 'history' | 'files';
+}
 
 export type TaskEvent =
   /** Final: no attempt is left, or a task it needs has failed. */

@@ -11,6 +11,7 @@ import type { Entry, Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import { applyToAgents } from './fold-agents.ts';
 import { newAttempt } from './fold-attempt.ts';
+import { publishAfter } from './fold-publish.ts';
 import { applyToQueue, type Draft, leave } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import { CLEAR, radarAfter, radarWithout } from './radar.ts';
@@ -20,7 +21,6 @@ import {
   isGood,
   isOver,
   type Landing,
-  type Publish,
   type Rejection,
   type RunState,
   type Status,
@@ -175,21 +175,6 @@ function deliver(
   at: number,
 ): void {
   task.status = { kind: 'delivered', ...pick(event, 'commit', 'branch', 'pushed'), at };
-}
-
-function publishAfter(
-  state: RunState,
-  event: Event & { type: 'publish.started' | 'publish.finished' | 'publish.blocked' },
-): Publish {
-  if (event.type === 'publish.started') {
-    return { kind: 'running', head: event.head, early: event.early === true };
-  }
-  const { head = state.head, early = false } =
-    state.publish.kind === 'running' ? state.publish : {};
-  if (event.type === 'publish.blocked') {
-    return { kind: 'blocked', head, early, ...pick(event, 'why', 'remedy') };
-  }
-  return { kind: 'finished', head, ...pick(event, 'target', 'commit', 'checkout') };
 }
 
 type ToTask = Exclude<

@@ -15,7 +15,7 @@
  */
 
 import type { SettledFile } from './conflict.ts';
-import type { AttemptStart, RunOutcome, SelfReport, StopMode } from './event.ts';
+import type { AttemptStart, Proof, RunOutcome, SelfReport, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
 import type { Doer, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
@@ -213,6 +213,7 @@ export type Publish =
       readonly target: string;
       readonly commit: Sha;
       readonly checkout: 'followed' | 'none';
+      readonly proved?: Proof;
     }
   | {
       readonly kind: 'blocked';

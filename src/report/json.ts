@@ -151,5 +151,6 @@ function failureJson(failure: Failure): Readonly<Record<string, unknown>> {
 
 function publishJson(state: RunState) {
   const { kind, ...rest } = state.publish;
-  return { state: kind, pending: isUnpublished(state), ...rest };
+  const { early: _, ...told } = { early: false, ...rest };
+  return { state: kind, pending: isUnpublished(state), ...told };
 }

@@ -1,10 +1,11 @@
 /** Publishing to a branch that its owner is in the middle of something with. */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { landfast, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
+import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 test('a branch that is being rebased is not moved, and the rebase goes on as if nobody was there', async () => {
@@ -38,3 +39,16 @@ test('a branch that is being rebased is not moved, and the rebase goes on as if 
 });
 
 const isBlocked = (event: { readonly type: string }): boolean => event.type === 'publish.blocked';
+
+test('what landed is shown to be in the target, and the report lists it', async () => {
+  await using repo = await tempRepo();
+  const plan = { tasks: { one: 'echo 1 > one.txt', two: 'echo 2 > two.txt' } };
+  const merged = await runPlan(repo, plan);
+  expect(merged.of('publish.finished')).toMatchObject([{ proved: { works: 2, by: 'history' } }]);
+  const more = { land: { strategy: 'squash' }, tasks: { three: 'echo 3 > three.txt' } };
+  const squashed = await runPlan(repo, more, { args: ['--report', '../report.md'] });
+  expect(squashed.of('publish.finished')).toMatchObject([{ proved: { works: 1, by: 'files' } }]);
+  expect(readFileSync(join(repo.outside, 'report.md'), 'utf8')).toMatch(
+    /## Proof\n\nShown for 1 piece of work in `main`: .*\n\n\| Task .*\n.*\n\| three \|/,
+  );
+});
