@@ -115,8 +115,14 @@ async function move(
   if (to !== head) await setRef(commonDir, keptRef(ground.run, '_publish'), to, signal);
   return blocked(
     `Changes in the checkout of ${target} are in the way; nothing of it was touched. ${followed.message}`,
-    `Commit or stash them, then: git merge --ff-only ${name}`,
+    `Commit or stash them, then: ${gitIn(ground, checkout)} merge --ff-only ${name}`,
   );
+}
+
+/** The command as it is typed in the user's own checkout, for another one. */
+function gitIn({ repository }: Ground, checkout: string): string {
+  if (checkout === repository.dir) return 'git';
+  return `git -C '${checkout.replaceAll("'", "'\\''")}'`;
 }
 
 /** What the target would move to: the head, or its verified combination with a moved target. */
