@@ -2,7 +2,7 @@
  * A project as cast-parallel's users have it: a repository, a Markdown plan with a manifest, and in
  * the place of `claude` a stub that knows nothing of landfast.
  *
- *   J1. The stub finds out what to do by the stream in its prompt, or by the `--agent` it is called
+ *   J1. The stub finds out what to do by the task it is called for, or by the `--agent` it is called
  *       with: `a` and `b` are streams, `main` is a session without a role.
  *   J2. Everything is below one temporary folder, which is also the home of what is run.
  */
@@ -83,9 +83,9 @@ for word in "$@"; do
   [ "$previous" = --agent ] && agent=$word
   previous=$word
 done
-case "$PROMPT" in
-*'You are stream A'*) agent=a ;;
-*'You are stream B'*) agent=b ;;
+case "$LANDFAST_TASK" in
+stream-a) agent=a ;;
+stream-b) agent=b ;;
 esac
 echo "$agent" >> "$OUT/calls"
 case "$agent" in
