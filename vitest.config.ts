@@ -3,6 +3,7 @@
  * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them), or need
  * bubblewrap (`npm run test:fence`), or time (`npm run test:slow`, `test:chaos`, `test:faults`).
  */
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const REAL_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'acp'];
@@ -18,6 +19,8 @@ const SLOW = ['test/sim/mutants.test.ts', 'test/plan/hostile.test.ts'];
 
 export default defineConfig({
   test: {
+    // Most tests wait for processes: two cores keep two files busy.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         test: {
