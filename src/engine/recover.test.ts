@@ -30,7 +30,16 @@ test('a merge is performed again on the head it was recorded with', () => {
     effects: [
       {
         kind: 'merge',
-        ...{ task: 'b', commit, onto, base: sha(1), ahead: null, lands: false, landedSince: ['a'] },
+        ...{
+          task: 'b',
+          commit,
+          onto,
+          base: sha(1),
+          ahead: null,
+          lands: false,
+          teaches: false,
+          landedSince: ['a'],
+        },
       },
     ],
   });
