@@ -193,7 +193,7 @@ async function expectReport(scene: Scene, entries: readonly Entry[]): Promise<vo
 /** The checkout followed and is clean; no workspace, branch or process is left. */
 async function expectTidy({ repo, ...scene }: Scene, entries: readonly Entry[]): Promise<void> {
   const tip = await repo.git('rev-parse', 'main');
-  expect(facts(entries, 'publish.finished')).toEqual([
+  expect(facts(entries, 'publish.finished')).toMatchObject([
     { type: 'publish.finished', target: 'main', commit: tip, checkout: 'followed' },
   ]);
   expect(await repo.git('symbolic-ref', 'HEAD')).toBe('refs/heads/main');

@@ -73,7 +73,7 @@ test('work that conflicts goes back to its own session, which resolves it and la
     Array.from({ length: 6 }, () => session),
   );
   const conflict = 'conflicts with what landed meanwhile (`first`)';
-  const markers = 'These files hold conflict markers: `same.txt`.';
+  const markers = '- `same.txt`: both changed';
   expect(untold(askedAgain, 'Do what second says', conflict, markers)).toEqual([]);
   expect(untold(sawConflict, '<<<<<<<', '>>>>>>>')).toEqual([]);
 
