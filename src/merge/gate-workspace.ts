@@ -9,6 +9,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
+import { removeStaleLocks } from '../git/locks.ts';
 import { addWorktree, removeWorktree } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
 import { cleanWorkspace } from '../workspace/bring.ts';
@@ -56,6 +57,7 @@ export async function moveTo(
   const { commonDir } = ground.repository;
   if (await isWorkingTree(dir)) {
     const limit = { limitMs: LONG_LIMIT_MS };
+    await removeStaleLocks(dir, signal); // The slot is ours: whoever left one is dead.
     await git(dir, ['checkout', '-q', '-f', '--detach', commit], signal, limit);
     await cleanWorkspace(dir, signal);
     return;
