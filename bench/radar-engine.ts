@@ -5,10 +5,10 @@ import { thisClaimant } from '../src/cli/pooling.ts';
 import { closeGitShells, openGitShells } from '../src/git/git.ts';
 import { openRepository } from '../src/git/repository.ts';
 import { fold } from '../src/model/fold.ts';
-import { NO_MEMORY, NO_RESOLUTIONS } from '../src/workspace/ground.ts';
 import { Pool } from '../src/workspace/pool.ts';
 import { watchWork } from '../src/workspace/radar/radar.ts';
 import { planOf } from '../test/support/journal-builder.ts';
+import { NO_MEMORY, NO_RESOLUTIONS } from '../test/support/no-memory.ts';
 
 const [dir = '', base = '', count = '', ms = ''] = process.argv.slice(2);
 const signal = AbortSignal.timeout(Number(ms));

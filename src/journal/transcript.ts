@@ -12,7 +12,6 @@
  *   T3. A task's id becomes part of a file's name only through `fileName`.
  */
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { AttemptEffect, Chatter } from '../model/effect.ts';
@@ -205,25 +204,6 @@ export function fileName(id: string): string {
   return id.replace(/[^\p{L}\p{N}._-]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   );
-}
-
-/** Everything an attempt said so far; nothing where it has no transcript. */
-export async function readTranscript(
-  dir: string,
-  task: TaskId,
-  attempt: number,
-  signal: AbortSignal,
-): Promise<readonly TranscriptLine[]> {
-  try {
-    const text = await readFile(attemptFiles(dir, task, attempt).transcript, {
-      encoding: 'utf8',
-      signal,
-    });
-    return parseTranscript(text.split('\n'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Lines of a transcript as values. One that was cut by a crash is left out. */

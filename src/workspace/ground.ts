@@ -60,16 +60,6 @@ export interface KnownResolution {
   readonly run: string;
 }
 
-/** No conflict is known. */
-export const NO_RESOLUTIONS: ResolutionMemory = { recall: () => null, learn: () => undefined };
-
-/** Nothing is known, and nothing is remembered. */
-export const NO_MEMORY: VerdictMemory = {
-  recall: () => null,
-  learn: () => undefined,
-  cost: () => null,
-};
-
 /** What says where workspaces are. */
 interface Folders {
   readonly repository: Repository;

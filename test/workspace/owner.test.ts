@@ -7,14 +7,10 @@ import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
-import {
-  type Ground,
-  NO_MEMORY,
-  NO_RESOLUTIONS,
-  workspaceDir,
-} from '../../src/workspace/ground.ts';
+import { type Ground, workspaceDir } from '../../src/workspace/ground.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from '../support/journal-builder.ts';
+import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
 import { testPool } from '../support/pool.ts';
 import { writeFiles } from '../support/temp-dir.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';

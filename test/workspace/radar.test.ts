@@ -8,14 +8,10 @@ import { openRepository } from '../../src/git/repository.ts';
 import type { RadarEvent } from '../../src/model/event.ts';
 import { fold } from '../../src/model/fold.ts';
 import type { RunState } from '../../src/model/state.ts';
-import {
-  type Ground,
-  NO_MEMORY,
-  NO_RESOLUTIONS,
-  workspaceDir,
-} from '../../src/workspace/ground.ts';
+import { type Ground, workspaceDir } from '../../src/workspace/ground.ts';
 import { Radar } from '../../src/workspace/radar/radar.ts';
 import { planOf, type TaskInput } from '../support/journal-builder.ts';
+import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
 import { testPool } from '../support/pool.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 

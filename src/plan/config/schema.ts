@@ -20,7 +20,7 @@ import { branch, choice, count, duration, flag, place, text } from '../formats/n
 const MOST_SECONDS = 24 * 24 * 3600;
 const seconds = count(1, MOST_SECONDS);
 
-export const gitSchema = z.strictObject({
+const gitSchema = z.strictObject({
   provider: choice(['auto', 'github', 'bitbucket']).optional(),
   base_branch: branch.optional(),
   destination_branch: branch.optional(),
@@ -29,14 +29,14 @@ export const gitSchema = z.strictObject({
   repo: text.optional(),
 });
 
-export const projectSchema = z.strictObject({
+const projectSchema = z.strictObject({
   key_files: z.array(text).optional(),
   test_command: text.optional(),
   test_instructions: text.optional(),
   agent_instructions: text.optional(),
 });
 
-export const workflowSchema = z.strictObject({
+const workflowSchema = z.strictObject({
   mode: choice(['review', 'yolo']).optional(),
   stop_after_generate: flag.optional(),
   stop_after_run: flag.optional(),
@@ -44,7 +44,7 @@ export const workflowSchema = z.strictObject({
   auto_pr: flag.optional(),
 });
 
-export const agentSchema = z.strictObject({
+const agentSchema = z.strictObject({
   inactivity_timeout: seconds.optional(),
   max_runtime: seconds.optional(),
   max_retries: count(0, 100).optional(),
@@ -52,14 +52,14 @@ export const agentSchema = z.strictObject({
   retry_delay: count(0, MOST_SECONDS).optional(),
 });
 
-export const reviewSchema = z.strictObject({
+const reviewSchema = z.strictObject({
   automerge: flag.optional(),
   test_before_merge: flag.optional(),
   require_all_tests_pass: flag.optional(),
   tools: toolsSchema.optional(),
 });
 
-export const mcpsSchema = z.strictObject({
+const mcpsSchema = z.strictObject({
   enabled: z.array(text).optional(),
   custom: z
     .array(
