@@ -6,7 +6,9 @@ import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import { parsePlan } from '../../src/plan/parse.ts';
 import { formatProblem } from '../../src/plan/problem.ts';
+import { landfast } from '../support/landfast.ts';
 import { planInput } from '../support/plan-input.ts';
+import { tempRepo } from '../support/temp-repo.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'fixtures', 'plans');
 
@@ -103,3 +105,18 @@ test('todo', () => {
     ]
   `);
 });
+
+test('the program itself shows every one of them', async () => {
+  await using repo = await tempRepo();
+  const formats = readdirSync(FOLDER);
+  expect(formats).toHaveLength(6);
+  for (const format of formats) {
+    const more = format === 'todo' ? ['--format', 'todo'] : [];
+    for (const name of readdirSync(join(FOLDER, format))) {
+      const args = ['plan', join(FOLDER, format, name), ...more];
+      const { code, stdout } = await landfast(args, { cwd: repo.dir });
+      expect({ name, code }).toEqual({ name, code: 0 });
+      expect(stdout).toMatch(/\d+ tasks? in \d+ stages?|\d+ tasks?, \d+ stages?/);
+    }
+  }
+}, 120_000);
