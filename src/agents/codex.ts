@@ -19,6 +19,7 @@
  *   C5. The environment of a plan's MCP server may hold secrets: it is in a file, not an argument.
  */
 
+import { quoted } from '../base/shell-word.ts';
 import type { AgentOptions, McpServer } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './codex/failure.ts';
@@ -118,9 +119,9 @@ function stdio(server: StdioServer, index: number): string {
 function mcpFiles({ mcp }: AgentOptions): Readonly<Record<string, string>> {
   const scripts = Object.values(mcp).flatMap((server, index) => {
     if ('url' in server || !hasEnv(server)) return [];
-    const variables = Object.entries(server.env).map(([name, value]) => `${name}=${quote(value)}`);
+    const variables = Object.entries(server.env).map(([name, value]) => `${name}=${quoted(value)}`);
     const lines = variables.map((variable) => `export ${variable}\n`).join('');
-    return [[scriptName(index), `${lines}exec ${server.command.map(quote).join(' ')}\n`]];
+    return [[scriptName(index), `${lines}exec ${server.command.map(quoted).join(' ')}\n`]];
   });
   return Object.fromEntries(scripts);
 }
@@ -136,10 +137,6 @@ function scriptName(index: number): string {
 /** A string of JSON is one of TOML, but for a character that TOML wants to see escaped. */
 function toml(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
+import { quoted } from '../base/shell-word.ts';
 import { type Capture, type Captured, TimeLimitError } from './capture.ts';
 import { type StartedChild, sendSignal, start } from './spawn.ts';
 
@@ -127,17 +128,17 @@ class CoShell {
   #ask(command: Capture): Promise<number | null> {
     const { input, output, errors } = this.#files;
     if (command.stdin !== '') writeFileSync(input, command.stdin, { mode: 0o600 });
-    const from = command.stdin === '' ? '/dev/null' : quoted(input);
+    const from = command.stdin === '' ? '/dev/null' : wordOf(input);
     const env = Object.entries(command.env).map(
-      ([name, value]) => `${name}=${quoted(value ?? '')}`,
+      ([name, value]) => `${name}=${wordOf(value ?? '')}`,
     );
-    const words = [...env, quoted(command.file), ...command.args.map(quoted)].join(' ');
-    const where = `cd ${quoted(command.cwd)}`;
+    const words = [...env, wordOf(command.file), ...command.args.map(wordOf)].join(' ');
+    const where = `cd ${wordOf(command.cwd)}`;
     return new Promise((resolve) => {
       if (this.isOver) return resolve(null);
       this.#answer = resolve;
       this.#child.stdin?.write(
-        `{ ${where} && ${words}; } <${from} >${quoted(output)} 2>${quoted(errors)}; echo $?\n`,
+        `{ ${where} && ${words}; } <${from} >${wordOf(output)} 2>${wordOf(errors)}; echo $?\n`,
       );
     });
   }
@@ -192,7 +193,7 @@ function textOf(file: string): string {
   }
 }
 
-function quoted(word: string): string {
-  if (word.includes('\0')) throw new OperationalError('An argument cannot hold a NUL character.');
-  return `'${word.replaceAll("'", "'\\''")}'`;
+function wordOf(text: string): string {
+  if (text.includes('\0')) throw new OperationalError('An argument cannot hold a NUL character.');
+  return quoted(text);
 }

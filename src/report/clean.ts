@@ -7,6 +7,8 @@
  *   C3. Whole escape sequences go, so that no rests like `[31m` stay behind.
  */
 
+import { shellWord as quotedWord } from '../base/shell-word.ts';
+
 /** A text as one line without control characters. */
 export function clean(text: string): string {
   return strip(text.replace(SEQUENCES, '').replace(LINE_BREAKS, ' ')).replaceAll('\t', ' ');
@@ -35,9 +37,7 @@ export function tail(text: string, maxLines: number, maxChars = 4000): string {
 
 /** A text as one word of a shell command that can be copied from the screen. */
 export function shellWord(text: string): string {
-  const word = clean(text);
-  if (/^[\w./:@%+,=][\w./:@%+,=-]*$/.test(word)) return word;
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  return quotedWord(clean(text));
 }
 
 /** No body may hold a character that begins a sequence: that keeps the search linear. */

@@ -9,6 +9,7 @@
  *   G4. Ids are made from the batch and the agent, and never collide.
  */
 
+import { quoted } from '../../../base/shell-word.ts';
 import { findCycle } from '../../../model/graph.ts';
 import type { TaskId, TaskSpec } from '../../../model/plan.ts';
 import { type ProblemLog, quote } from '../../problem.ts';
@@ -160,7 +161,7 @@ class GraphBuilder {
 
   /** A script that looks whether each file is there and holds something. */
   #verify(batch: Batch, agents: readonly TaskSpec[], before: readonly TaskId[]): TaskSpec {
-    const lines = batch.verifyFiles.map((path) => `check ${shellWord(path)}`);
+    const lines = batch.verifyFiles.map((path) => `check ${quoted(path)}`);
     return {
       ...this.#bases.script,
       id: freeId(`b${slugOf(batch.id)}-verify-files`, this.#used),
@@ -178,10 +179,6 @@ check() {
   echo "missing or empty: $1" >&2
   missing=1
 }`;
-
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
 
 function unique<T>(items: readonly T[]): readonly T[] {
   return [...new Set(items)];

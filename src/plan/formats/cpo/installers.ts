@@ -5,6 +5,7 @@
  *   K2. Every word of a command that comes from the plan is quoted for the shell.
  */
 
+import { shellWord } from '../../../base/shell-word.ts';
 import type { PlanInput } from '../format.ts';
 
 export type Ecosystem = 'python' | 'node' | 'rust' | 'go';
@@ -117,12 +118,12 @@ function withoutVersions(changes: Changes): Changes {
 function pip(changes: Changes): readonly string[] {
   const { remove, upgrade, add, add_dev } = changes;
   return [
-    `python3 -c ${quoteWord(REWRITE)} requirements.txt ${words([...upgrade, ...add], remove)}`,
+    `python3 -c ${shellWord(REWRITE)} requirements.txt ${words([...upgrade, ...add], remove)}`,
     ...(add_dev.length === 0
       ? []
       : [
           '[ -f requirements-dev.txt ] && dev=requirements-dev.txt || dev=requirements.txt',
-          `python3 -c ${quoteWord(REWRITE)} "$dev" ${words(add_dev, [])}`,
+          `python3 -c ${shellWord(REWRITE)} "$dev" ${words(add_dev, [])}`,
         ]),
     'python3 -m venv .venv',
     'for file in requirements.txt requirements-dev.txt; do',
@@ -150,15 +151,10 @@ open(path, 'w').write(''.join(line + '\\n' for line in lines))
 
 function words(put: readonly string[], drop: readonly string[]): string {
   return [...drop.map((name) => `-${name}`), ...put.map((entry) => `+${entry}`)]
-    .map(quoteWord)
+    .map(shellWord)
     .join(' ');
 }
 
 function command(verb: string, packages: readonly string[]): readonly string[] {
-  return packages.length === 0 ? [] : [`${verb} ${packages.map(quoteWord).join(' ')}`];
-}
-
-/** One word for the shell, whatever is in it. */
-export function quoteWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return packages.length === 0 ? [] : [`${verb} ${packages.map(shellWord).join(' ')}`];
 }

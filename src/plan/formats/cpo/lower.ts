@@ -8,6 +8,7 @@
  *       and MODIFY is reported.
  */
 
+import { shellWord } from '../../../base/shell-word.ts';
 import {
   type Conventions,
   NO_OPTIONS,
@@ -15,7 +16,6 @@ import {
   type Plan,
   type TaskSpec,
 } from '../../../model/plan.ts';
-import { quoteWord } from './installers.ts';
 import type { Manifest, Wave } from './manifest.ts';
 import type { Order } from './order.ts';
 import type { CpoTask } from './task.ts';
@@ -203,5 +203,5 @@ elif [ -x .venv/bin/python ]; then set -- .venv/bin/python
 elif [ -x "$main/.venv/bin/python" ]; then set -- "$main/.venv/bin/python"
 else set -- python3
 fi
-"$@" -c ${quoteWord(text)}`;
+"$@" -c ${shellWord(text)}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptOf, shellWord } from './prompt.ts';
+import { promptOf } from './prompt.ts';
 import type { TaskEntry } from './schema.ts';
 
 const TASK: TaskEntry = {
@@ -140,8 +140,4 @@ test('an unknown host means a pull request by hand', () => {
   const prompt = promptOf(TASK, {}, { provider: 'unknown', base: 'main', slug: null });
   expect(prompt).toContain("git push -u origin 'feature/login'");
   expect(prompt).toContain('has to be opened by hand');
-});
-
-test('a word of a shell keeps every character', () => {
-  expect(shellWord(`a'b"c$d\n`)).toBe(`'a'\\''b"c$d\n'`);
 });

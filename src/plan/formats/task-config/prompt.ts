@@ -7,6 +7,7 @@
  *   P2. The project's way of testing wins over the task's own.
  */
 
+import { quoted } from '../../../base/shell-word.ts';
 import type { Config } from '../../config/schema.ts';
 import type { TaskEntry } from './schema.ts';
 
@@ -33,11 +34,6 @@ export function promptOf(
     section('When Complete', COMPLETE),
     ...(pr === null ? [] : [section('Creating the Pull Request', pullRequestText(task, pr))]),
   ].join('\n\n');
-}
-
-/** A text as one word of a POSIX shell. */
-export function shellWord(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function section(heading: string, text: string): string {
@@ -74,13 +70,13 @@ function testingText(task: TaskEntry, project: NonNullable<Config['project']>): 
 const MOST_BODY = 200;
 
 function pullRequestText(task: TaskEntry, { provider, base, slug }: PullRequest): string {
-  const push = `git push -u origin ${shellWord(task.branch)}`;
+  const push = `git push -u origin ${quoted(task.branch)}`;
   const title = oneLine(task.title);
   const body = shortened(task.description.trim());
   switch (provider) {
     case 'github': {
       const words = ['--title', title, '--body', body, '--base', base, '--head', task.branch];
-      const args = words.map((word) => (word.startsWith('--') ? word : shellWord(word)));
+      const args = words.map((word) => (word.startsWith('--') ? word : quoted(word)));
       return [
         'Run both commands exactly as they stand: the single quotes keep the shell from reading',
         'what is between them.',
