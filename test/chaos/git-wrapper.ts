@@ -5,6 +5,8 @@
  *   before  git has not run
  *   during  git has just begun, and is ended with the engine
  *   after   git has done its work, and nobody was told
+ *
+ * `git-log` has a line for each command, so that a point can be told by its name.
  */
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -40,6 +42,7 @@ flock 8
 read -r count < '${dir}/git-count'
 count=$((count + 1))
 echo "$count" > '${dir}/git-count'
+echo "$count $*" >> '${dir}/git-log'
 exec 8>&-
 [ "$count" = ${at} ] || exec '${git}' "$@"
 

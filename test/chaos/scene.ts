@@ -7,7 +7,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -53,27 +54,34 @@ export interface End {
 export interface Told extends End {
   /** One for each engine: how far it came, and whether it was really ended at its point. */
   readonly engines: readonly Driven[];
-  /** What the engines said; for whoever has to find out. */
-  readonly said: string;
+  /** Where an end that was not wanted is kept: repository, journal, and what the engines said. */
+  readonly kept: string | null;
 }
 
 export interface Driven {
   readonly struck: boolean;
+  /** The git command at its point, if that is one. */
+  readonly at: string | null;
   readonly facts: number;
   readonly commands: number;
 }
 
 /** Runs the plan, strikes each engine at its point, and resumes until the run is over. */
-export async function runThrough(points: readonly Point[]): Promise<Told> {
+export async function runThrough(
+  points: readonly Point[],
+  isWanted: (end: End) => boolean = () => true,
+): Promise<Told> {
   await using temp = await tempDir();
   const place = await prepare(temp.path);
   const engines: Driven[] = [];
   const said: string[] = [];
   const start = async (args: readonly string[]): Promise<Ended> => {
     const chaos = join(place.home, `chaos-${engines.length}`);
-    const ended = await engine({ ...place, chaos }, args, points[engines.length] ?? null);
+    const point = points[engines.length] ?? null;
+    const ended = await engine({ ...place, chaos }, args, point);
     engines.push({
       struck: ended.signal === 'SIGKILL',
+      at: point?.on === 'git' ? commandIn(join(chaos, 'git-log'), point.at) : null,
       facts: numberIn(join(chaos, 'fact-count')),
       commands: numberIn(join(chaos, 'git-count')),
     });
@@ -86,17 +94,30 @@ export async function runThrough(points: readonly Point[]): Promise<Told> {
     // Struck before its first fact there is no run; the user simply starts it.
     if (last.code !== 0 && /no run/i.test(last.stderr)) last = await start(RUN);
   }
-  return {
+  const end = {
     code: last.code,
     files: await published(place),
     landed: await landings(place),
     stray: await strays(place),
-    engines,
-    said: said.join('\n'),
   };
+  const kept = isWanted(end) ? null : keep(place, { points, end, said: said.join('\n') });
+  return { ...end, engines, kept };
 }
 
 const RUN = ['run', '../plan.yaml'];
+
+/** A copy of everything, with `difference.txt` beside the repository. */
+function keep(
+  { home, repo }: Place,
+  { said, ...what }: { points: readonly Point[]; end: End; said: string },
+): string {
+  const folder = mkdtempSync(join(tmpdir(), 'landfast-chaos-kept-'));
+  cpSync(home, folder, { recursive: true, verbatimSymlinks: true });
+  const entries = query(repo, "SELECT seq || ' ' || at || ' ' || event AS value FROM entries");
+  const text = [JSON.stringify(what, null, 2), said, '--- journal', ...entries];
+  writeFileSync(join(folder, 'difference.txt'), `${text.join('\n')}\n`);
+  return folder;
+}
 
 interface Place {
   readonly home: string;
@@ -155,9 +176,18 @@ async function ended(child: ChildProcess): Promise<Ended> {
   const said = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (part: string) => (said.stdout += part));
   child.stderr?.setEncoding('utf8').on('data', (part: string) => (said.stderr += part));
+  let isStuck = false;
+  const stuck = setTimeout(() => {
+    isStuck = child.kill('SIGKILL');
+    said.stderr += `It had not ended after ${STUCK_MS / 1000} s.\n`;
+  }, STUCK_MS);
   const [code, signal] = await exit;
-  return { code, signal, ...said };
+  clearTimeout(stuck);
+  return { code, signal: isStuck ? 'stuck' : signal, ...said };
 }
+
+/** The scene takes seconds: an engine that is alive after this waits for what will not come. */
+const STUCK_MS = 300_000;
 
 async function command(cwd: string, file: string, args: readonly string[]): Promise<string> {
   const env = bareEnv(cwd);
@@ -229,4 +259,10 @@ function query(repo: string, sql: string): readonly string[] {
 
 function numberIn(path: string): number {
   return Number(readFileSync(path, 'utf8'));
+}
+
+function commandIn(path: string, count: number): string | null {
+  if (!existsSync(path)) return null;
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.find((line) => line.startsWith(`${count} `)) ?? null;
 }

@@ -5,9 +5,11 @@ import type { When } from './git-wrapper.ts';
 import { type Driven, type End, type Point, runThrough, type Told } from './scene.ts';
 
 export interface Difference {
-  readonly points: readonly Point[];
+  /** Where the engines were ended: `before git 17 (17 worktree add …)`. */
+  readonly points: readonly string[];
   readonly end: End;
-  readonly said: string;
+  /** Repository, journal and what the engines said. */
+  readonly kept: string | null;
 }
 
 export interface Swept {
@@ -33,17 +35,20 @@ export async function sweep(options: Sweep, tell: (line: string) => void): Promi
   const undisturbed = await runThrough([]);
   const blows = await blowsOf(undisturbed, options);
   const chosen = blows.filter((_, index) => index % options.every === 0);
-  const wanted = endOf(undisturbed);
+  const isWanted = (end: End): boolean => isSame(end, undisturbed);
   const differences: Difference[] = [];
   let missed = 0;
   let done = 0;
   const next = chosen.values();
   const work = async (): Promise<void> => {
     for (const points of next) {
-      const told = await runThrough(points);
+      const told = await runThrough(points, isWanted);
       if (!points.every((_, at) => told.engines[at]?.struck === true)) missed += 1;
-      const end = endOf(told);
-      if (!isSame(end, wanted)) differences.push({ points, end, said: told.said });
+      if (!isWanted(told)) {
+        const difference = differenceOf(points, told);
+        differences.push(difference);
+        tell(`Different: ${JSON.stringify(difference, null, 2)}`);
+      }
       done += 1;
       if (done % 10 === 0) tell(`${done} of ${chosen.length}, ${differences.length} different`);
     }
@@ -85,8 +90,15 @@ function pointsOf({ facts, commands }: Driven, everybody: boolean): readonly Poi
   ];
 }
 
-function endOf({ code, files, landed, stray }: End): End {
-  return { code, files, landed, stray };
+function differenceOf(
+  points: readonly Point[],
+  { code, files, landed, stray, engines, kept }: Told,
+): Difference {
+  const names = points.map(({ on, at, when }, index) => {
+    const command = engines[index]?.at ?? null;
+    return `${when} ${on} ${at}${command === null ? '' : ` (${command})`}`;
+  });
+  return { points: names, end: { code, files, landed, stray }, kept };
 }
 
 function isSame(a: End, b: End): boolean {
