@@ -1,62 +1,99 @@
 /**
- * The two that are compared, as command lines for the same job: TASKS independent shell tasks that
- * write one file each, WORKERS of them at a time.
+ * Those that are compared, as command lines for a job.
  *
- *   C1. Both leave the same files with the same content, so that their trees can be compared.
- *   C2. Nothing of landfast is turned off but the display: journal, transcripts, judging, landing
- *       and publishing are all part of what is measured.
+ *   C1. Nothing of landfast is turned off but the display: journal, transcripts, judging, landing,
+ *       publishing and a report are all part of what is measured.
+ *   C2. What a contestant needs beforehand is prepared outside of the measured time; docs/benchmarks.md
+ *       says for each what that is.
  */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-export interface Job {
-  readonly repository: string;
-  readonly tasks: number;
-  readonly workers: number;
-}
+import { execute, type Ground } from './ground.ts';
+import { type Job, planText } from './jobs.ts';
 
 export interface Contestant {
-  readonly name: 'script' | 'landfast';
-  /** Prepares what the command reads, outside the measured time. */
-  command(job: Job): Promise<readonly string[]>;
+  readonly name: string;
+  /** Whether it is landfast: then there are a journal, transcripts and a report to look for. */
+  readonly isLandfast: boolean;
+  /** Prepares what the command needs, and answers with the command. */
+  command(job: Job, ground: Ground, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 const ROOT = join(import.meta.dirname, '..');
+const PROGRAM = [process.execPath, join(ROOT, 'bin', 'landfast.cjs')];
 
 /** The plain script. */
 export const script: Contestant = {
   name: 'script',
+  isLandfast: false,
   command: async ({ repository, tasks, workers }) => [
     'bash',
     join(import.meta.dirname, 'script.sh'),
     repository,
-    String(tasks),
+    String(tasks.length),
     String(workers),
   ],
 };
 
-/** The program as it is published. */
+/** The least that git itself has to do for a chain of tasks. */
+export const path: Contestant = {
+  name: 'git alone',
+  isLandfast: false,
+  command: async ({ repository, tasks }) => [
+    'bash',
+    join(import.meta.dirname, 'path.sh'),
+    repository,
+    ...tasks.map(({ id }) => id),
+  ],
+};
+
+/** The program as it is published, in a repository that it has never seen. */
 export const landfast: Contestant = {
   name: 'landfast',
+  isLandfast: true,
   command: async (job) => {
     const plan = `${job.repository}.plan.yaml`;
     await writeFile(plan, planText(job));
-    const program = [process.execPath, join(ROOT, 'bin', 'landfast.cjs')];
-    return [...program, 'run', plan, '-C', job.repository, '--no-dashboard', '--quiet'];
+    const flags = ['--no-dashboard', '--report', reportOf(job)];
+    return [...PROGRAM, 'run', plan, '-C', job.repository, ...flags];
   },
 };
 
-/**
- * The plan, in the native format. Each task declares the file it writes, so that this is judged,
- * and says something, so that there is a transcript.
- */
-export function planText({ tasks, workers }: Omit<Job, 'repository'>): string {
-  const lines = Array.from({ length: tasks }, (_, index) => {
-    const file = `task-${index + 1}.txt`;
-    const prompt = `echo 'task ${index + 1}' > ${file} && echo written`;
-    return `  - { id: task-${index + 1}, agent: shell, prompt: "${prompt}", writes: [${file}] }`;
-  });
-  const head = ['landfast: 1', 'name: bench', 'target: main', `limits: { workers: ${workers} }`];
-  return [...head, 'tasks:', ...lines, ''].join('\n');
+/** The same, where workspaces already wait in the pool. */
+export const warmLandfast: Contestant = {
+  name: 'landfast, warm',
+  isLandfast: true,
+  command: async (job, ground, signal) => {
+    const [node = '', ...program] = PROGRAM;
+    const args = [...program, 'pool', 'warm', String(job.workers), '-C', job.repository];
+    await execute(node, args, { env: ground.env, signal });
+    return landfast.command(job, ground, signal);
+  },
+};
+
+/** Removes the workspaces that wait in the pool. */
+export async function drainPool({ repository }: Job, ground: Ground, signal: AbortSignal) {
+  const [node = '', ...program] = PROGRAM;
+  const args = [...program, 'pool', 'drain', '-C', repository];
+  await execute(node, args, { env: ground.env, signal });
 }
+
+/** Where landfast writes its report. */
+export function reportOf({ repository }: Job): string {
+  return `${repository}.report.json`;
+}
+
+/** A Node that does nothing. */
+export const bareNode: Contestant = {
+  name: 'bare node',
+  isLandfast: false,
+  command: async () => [process.execPath, '-e', '0'],
+};
+
+/** `landfast --help`. */
+export const help: Contestant = {
+  name: 'landfast --help',
+  isLandfast: false,
+  command: async () => [...PROGRAM, '--help'],
+};

@@ -9,9 +9,9 @@
  */
 
 import { execFile } from 'node:child_process';
-import { existsSync, statfsSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface Ground extends AsyncDisposable {
@@ -28,21 +28,47 @@ const FILE_SYSTEMS = new Map([
   [0x794c7630, 'overlayfs'],
 ]);
 const MEMORY_DISK = '/dev/shm';
+const JOURNALS = '/proc/fs/jbd2';
+/** Creating files there is slow after many were removed, which blurs every difference. */
+export const UNJOURNALED = 'ext4 without a journal';
 const FILES_PER_FOLDER = 50;
+/** A page, an inode, and its share of the index and of the pack. */
+const BYTES_PER_FILE = 5_500;
 const LINES_PER_FILE = 40;
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
-const execute = promisify(execFile);
+/** Runs a program to its end. */
+export const execute = promisify(execFile);
 
-/** A file system in memory where there is one: disks differ too much in what a new file costs. */
-export function defaultPlace(temporary: string): string {
-  return existsSync(MEMORY_DISK) ? MEMORY_DISK : temporary;
+/** What a repository, its copy and the worktrees of all workers take, and half as much again. */
+export function roomFor(files: number, workers: number): number {
+  return files * BYTES_PER_FILE * (workers + 3) * 1.5;
+}
+
+/** A file system in memory where there is room: disks differ too much in what a new file costs. */
+export function defaultPlace(temporary: string, bytes = 0): string {
+  if (!existsSync(MEMORY_DISK)) return temporary;
+  const { bavail, bsize } = statfsSync(MEMORY_DISK);
+  return bavail * bsize > bytes ? MEMORY_DISK : temporary;
 }
 
 /** The name of the file system that holds a folder. */
 export function fileSystemOf(dir: string): string {
   const { type } = statfsSync(dir);
-  return FILE_SYSTEMS.get(type) ?? `0x${type.toString(16)}`;
+  const name = FILE_SYSTEMS.get(type) ?? `0x${type.toString(16)}`;
+  return name === 'ext4' && !isJournaled(dir) ? UNJOURNALED : name;
+}
+
+/** The kernel has a thread for each journal, with a folder that is named after the device. */
+function isJournaled(dir: string): boolean {
+  const { dev } = statSync(dir);
+  const id = `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
+  const mount = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .find((line) => line.split(' ')[2] === id);
+  const device = basename(mount?.split(' - ')[1]?.split(' ')[1] ?? '');
+  const journals = existsSync(JOURNALS) ? readdirSync(JOURNALS) : [];
+  return journals.some((name) => name.startsWith(`${device}-`));
 }
 
 /** Makes the folder; `await using` removes it. */
@@ -77,6 +103,24 @@ const GIT_CONFIG = `[user]
 [init]
 	defaultBranch = main
 `;
+
+/** Counts the processes of git while something happens: each of them leaves a file. */
+export async function countingGit<T>(
+  { dir }: Ground,
+  happens: () => Promise<T>,
+): Promise<{ readonly answer: T; readonly gitProcesses: number }> {
+  const traces = join(dir, 'traces');
+  const config = join(dir, 'home', '.gitconfig');
+  await mkdir(traces);
+  await writeFile(config, `${GIT_CONFIG}[trace2]\n\teventTarget = ${traces}\n`);
+  try {
+    const answer = await happens();
+    return { answer, gitProcesses: (await readdir(traces)).length };
+  } finally {
+    await writeFile(config, GIT_CONFIG);
+    await rm(traces, { recursive: true });
+  }
+}
 
 /** Runs git and answers with what it printed. */
 export async function git(

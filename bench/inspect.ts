@@ -3,17 +3,20 @@
  *
  *   H1. main has one merge for each task, and each task's file and no other change.
  *   H2. The checkout of main followed: git sees no difference in it.
- *   H3. Nothing is left over: no worktree, no branch but main.
- *   H4. landfast did all of its own work: there is a journal, and a transcript for each task.
+ *   H3. Nothing is left over: no worktree, no ref but main, no process, no temporary file. Only
+ *       workspaces that wait in landfast's pool are, and a drain leaves none of them.
+ *   H4. landfast did all of its own work: there is a journal, a transcript for each task, and a
+ *       report that says that everything succeeded.
  *
- * That both contestants reach the same tree is for the caller to compare.
+ * That entrants with the same tasks reach the same tree is for the caller to compare.
  */
 
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Contestant, Job } from './contestants.ts';
+import { type Contestant, drainPool, reportOf } from './contestants.ts';
 import { type Ground, git } from './ground.ts';
+import { fileOf, type Job } from './jobs.ts';
 
 /** A run did not do its work, so that its cost means nothing. */
 export class DishonestError extends Error {
@@ -21,48 +24,78 @@ export class DishonestError extends Error {
 }
 
 /** What a repository looks like after a run. */
-interface Leftovers {
+interface Found {
   readonly merges: number;
   readonly added: readonly string[];
   readonly dirty: string;
   readonly worktrees: number;
-  readonly branches: string;
+  readonly refs: string;
+  readonly processes: readonly string[];
+  readonly temporary: readonly string[];
   readonly transcripts: number | null;
+  readonly report: string | null;
 }
 
 /** Checks what a run has left, and answers with the tree of main. */
 export async function inspect(
   ground: Ground,
-  { name }: Contestant,
-  job: Job & { readonly start: string },
+  { name, isLandfast }: Contestant,
+  job: Job,
   signal: AbortSignal,
 ): Promise<string> {
   const ask = (...args: string[]): Promise<string> => git(ground, job.repository, args, signal);
   const range = `${job.start}..main`;
-  const found: Leftovers = {
+  const wasIdle = await idleInPool(job);
+  const processes = processesOf(ground);
+  if (wasIdle > 0) await drainPool(job, ground, signal);
+  const found: Found = {
     merges: Number(await ask('rev-list', '--count', '--merges', '--first-parent', range)),
     added: linesOf(await ask('diff', '--name-status', '--no-renames', job.start, 'main')).sort(),
     dirty: await ask('status', '--porcelain'),
     worktrees: linesOf(await ask('worktree', 'list')).length,
-    branches: await ask('for-each-ref', '--format=%(refname)', 'refs/heads'),
-    transcripts: name === 'landfast' ? await countTranscripts(job.repository) : null,
+    refs: await ask('for-each-ref', '--format=%(refname)'),
+    processes,
+    temporary: await readdir(join(ground.dir, 'tmp')),
+    transcripts: isLandfast ? await countTranscripts(job) : null,
+    report: isLandfast ? await outcomeOf(job) : null,
   };
-  const wanted: Leftovers = {
-    merges: job.tasks,
-    added: Array.from({ length: job.tasks }, (_, index) => `A\ttask-${index + 1}.txt`).sort(),
+  const wanted: Found = {
+    merges: job.tasks.length,
+    added: job.tasks.map((task) => `A\t${fileOf(task)}`).sort(),
     dirty: '',
     worktrees: 1,
-    branches: 'refs/heads/main',
-    transcripts: name === 'landfast' ? job.tasks : null,
+    refs: 'refs/heads/main',
+    processes: [],
+    temporary: [],
+    transcripts: isLandfast ? job.tasks.length : null,
+    report: isLandfast ? 'succeeded' : null,
   };
-  for (const key of Object.keys(wanted) as (keyof Leftovers)[]) {
+  for (const key of Object.keys(wanted) as (keyof Found)[]) {
     const [is, should] = [JSON.stringify(found[key]), JSON.stringify(wanted[key])];
     if (is !== should) throw new DishonestError(`${name}: ${key} is ${is}, not ${should}`);
   }
+  if (wasIdle > job.workers) throw new DishonestError(`${name}: ${wasIdle} wait in the pool`);
   return ask('rev-parse', 'main^{tree}');
 }
 
-async function countTranscripts(repository: string): Promise<number> {
+async function idleInPool({ repository }: Job): Promise<number> {
+  const pool = join(`${repository}.worktrees`, '.pool');
+  return existsSync(pool) ? (await readdir(pool)).length : 0;
+}
+
+/** What still runs of all that was started here: whatever it is, it has this HOME. */
+function processesOf({ env }: Ground): readonly string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(join('/proc', name, 'environ'), 'utf8').includes(`HOME=${env.HOME}\0`);
+    } catch {
+      return false; // It is gone, or somebody else's.
+    }
+  });
+}
+
+async function countTranscripts({ repository }: Job): Promise<number> {
   const state = join(repository, '.git', 'landfast');
   if (!existsSync(join(state, 'landfast.db'))) throw new DishonestError('landfast: no journal');
   const runs = await readdir(join(state, 'runs'));
@@ -70,6 +103,11 @@ async function countTranscripts(repository: string): Promise<number> {
     runs.map((run) => readdir(join(state, 'runs', run, 'attempts'))),
   );
   return attempts.flat().length;
+}
+
+async function outcomeOf(job: Job): Promise<string> {
+  const report = JSON.parse(await readFile(reportOf(job), 'utf8')) as { outcome: string };
+  return report.outcome;
 }
 
 function linesOf(text: string): string[] {

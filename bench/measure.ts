@@ -52,6 +52,8 @@ export class CommandError extends Error {
 
 const WITH_TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status';
 const LOOK_EVERY_MS = 10;
+/** Where there are many processes a look takes long: it must not take all of a core. */
+const REST_PER_LOOK = 4;
 /** The unit of times in /proc. */
 const TICK_MS = 10;
 /** How much a few dozen rounded times may differ from their sum. */
@@ -72,17 +74,21 @@ export async function watchMemory(order: Order, signal: AbortSignal): Promise<Me
   let timer: NodeJS.Timeout | undefined;
   const watch = ({ pid }: ChildProcess): void => {
     if (pid === undefined) return;
-    timer = setInterval(() => {
+    const look = (): void => {
+      const began = performance.now();
       const seen = lookBelow(pid);
       for (const key of ['mainKb', 'treeKb', 'cpuMs'] as const) {
         peak[key] = Math.max(peak[key], seen[key]);
       }
-    }, LOOK_EVERY_MS);
+      const tookMs = performance.now() - began;
+      timer = setTimeout(look, Math.max(LOOK_EVERY_MS, tookMs * REST_PER_LOOK));
+    };
+    timer = setTimeout(look, LOOK_EVERY_MS);
   };
   try {
     await runCommand(order, watch, signal);
   } finally {
-    clearInterval(timer);
+    clearTimeout(timer);
   }
   const counted = await countedCpu(order);
   if (peak.cpuMs <= counted * 1.2 + ROUNDING_MS)

@@ -4,67 +4,95 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../src/base/errors.ts';
-import { defaultPlace } from './ground.ts';
+import { CASES, type Case, customCase, GUARD_CASES } from './cases.ts';
+import { defaultPlace, roomFor } from './ground.ts';
+import { independent } from './jobs.ts';
 
 export interface Options {
-  /** Numbers of tasks. */
-  readonly tasks: readonly number[];
-  /** Sizes of the repository. */
-  readonly files: readonly number[];
-  readonly rounds: number;
-  readonly workers: number;
+  readonly cases: readonly Case[];
+  /** Null: as many as the case says. */
+  readonly rounds: number | null;
   /** Where the repositories are made: this decides the file system. */
   readonly dir: string;
-  readonly json: string;
-  /** A ratio of wall times above this is a failure. */
-  readonly maxRatio: number;
+  readonly out: string;
+  /** Only what is grossly slower than promised is a failure. */
+  readonly guard: boolean;
+  /** Only say which cases there are. */
+  readonly list: boolean;
 }
+
+const OPTIONS = {
+  case: { type: 'string', multiple: true },
+  rounds: { type: 'string' },
+  out: { type: 'string' },
+  dir: { type: 'string' },
+  guard: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  tasks: { type: 'string' },
+  files: { type: 'string', default: '50' },
+  workers: { type: 'string', default: '8' },
+} as const;
 
 /** Reads the command line; a text says what is wrong with it. */
 export function readOptions(args: readonly string[]): Options | string {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        n: { type: 'string', default: '10,50,200' },
-        files: { type: 'string', default: '50,5000' },
-        rounds: { type: 'string', default: '3' },
-        workers: { type: 'string', default: '8' },
-        dir: { type: 'string', default: defaultPlace(tmpdir()) },
-        json: { type: 'string', default: join(import.meta.dirname, 'results', fileName()) },
-        'max-ratio': { type: 'string', default: 'Infinity' },
-      },
-    });
+    const { values } = parseArgs({ args: [...args], options: OPTIONS });
+    const cases = chosen(values);
+    const { rounds, dir, guard, list } = values;
     return {
-      tasks: counts('--n', values.n),
-      files: counts('--files', values.files),
-      rounds: count('--rounds', values.rounds),
-      workers: count('--workers', values.workers),
-      dir: resolve(values.dir),
-      json: resolve(values.json),
-      maxRatio: positive('--max-ratio', values['max-ratio']),
+      cases,
+      rounds: rounds === undefined ? null : count('--rounds', rounds),
+      dir: resolve(dir ?? defaultPlace(tmpdir(), Math.max(...cases.map(bytesOf)))),
+      out: resolve(values.out ?? join(import.meta.dirname, 'results', fileName())),
+      guard,
+      list,
     };
   } catch (error) {
     return messageOf(error);
   }
 }
 
+interface Chosen {
+  readonly case?: readonly string[] | undefined;
+  readonly guard: boolean;
+  readonly tasks?: string | undefined;
+  readonly files: string;
+  readonly workers: string;
+}
+
+function chosen({ case: names, guard, tasks, files, workers }: Chosen): readonly Case[] {
+  if (tasks !== undefined) {
+    return [
+      customCase({
+        files: count('--files', files),
+        tasks: independent(count('--tasks', tasks)),
+        workers: count('--workers', workers),
+        sleepS: 0,
+      }),
+    ];
+  }
+  const all = guard ? GUARD_CASES : CASES;
+  return names === undefined ? all : names.flatMap((text) => text.split(',')).map(named);
+
+  function named(name: string): Case {
+    const found = all.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    const known = all.map((each) => each.name).join(', ');
+    throw new Error(`there is no case ${name}; there are ${known}`);
+  }
+}
+
+/** What a case may need on disk at the same time. */
+function bytesOf({ entrants }: Case): number {
+  return Math.max(...entrants.map(({ work }) => roomFor(work.files, work.workers)));
+}
+
 function fileName(): string {
   return `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.json`;
 }
 
-function counts(option: string, text: string): readonly number[] {
-  return text.split(',').map((each) => count(option, each));
-}
-
 function count(option: string, text: string): number {
-  const value = positive(option, text);
-  if (Number.isInteger(value)) return value;
-  throw new Error(`${option} wants whole numbers from 1, not ${text}`);
-}
-
-function positive(option: string, text: string): number {
   const value = Number(text);
-  if (value > 0) return value;
-  throw new Error(`${option} wants a number above 0, not ${text}`);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`${option} wants a whole number from 1, not ${text}`);
 }

@@ -1,57 +1,56 @@
-/** What was measured, as data and as a table. A ratio is landfast's median over the script's. */
+/**
+ * What was measured, as data, and what follows from it.
+ *
+ *   R1. A figure is the median of the timed runs; for the guard, which must not blame a program for a
+ *       busy machine, it is the least.
+ *   R2. Everything printed can be computed again from the JSON file: it has every single run.
+ */
 
-import type { Contestant } from './contestants.ts';
+import type { Case, Target } from './cases.ts';
 import type { Memory, Times } from './measure.ts';
 
-type Name = Contestant['name'];
-
-/** One size of job: so many tasks in a repository of so many files. */
-export interface Cell {
-  readonly files: number;
-  readonly tasks: number;
-  readonly costs: Readonly<Record<Name, Cost>>;
-}
-
+/** What one entrant of a case took. */
 export interface Cost {
   /** In the order in which they were run. */
   readonly runs: readonly Times[];
+  /** Of a run of its own, which came first. */
   readonly memory: Memory;
+  /** How many processes of git there were in that run. */
+  readonly gitProcesses: number;
+}
+
+export interface CaseResult {
+  readonly name: string;
+  readonly title: string;
+  /** By the name of the entrant. */
+  readonly costs: Readonly<Record<string, Cost>>;
+  readonly checks: readonly Check[];
+}
+
+/** A target, what was reached, and whether that will do. */
+export interface Check extends Target {
+  readonly value: number;
+  readonly kept: boolean;
 }
 
 export interface Surroundings {
+  readonly date: string;
   readonly fileSystem: string;
   readonly cores: number;
   readonly processor: string;
+  /** How many processes wanted a core, on average over the last minute before. */
+  readonly load: number;
   readonly node: string;
   readonly git: string;
-  readonly workers: number;
-  readonly rounds: number;
 }
 
-/** The numbers of a cell that are printed: medians over the rounds. */
-export interface Summary {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-  readonly mainKb: number;
-  readonly treeKb: number;
+export interface Results {
+  readonly surroundings: Surroundings;
+  readonly cases: readonly CaseResult[];
 }
 
-/** The medians of one contestant. */
-export function summaryOf({ runs, memory }: Cost): Summary {
-  const wallMs = median(runs.map((run) => run.wallMs));
-  return { wallMs, cpuMs: median(runs.map((run) => run.cpuMs)), ...memory };
-}
-
-/** How much landfast costs for each unit that the script does. */
-export function ratiosOf({ costs }: Cell): Summary {
-  const [script, landfast] = [summaryOf(costs.script), summaryOf(costs.landfast)];
-  return {
-    wallMs: landfast.wallMs / script.wallMs,
-    cpuMs: landfast.cpuMs / script.cpuMs,
-    mainKb: landfast.mainKb / script.mainKb,
-    treeKb: landfast.treeKb / script.treeKb,
-  };
-}
+/** Which of several runs counts. */
+export type Statistic = (values: readonly number[]) => number;
 
 /** The middle value, or the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
@@ -61,32 +60,42 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-const WIDTHS = [6, 6, 9, 9, 9, 9, 9];
-
-/** Three lines for each cell: both contestants, and the ratio. */
-export function tableText(cells: readonly Cell[]): string {
-  const head = ['files', 'tasks', '', 'wall s', 'CPU s', 'main MB', 'tree MB'];
-  return [head, ...cells.flatMap(rowsOf)].map(lineOf).join('\n');
+/** What the case's targets say about what was measured; those of absent entrants say nothing. */
+export function checksOf(
+  { targets, entrants }: Case,
+  costs: CaseResult['costs'],
+  statistic: Statistic,
+): readonly Check[] {
+  return targets.map((target) => {
+    const value = reached(target, costs, statistic) / taskRatio(target, entrants);
+    return { ...target, value, kept: value <= target.most };
+  });
 }
 
-function rowsOf(cell: Cell): readonly (readonly string[])[] {
-  const { files, tasks, costs } = cell;
-  const ratios = ratiosOf(cell);
-  return [
-    [String(files), String(tasks), 'script', ...figuresOf(summaryOf(costs.script))],
-    ['', '', 'landfast', ...figuresOf(summaryOf(costs.landfast))],
-    ['', '', 'ratio', ...[ratios.wallMs, ratios.cpuMs].map((ratio) => ratio.toFixed(2))],
-  ];
+function reached(
+  { what, of, over }: Target,
+  costs: CaseResult['costs'],
+  statistic: Statistic,
+): number {
+  const figure = (name: string): number => figureOf(what, costs[name], statistic);
+  return over === null ? figure(of) : figure(of) / figure(over);
 }
 
-function figuresOf({ wallMs, cpuMs, mainKb, treeKb }: Summary): readonly string[] {
-  const seconds = [wallMs, cpuMs].map((ms) => (ms / 1000).toFixed(2));
-  return [...seconds, ...[mainKb, treeKb].map((kb) => (kb / 1024).toFixed(0))];
+/** One number for all runs of an entrant. */
+export function figureOf(
+  what: Target['what'],
+  cost: Cost | undefined,
+  statistic: Statistic,
+): number {
+  if (cost === undefined) return Number.NaN;
+  if (what === 'memory') return cost.memory.mainKb;
+  const { runs } = cost;
+  return statistic(runs.map((run) => (what === 'wall' ? run.wallMs : run.cpuMs)));
 }
 
-function lineOf(fields: readonly string[]): string {
-  return fields
-    .map((field, index) => field.padStart(WIDTHS[index] ?? 0))
-    .join(' ')
-    .trimEnd();
+function taskRatio({ of, over, perTask = false }: Target, entrants: Case['entrants']): number {
+  if (!perTask) return 1;
+  const tasks = (name: string | null): number =>
+    entrants.find((entrant) => entrant.name === name)?.work.tasks.length ?? Number.NaN;
+  return tasks(of) / tasks(over);
 }

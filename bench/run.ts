@@ -1,38 +1,31 @@
 /**
  * The benchmark: what `landfast run` costs beside a plain script that does the same git work.
  *
- *   node bench/run.ts [--n 10,50,200] [--files 50,5000] [--rounds 3] [--workers 8]
- *                     [--dir FOLDER] [--json PATH] [--max-ratio R]
+ *   node bench/run.ts [--case NAME[,NAME]] [--rounds N] [--out FILE] [--dir FOLDER] [--list]
+ *                     [--guard] [--tasks N [--files N] [--workers N]]
  *
- *   B1. The contestants take turns (script, landfast, script, …), so that a machine that is busy
- *       for a while is busy for both. What is printed are medians; the JSON file has every run.
- *   B2. Before anything is timed each contestant runs once to have its memory measured: caches are
- *       then as warm for the first timed run as for the last.
- *   B3. A run that did not do all of its work (inspect.ts), or that reached another tree than the
- *       others, ends the benchmark with an error.
+ *   B1. The entrants of a case take turns (script, landfast, script, …), so that a machine that is
+ *       busy for a while is busy for all. What is printed are medians; the JSON file has every run.
+ *   B2. Before anything is timed each entrant runs once to have its memory measured and its git
+ *       processes counted: caches are then as warm for the first timed run as for the last.
+ *   B3. A run that did not do all of its work (inspect.ts), or that reached another tree than others
+ *       with the same tasks, ends the benchmark with an error.
+ *   B4. A missed target is exit code 1. What was measured is in the JSON file all the same.
  *
- * How the numbers are taken is in measure.ts, what is run in contestants.ts.
+ * How the numbers are taken is in measure.ts, what is run in cases.ts and contestants.ts.
  */
 
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { dirname } from 'node:path';
 import { messageOf } from '../src/base/errors.ts';
-import { type Contestant, landfast, script } from './contestants.ts';
-import {
-  copyTemplate,
-  fileSystemOf,
-  type Ground,
-  git,
-  makeTemplate,
-  openGround,
-} from './ground.ts';
-import { DishonestError, inspect } from './inspect.ts';
-import { type Order, type Times, timeCommand, watchMemory } from './measure.ts';
+import { CASES, type Case, GUARD_CASES } from './cases.ts';
+import { fileSystemOf, type Ground, git, openGround, UNJOURNALED } from './ground.ts';
+import { guard } from './guard.ts';
 import { type Options, readOptions } from './options.ts';
-import { type Cell, ratiosOf, type Surroundings, tableText } from './results.ts';
-
-const RUN_LIMIT_MS = 20 * 60_000;
+import { type CaseResult, checksOf, median, type Surroundings } from './results.ts';
+import { measureCase } from './rounds.ts';
+import { tableText } from './table.ts';
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -42,128 +35,68 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`bench: ${options}`);
     return 2;
   }
+  if (options.list) {
+    console.log(listText(options.guard ? GUARD_CASES : CASES));
+    return 0;
+  }
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
   try {
-    return await bench(options, interrupted.signal);
+    await using ground = await openGround(options.dir);
+    const around = await surroundings(ground, interrupted.signal);
+    tellWhere(around);
+    if (options.guard) return await guard(ground, options, interrupted.signal);
+    return await bench(ground, { ...options, around }, interrupted.signal);
   } catch (error) {
     console.error(`bench: ${messageOf(error)}`);
     return 1;
   }
 }
 
-async function bench(options: Options, signal: AbortSignal): Promise<number> {
-  await using ground = await openGround(options.dir);
-  const around = await surroundings(ground, options, signal);
-  const { fileSystem, cores, processor, node, git: gitVersion } = around;
-  console.log(`${fileSystem}; ${cores} cores, ${processor}; Node ${node}; ${gitVersion}`);
-  const cells: Cell[] = [];
-  for (const files of options.files) {
-    const template = await makeTemplate(ground, files, signal);
-    for (const tasks of options.tasks) {
-      const size = { files, tasks, workers: options.workers, template };
-      cells.push(await measureCell(ground, size, options.rounds, signal));
-    }
-    await rm(template, { recursive: true });
-  }
-  await mkdir(dirname(options.json), { recursive: true });
-  await writeFile(options.json, `${JSON.stringify({ surroundings: around, cells }, null, 2)}\n`);
-  console.log(`\n${tableText(cells)}\n\nEvery run: ${options.json}`);
-  return verdict(cells, options);
+function listText(cases: readonly Case[]): string {
+  return cases.map(({ name, title }) => `${name.padEnd(14)}${title}`).join('\n');
 }
 
-async function surroundings(
-  ground: Ground,
-  { workers, rounds }: Options,
-  signal: AbortSignal,
-): Promise<Surroundings> {
+async function surroundings(ground: Ground, signal: AbortSignal): Promise<Surroundings> {
   return {
+    date: new Date().toISOString().slice(0, 10),
     fileSystem: fileSystemOf(ground.dir),
     cores: availableParallelism(),
     processor: cpus()[0]?.model.trim() ?? 'unknown',
-    node: process.version,
-    git: await git(ground, ground.dir, ['--version'], signal),
-    workers,
-    rounds,
+    load: Number((loadavg()[0] ?? 0).toFixed(1)),
+    node: process.version.slice(1),
+    git: (await git(ground, ground.dir, ['--version'], signal)).replace('git version ', ''),
   };
 }
 
-interface Size {
-  readonly files: number;
-  readonly tasks: number;
-  readonly workers: number;
-  readonly template: string;
+function tellWhere({ fileSystem, cores, processor, load, node, git: version }: Surroundings) {
+  console.error(
+    `${fileSystem}; ${cores} cores (${processor}), load ${load}; Node ${node}, git ${version}`,
+  );
+  if (fileSystem !== UNJOURNALED) return;
+  console.error(
+    'There new files are slow after many were removed, which blurs every difference: ' +
+      'name a folder in memory or on another disk with --dir.',
+  );
 }
 
-async function measureCell(
+async function bench(
   ground: Ground,
-  size: Size,
-  rounds: number,
+  { cases, rounds, out, around }: Options & { readonly around: Surroundings },
   signal: AbortSignal,
-): Promise<Cell> {
-  let tree: string | null = null;
-  const run = async <T>(contestant: Contestant, measure: Measure<T>): Promise<T> => {
-    const ran = await runOnce(ground, { ...size, contestant, measure }, signal);
-    tree ??= ran.tree;
-    if (ran.tree === tree) return ran.cost;
-    throw new DishonestError(`${contestant.name} reached the tree ${ran.tree}, not ${tree}`);
-  };
-  const memory = {
-    script: await run(script, watchMemory),
-    landfast: await run(landfast, watchMemory),
-  };
-  const runs: Readonly<Record<Contestant['name'], Times[]>> = { script: [], landfast: [] };
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const contestant of [script, landfast]) {
-      const times = await run(contestant, timeCommand);
-      runs[contestant.name].push(times);
-      say(size, `${contestant.name} ${(times.wallMs / 1000).toFixed(2)} s`);
-    }
+): Promise<number> {
+  const results: CaseResult[] = [];
+  for (const each of cases) {
+    const costs = await measureCase(ground, each, rounds ?? each.rounds, signal);
+    const { name, title } = each;
+    const result = { name, title, costs, checks: checksOf(each, costs, median) };
+    results.push(result);
+    console.log(`${tableText(result, median)}\n`);
+    await mkdir(dirname(out), { recursive: true });
+    const text = JSON.stringify({ surroundings: around, cases: results }, null, 2);
+    await writeFile(out, `${text}\n`);
   }
-  return {
-    files: size.files,
-    tasks: size.tasks,
-    costs: {
-      script: { runs: runs.script, memory: memory.script },
-      landfast: { runs: runs.landfast, memory: memory.landfast },
-    },
-  };
-}
-
-type Measure<T> = (order: Order, signal: AbortSignal) => Promise<T>;
-
-/** One run in a repository of its own, which is gone afterwards. */
-async function runOnce<T>(
-  ground: Ground,
-  what: Size & { readonly contestant: Contestant; readonly measure: Measure<T> },
-  signal: AbortSignal,
-): Promise<{ readonly cost: T; readonly tree: string }> {
-  const { contestant, measure, template, tasks, workers } = what;
-  const dir = join(ground.dir, 'run');
-  const job = { repository: join(dir, 'repository'), tasks, workers };
-  await mkdir(dir);
-  await copyTemplate(ground, template, job.repository, signal);
-  const start = await git(ground, job.repository, ['rev-parse', 'main'], signal);
-  const command = await contestant.command(job);
-  const cost = await measure({ command, env: ground.env, dir }, limited(signal));
-  const tree = await inspect(ground, contestant, { ...job, start }, signal);
-  await rm(dir, { recursive: true });
-  return { cost, tree };
-}
-
-/** Something that hangs must not hang the benchmark. */
-function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(RUN_LIMIT_MS)]);
-}
-
-function say({ files, tasks }: Size, text: string): void {
-  console.error(`${tasks} tasks, ${files} files: ${text}`);
-}
-
-function verdict(cells: readonly Cell[], { maxRatio }: Options): number {
-  const slow = cells.filter((cell) => !(ratiosOf(cell).wallMs <= maxRatio));
-  for (const { files, tasks } of slow) {
-    console.error(`bench: the ratio of ${tasks} tasks, ${files} files is above ${maxRatio}`);
-  }
-  return slow.length === 0 ? 0 : 1;
+  const missed = results.flatMap(({ checks }) => checks).filter(({ kept }) => !kept);
+  console.log(`Every run: ${out}\n${missed.length} of the targets missed.`);
+  return missed.length === 0 ? 0 : 1;
 }

@@ -35,7 +35,7 @@ task() {
   local worktree=$repository.worktrees/$name
 
   again git -C "$repository" worktree add --quiet -B "$name" "$worktree" main
-  echo "task $1" >"$worktree/$name.txt"
+  echo "$name" >"$worktree/$name.txt"
   git -C "$worktree" add "$name.txt"
   git -C "$worktree" commit --quiet -m "task $1"
 

@@ -1,15 +1,20 @@
-/** The benchmark, made small: both contestants do the job, and who does not do it is caught. */
+/** The benchmark, made small: all entrants do the job, and who does not do it is caught. */
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import type { Case } from '../../bench/cases.ts';
 import { script } from '../../bench/contestants.ts';
 import { copyTemplate, type Ground, git, makeTemplate, openGround } from '../../bench/ground.ts';
+import { withSlack } from '../../bench/guard.ts';
 import { inspect } from '../../bench/inspect.ts';
+import { chain, criticalPath, diamonds, independent } from '../../bench/jobs.ts';
 import { cpuOfChildren, timeCommand, watchMemory } from '../../bench/measure.ts';
-import { type Cell, median, tableText } from '../../bench/results.ts';
+import { type CaseResult, checksOf, median } from '../../bench/results.ts';
+import { tableText } from '../../bench/table.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const RUN = join(import.meta.dirname, '..', '..', 'bench', 'run.ts');
@@ -17,57 +22,116 @@ const TIMES = { wallMs: expect.any(Number), cpuMs: expect.any(Number) };
 const MEMORY = { mainKb: expect.any(Number), treeKb: expect.any(Number) };
 const execute = promisify(execFile);
 
-test('three tasks are done by both, compared and written down', async ({ signal }) => {
+test('three tasks are done by all, compared and written down', async ({ signal }) => {
   await using dir = await tempDir();
-  const json = join(dir.path, 'results', 'three.json');
-  const sizes = ['--n', '3', '--files', '5', '--rounds', '2', '--workers', '2'];
+  const out = join(dir.path, 'results', 'three.json');
+  const sizes = ['--tasks', '3', '--files', '5', '--rounds', '1', '--workers', '2'];
 
-  const args = [RUN, ...sizes, '--dir', dir.path, '--json', json];
+  const args = [RUN, ...sizes, '--dir', dir.path, '--out', out];
   const { stdout } = await execute(process.execPath, args, { signal });
 
-  expect(stdout).toMatch(/^ +5 +3 +script .*\n +landfast .*\n +ratio +\d+\.\d+ +\d+\.\d+$/m);
-  const { cells } = JSON.parse(await readFile(json, 'utf8')) as { cells: readonly Cell[] };
-  const cost = { runs: [TIMES, TIMES], memory: MEMORY };
-  expect(cells).toEqual([{ files: 5, tasks: 3, costs: { script: cost, landfast: cost } }]);
+  const number = ' +\\d+\\.\\d\\d';
+  expect(stdout).toMatch(new RegExp(`^  landfast, warm${number}${number} +\\d+ +\\d+ +\\d+$`, 'm'));
+  const { cases } = JSON.parse(await readFile(out, 'utf8')) as { cases: readonly CaseResult[] };
+  const cost = { runs: [TIMES], memory: MEMORY, gitProcesses: expect.any(Number) };
+  const costs = { script: cost, landfast: cost, 'landfast, warm': cost };
+  const title = '5 files, 3 tasks, 2 at a time';
+  expect(cases).toEqual([{ name: 'custom', title, costs, checks: [] }]);
+}, 120_000);
+
+test('what was promised and is not kept is an error, and named', () => {
+  const cost = (wallMs: number, mainKb: number) => ({
+    runs: [9 * wallMs, wallMs, wallMs].map((ms) => ({ wallMs: ms, cpuMs: 2 * ms })),
+    memory: { mainKb, treeKb: 2 * mainKb },
+    gitProcesses: 300,
+  });
+  const work = (tasks: number) => ({ files: 50, tasks: independent(tasks), workers: 8, sleepS: 0 });
+  const named = (name: string, tasks: number) => ({ name, by: script, work: work(tasks) });
+  const each: Case = {
+    name: 'small-50',
+    title: 'small',
+    rounds: 3,
+    entrants: [named('script', 50), named('landfast', 100)],
+    targets: [
+      { what: 'wall', of: 'landfast', over: 'script', most: 0.6 },
+      { what: 'CPU', of: 'landfast', over: 'script', most: 0.4, perTask: true },
+      { what: 'wall', of: 'landfast', over: null, most: 600 },
+      { what: 'memory', of: 'landfast', over: null, most: 10_240 },
+    ],
+  };
+  const costs = { script: cost(1_000, 4_096), landfast: cost(700, 20_480) };
+  const { name, title } = each;
+  const text = (of: Case) =>
+    tableText({ name, title, costs, checks: checksOf(of, costs, median) }, median);
+  expect(`\n${text(each)}\n`).toMatchInlineSnapshot(`
+    "
+    small-50: small
+                              wall s     CPU s   main MB   tree MB    git
+      script                    1.00      2.00         4         8    300
+      landfast                  0.70      1.40        20        40    300
+      MISSED wall of landfast over script: 0.70, at most 0.60
+      kept   CPU of landfast over script, for each task: 0.35, at most 0.40
+      MISSED wall of landfast: 0.70 s, at most 0.60 s
+      MISSED memory of landfast: 20 MB, at most 10 MB
+    "
+  `);
+  expect(text(withSlack(each)).match(/MISSED.*/g)).toEqual([
+    'MISSED memory of landfast: 20 MB, at most 15 MB',
+  ]);
 });
 
-test('a ratio above the limit fails', async ({ signal }) => {
-  await using dir = await tempDir();
-  const sizes = ['--n', '1', '--files', '1', '--rounds', '1', '--max-ratio', '0.001'];
-  const json = join(dir.path, 'one.json');
-
-  const args = [RUN, ...sizes, '--dir', dir.path, '--json', json];
-  const failed = execute(process.execPath, args, { signal });
-
-  await expect(failed).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('the ratio of 1 tasks, 1 files is above 0.001'),
-  });
-});
-
-test('a wrong option is refused before anything runs', async ({ signal }) => {
-  const failed = execute(process.execPath, [RUN, '--n', '0'], { signal });
-  await expect(failed).rejects.toMatchObject({
-    code: 2,
-    stderr: 'bench: --n wants a number above 0, not 0\n',
-  });
+test.each([
+  ['--rounds', '0', '--rounds wants a whole number from 1, not 0'],
+  ['--case', 'tiny', 'there is no case tiny; there are small-50, small-200, mid-50, '],
+])('a wrong %s is refused before anything runs', async (option, value, problem) => {
+  const failed = execute(process.execPath, [RUN, option, value]);
+  const stderr = expect.stringContaining(`bench: ${problem}`);
+  await expect(failed).rejects.toMatchObject({ code: 2, stderr });
 });
 
 test('work that is missing, or left over, is caught', async ({ signal }) => {
   await using dir = await tempDir();
   await using ground = await openGround(dir.path);
   const job = await startedJob(ground, signal);
-  const command = await script.command(job);
+  const command = await script.command(job, ground, signal);
   await timeCommand({ command, env: ground.env, dir: ground.dir }, signal);
 
   const tree = await git(ground, job.repository, ['rev-parse', 'main^{tree}'], signal);
   await expect(inspect(ground, script, job, signal)).resolves.toBe(tree);
 
-  const more = { ...job, tasks: 4 };
+  const more = { ...job, tasks: independent(4) };
   await expect(inspect(ground, script, more, signal)).rejects.toThrow('merges is 3, not 4');
 
-  await git(ground, job.repository, ['branch', 'left-over'], signal);
-  await expect(inspect(ground, script, job, signal)).rejects.toThrow('branches is');
+  await git(ground, job.repository, ['update-ref', 'refs/kept/left', 'main'], signal);
+  await expect(inspect(ground, script, job, signal)).rejects.toThrow('refs is');
+  await git(ground, job.repository, ['update-ref', '-d', 'refs/kept/left'], signal);
+
+  const { env } = ground;
+  await using left = await startWaiting(env);
+  await expect(inspect(ground, script, job, signal)).rejects.toThrow(`["${left.pid}"]`);
+});
+
+/** A process that does nothing until it is ended. */
+async function startWaiting(env: Ground['env']): Promise<AsyncDisposable & { pid: number }> {
+  const child = spawn('cat', { env, stdio: ['pipe', 'ignore', 'ignore'] });
+  await once(child, 'spawn');
+  return {
+    pid: child.pid ?? 0,
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      await once(child, 'exit');
+    },
+  };
+}
+
+test('a row of diamonds is as long as its critical path', () => {
+  const needs = (tasks: ReturnType<typeof chain>) =>
+    tasks.map(({ needs: before }) => before.map((id) => Number(id.slice('task-'.length))));
+  expect(needs(chain(3))).toEqual([[], [1], [2]]);
+  expect(needs(diamonds(9))).toEqual([[], [1], [1], [2, 3], [4], [4], [5, 6], [7], [8]]);
+  expect([chain(200), diamonds(200)].map((tasks) => criticalPath(tasks).length)).toEqual([
+    200, 134,
+  ]);
 });
 
 test('a command that fails has no cost', async ({ signal }) => {
@@ -120,34 +184,11 @@ test('a median is the middle value, or lies between the two middle ones', () => 
   expect([[7], [9, 1], [3, 1, 2], [4, 1, 3, 2]].map(median)).toEqual([7, 5, 2, 2.5]);
 });
 
-test('the table shows medians, and ratios of medians', () => {
-  const run = (wallMs: number) => ({ wallMs, cpuMs: 2 * wallMs });
-  const cell: Cell = {
-    files: 50,
-    tasks: 10,
-    costs: {
-      script: {
-        runs: [run(1000), run(9000), run(1000)],
-        memory: { mainKb: 4096, treeKb: 20_480 },
-      },
-      landfast: { runs: [run(1500)], memory: { mainKb: 81_920, treeKb: 102_400 } },
-    },
-  };
-  expect(`\n${tableText([cell])}\n`).toMatchInlineSnapshot(`
-    "
-     files  tasks              wall s     CPU s   main MB   tree MB
-        50     10    script      1.00      2.00         4        20
-                   landfast      1.50      3.00        80       100
-                      ratio      1.50      1.50
-    "
-  `);
-});
-
 async function startedJob(ground: Ground, signal: AbortSignal) {
-  const job = { repository: join(ground.dir, 'run', 'repository'), tasks: 3, workers: 2 };
+  const repository = join(ground.dir, 'run', 'repository');
   const template = await makeTemplate(ground, 5, signal);
   await mkdir(join(ground.dir, 'run'));
-  await copyTemplate(ground, template, job.repository, signal);
-  const start = await git(ground, job.repository, ['rev-parse', 'main'], signal);
-  return { ...job, start };
+  await copyTemplate(ground, template, repository, signal);
+  const start = await git(ground, repository, ['rev-parse', 'main'], signal);
+  return { repository, start, files: 5, tasks: independent(3), workers: 2, sleepS: 0 };
 }

@@ -1,0 +1,208 @@
+/**
+ * The cases and what is promised of each. docs/benchmarks.md explains them; its table, README's and
+ * the chart are made from what was measured (page.ts).
+ *
+ *   C1. Within a case the entrants take turns. A target compares two of them, or one with a number.
+ *   C2. The guard's cases are small enough for a minute and a half; they have targets of their own.
+ */
+
+import {
+  bareNode,
+  type Contestant,
+  help,
+  landfast,
+  path,
+  script,
+  warmLandfast,
+} from './contestants.ts';
+import { chain, criticalPath, diamonds, independent, type Work } from './jobs.ts';
+
+export interface Entrant {
+  readonly name: string;
+  readonly by: Contestant;
+  readonly work: Work;
+}
+
+export interface Target {
+  readonly what: 'wall' | 'CPU' | 'memory';
+  readonly of: string;
+  /** Whom it is compared with; null where `most` is a number of ms or kB. */
+  readonly over: string | null;
+  readonly most: number;
+  /** Both are divided by their number of tasks first. */
+  readonly perTask?: boolean;
+}
+
+export interface Case {
+  readonly name: string;
+  readonly title: string;
+  readonly rounds: number;
+  readonly entrants: readonly Entrant[];
+  readonly targets: readonly Target[];
+}
+
+/** What the engine may take, in every case. */
+const PEAK_KB = 160 * 1024;
+
+const SMALL = 50;
+const MID = 5_000;
+const LARGE = 50_000;
+
+/** Everything that `npm run bench` measures. */
+export const CASES: readonly Case[] = [
+  againstScript('small-50', work(SMALL, independent(50), 8), { wall: 0.6, cpu: 0.7 }, 7),
+  againstScript('small-200', work(SMALL, independent(200), 8), { wall: 0.6, cpu: 0.7 }, 5),
+  pooled('mid-50', work(MID, independent(50), 8), {
+    cold: { wall: 0.4, cpu: 0.4 },
+    warm: { wall: 0.15, cpu: 0.15 },
+  }),
+  pooled('large-10', work(LARGE, independent(10), 4), {
+    cold: { wall: 0.6, cpu: 0.55 },
+    warm: { wall: 0.15, cpu: 0.15 },
+  }),
+  perTask('thousand', 1_000, 50, 1.2),
+  ordered('chain-200', 'A chain of 200 tasks', chain(200)),
+  ordered('diamonds-200', 'Diamonds of 200 tasks', diamonds(200)),
+  sleeping('sleep-100', { agents: 100, workers: 50, sleepS: 2, mostMs: 5_500 }),
+  starting('help', 30),
+];
+
+/** What `--guard` measures. */
+export const GUARD_CASES: readonly Case[] = [
+  againstScript('small-50', work(SMALL, independent(50), 8), { wall: 0.6, cpu: 0.7 }, 3),
+  pooled(
+    'mid-16',
+    work(2_000, independent(16), 8),
+    { cold: { wall: 0.6, cpu: 0.7 }, warm: { wall: 0.25, cpu: 0.3 } },
+    2,
+  ),
+  starting('help', 10),
+];
+
+interface Most {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+function work(files: number, tasks: Work['tasks'], workers: number): Work {
+  return { files, tasks, workers, sleepS: 0 };
+}
+
+function againstScript(name: string, job: Work, most: Most, rounds: number): Case {
+  return {
+    name,
+    title: titleOf(job),
+    rounds,
+    entrants: [entrant(script, job), entrant(landfast, job)],
+    targets: [...ratios(landfast.name, script.name, most), peak(landfast.name)],
+  };
+}
+
+function pooled(
+  name: string,
+  job: Work,
+  { cold, warm }: { readonly cold: Most; readonly warm: Most },
+  rounds = 3,
+): Case {
+  return {
+    name,
+    title: titleOf(job),
+    rounds,
+    entrants: [entrant(script, job), entrant(landfast, job), entrant(warmLandfast, job)],
+    targets: [
+      ...ratios(landfast.name, script.name, cold),
+      ...ratios(warmLandfast.name, script.name, warm),
+      peak(landfast.name),
+      peak(warmLandfast.name),
+    ],
+  };
+}
+
+/** A case of any size, with nothing promised. */
+export function customCase(job: Work): Case {
+  const entrants = [script, landfast, warmLandfast].map((by) => entrant(by, job));
+  return { name: 'custom', title: titleOf(job), rounds: 3, entrants, targets: [] };
+}
+
+function perTask(name: string, many: number, few: number, most: number): Case {
+  const named = (count: number): Entrant => ({
+    name: `landfast, ${count} tasks`,
+    by: landfast,
+    work: work(SMALL, independent(count), 8),
+  });
+  const [less, more] = [named(few), named(many)];
+  const target = { of: more.name, over: less.name, most, perTask: true };
+  return {
+    name,
+    title: `${thousands(many)} tasks beside ${few}, for each task`,
+    rounds: 3,
+    entrants: [less, more],
+    targets: [{ what: 'wall', ...target }, { what: 'CPU', ...target }, peak(more.name)],
+  };
+}
+
+function ordered(name: string, title: string, tasks: Work['tasks']): Case {
+  return {
+    name,
+    title: `${title}, beside git's own work on the critical path`,
+    rounds: 3,
+    entrants: [
+      entrant(path, work(SMALL, criticalPath(tasks), 1)),
+      entrant(landfast, work(SMALL, tasks, 8)),
+    ],
+    targets: [{ what: 'wall', of: landfast.name, over: path.name, most: 1.1 }, peak(landfast.name)],
+  };
+}
+
+function sleeping(
+  name: string,
+  how: {
+    readonly agents: number;
+    readonly workers: number;
+    readonly sleepS: number;
+    readonly mostMs: number;
+  },
+): Case {
+  const { agents, workers, sleepS, mostMs } = how;
+  return {
+    name,
+    title: `${agents} agents that sleep for ${sleepS} s, ${workers} at a time`,
+    rounds: 3,
+    entrants: [entrant(landfast, { ...work(SMALL, independent(agents), workers), sleepS })],
+    targets: [{ what: 'wall', of: landfast.name, over: null, most: mostMs }, peak(landfast.name)],
+  };
+}
+
+function starting(name: string, rounds: number): Case {
+  const nothing = work(1, [], 1);
+  return {
+    name,
+    title: '`landfast --help` beside a Node that does nothing',
+    rounds,
+    entrants: [entrant(bareNode, nothing), entrant(help, nothing)],
+    targets: [{ what: 'wall', of: help.name, over: bareNode.name, most: 1.6 }],
+  };
+}
+
+function entrant(by: Contestant, job: Work): Entrant {
+  return { name: by.name, by, work: job };
+}
+
+function ratios(of: string, over: string, { wall, cpu }: Most): readonly Target[] {
+  return [
+    { what: 'wall', of, over, most: wall },
+    { what: 'CPU', of, over, most: cpu },
+  ];
+}
+
+function peak(of: string): Target {
+  return { what: 'memory', of, over: null, most: PEAK_KB };
+}
+
+function titleOf({ files, tasks, workers }: Work): string {
+  return `${thousands(files)} files, ${thousands(tasks.length)} tasks, ${workers} at a time`;
+}
+
+function thousands(count: number): string {
+  return count.toLocaleString('en');
+}
