@@ -143,7 +143,9 @@ test('a command that fails has no cost', async ({ signal }) => {
 
 test('processor time and memory of grandchildren count', async ({ signal }) => {
   await using dir = await tempDir();
-  const busy = 'const start = process.cpuUsage(); while (process.cpuUsage(start).user < 300_000);';
+  const busy = `
+    const start = process.cpuUsage();
+    while (process.cpuUsage(start).user < 300_000) for (let i = 0; i < 1e6; i += 1);`;
   const large = 'globalThis.kept = Buffer.alloc(200e6, 1); setTimeout(() => {}, 300);';
   const below = (code: string) => ({
     command: ['sh', '-c', '"$1" -e "$2"; true', 'sh', process.execPath, code],
@@ -157,7 +159,7 @@ test('processor time and memory of grandchildren count', async ({ signal }) => {
   expect(cpuMs).toBeGreaterThan(290);
   expect(mainKb).toBeLessThan(50_000);
   expect(treeKb).toBeGreaterThan(200_000);
-});
+}, 120_000);
 
 test('a command cannot look cheap by leaving its work to a process that outlives it', async ({
   signal,
@@ -165,14 +167,14 @@ test('a command cannot look cheap by leaving its work to a process that outlives
   await using dir = await tempDir();
   const busy = `
     const [start, parent] = [process.cpuUsage(), process.ppid];
-    while (process.cpuUsage(start).user < 600_000);
+    while (process.cpuUsage(start).user < 450_000) for (let i = 0; i < 1e6; i += 1);
     require('node:fs').writeFileSync('used', '');
     setInterval(() => process.ppid === parent || process.exit(), 10);`;
   const leave = '"$1" -e "$2" & until [ -e used ]; do sleep 0.1; done';
   const command = ['sh', '-c', leave, 'sh', process.execPath, busy];
   const order = { command, env: { PATH: process.env.PATH ?? '' }, dir: dir.path };
   await expect(watchMemory(order, signal)).rejects.toThrow(/used \d+ ms, of which it accounts for/);
-});
+}, 120_000);
 
 test('times are read as bash and dash print them', () => {
   expect(cpuOfChildren('0m0.001s 0m0.002s\n1m2.500s 0m0.250s\n')).toBe(62_750);
