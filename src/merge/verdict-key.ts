@@ -9,10 +9,8 @@ import { createHash } from 'node:crypto';
 import { git } from '../git/git.ts';
 import type { GateSpec, Sha } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
-import { check } from '../workspace/check.ts';
 import type { Ground } from '../workspace/ground.ts';
-
-const FINGERPRINT_LIMIT_MS = 60_000;
+import { toolsOf } from '../workspace/tools.ts';
 
 /** The key of a gate's verdict on a tree. */
 export async function verdictKey(
@@ -23,7 +21,7 @@ export async function verdictKey(
 ): Promise<string> {
   const { setup, copy } = ground.plan.workspace;
   const files = gate.paths === undefined ? tree : await part(ground, gate.paths, tree, signal);
-  const tools = await fingerprint(ground, signal);
+  const tools = await toolsOf(ground, signal);
   const all = [files, gate.run, gate.env ?? {}, setup, copy, tools, process.platform, process.arch];
   return digest(JSON.stringify(all));
 }
@@ -41,31 +39,6 @@ async function part(
     return line !== '' && inScope(name, paths);
   });
   return digest(lines.join('\0'));
-}
-
-const fingerprints = new WeakMap<Ground, Promise<string>>();
-
-/** What the tools named in the plan say of themselves; asked once. */
-function fingerprint(ground: Ground, signal: AbortSignal): Promise<string> {
-  const known = fingerprints.get(ground);
-  if (known !== undefined) return known;
-  const asked = askTools(ground, signal);
-  fingerprints.set(ground, asked);
-  asked.catch(() => fingerprints.delete(ground));
-  return asked;
-}
-
-async function askTools(ground: Ground, signal: AbortSignal): Promise<string> {
-  const said: string[] = [];
-  for (const command of ground.plan.landing.fingerprint ?? []) {
-    const { env, repository, run } = ground;
-    const mark = `${run}/gate.fingerprint`;
-    const what = { dir: repository.dir, command, env, mark, suspension: null };
-    const result = await check({ ...what, timeoutMs: FINGERPRINT_LIMIT_MS }, signal);
-    signal.throwIfAborted();
-    said.push(result.kind === 'stopped' ? '' : `${command} ${result.kind} ${result.output}`);
-  }
-  return said.join('\n');
 }
 
 function digest(text: string): string {

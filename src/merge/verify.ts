@@ -9,7 +9,6 @@
  */
 
 import { timed } from '../base/timing.ts';
-import { blobIds } from '../git/blobs.ts';
 import { filesBetween } from '../git/diff.ts';
 import type { Event } from '../model/event.ts';
 import type { GateSpec, Sha, TaskId } from '../model/plan.ts';
@@ -125,8 +124,8 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<Verdict | null> {
   await moveTo(ground, dir, commit, signal);
-  const key = await setupKey(ground, commit, signal);
-  const brought = await bring(ground, { dir, key, mark, suspension: null }, signal);
+  const place = { dir, of: task, unkeyed: commit, goesOn: false, mark, suspension: null };
+  const brought = await bring(ground, place, signal);
   if (brought.kind === 'stopped') return brought;
   if (brought.kind === 'ready') return null;
   const output = `${brought.message}\n${brought.output}`;
@@ -156,12 +155,4 @@ async function runGate(
   const told = !ok && quarantine === true ? ({ quarantined: true } as const) : {};
   report({ type: 'gate.finished', task, gate: name, tree, ok, ms, output, ...told });
   return ok ? { kind: 'green', ms } : { kind: 'red', gate: name, output };
-}
-
-/** Set-up runs again when one of its key files differs; without key files, for every commit. */
-async function setupKey(ground: Ground, commit: Sha, signal: AbortSignal): Promise<string> {
-  const { setup, setupKey: files } = ground.plan.workspace;
-  if (setup.length === 0) return '';
-  if (files.length === 0) return commit;
-  return (await blobIds(ground.repository.commonDir, { commit, files }, signal)).join(' ');
 }

@@ -79,6 +79,14 @@ export type AttemptEvent =
       /** What it may spend, reserved from the run's budget; absent where there is none. */
       readonly budgetUsd?: number;
     }
+  /** The results of the plan's set-up are in its workspace; told where that has set-up commands. */
+  | {
+      readonly type: 'attempt.prepared';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly setup: SetUp;
+      readonly ms: number;
+    }
   | {
       readonly type: 'attempt.session';
       readonly task: TaskId;
@@ -147,6 +155,9 @@ export type AttemptStart =
     }
   | { readonly kind: 'continue'; readonly session: string | null }
   | { readonly kind: 'rework'; readonly session: string | null; readonly commit: Sha };
+
+/** How the results of set-up came to be there: it ran, or an earlier task had left them. */
+export type SetUp = 'ran' | 'kept';
 
 /** What an agent said of itself in its last words, where the task asks for that. */
 export interface SelfReport {

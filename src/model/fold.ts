@@ -196,6 +196,8 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
   switch (event.type) {
     case 'attempt.started':
       return startAttempt(task, event, at);
+    case 'attempt.prepared':
+      return; // People want to know; nothing depends on it.
     case 'attempt.session':
       task.session = event.session;
       return;

@@ -207,9 +207,9 @@ export interface GateSpec {
 }
 
 export interface WorkspaceSpec {
-  /** Shell commands run once in a new workspace. */
+  /** Shell commands that prepare a workspace. */
   readonly setup: readonly string[];
-  /** In a gate workspace `setup` runs again only when one of these files has changed. */
+  /** What the results of `setup` depend on: where none of it has changed, they may be used again. */
   readonly setupKey: readonly string[];
   /** Untracked files brought along from the user's checkout; never committed. */
   readonly copy: readonly string[];

@@ -175,3 +175,18 @@ test('the same as data', () => {
   });
   expect(JSON.parse(JSON.stringify(planJson(given)))).toEqual(planJson(given));
 });
+
+test('set-up is shown with what lets it be skipped', () => {
+  const setup = ['npm ci', 'npm run generate'];
+  const shown = (more: Partial<Plan['workspace']>): string | undefined =>
+    planText(plan([], { workspace: { setup, setupKey: [], copy: [], inject: [], ...more } }), {
+      format: 'native',
+      maxWorkers: 1,
+    })
+      .split('\n\n')
+      .find((block) => block.startsWith('Set-up'));
+  expect(shown({})).toBe('Set-up (for every task)\n  npm ci\n  npm run generate');
+  expect(shown({ setupKey: ['lock'], keepFiles: ['deps/'] })).toBe(
+    'Set-up (skipped where deps/ is kept and lock is unchanged)\n  npm ci\n  npm run generate',
+  );
+});

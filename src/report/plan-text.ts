@@ -32,6 +32,7 @@ export function planText(plan: Plan, extra: PlanTextExtra): string {
     ...shape.stages.map((ids, index) => stageLines(plan, ids, index + 1)),
     pathLines(shape),
     overlapLines(shape),
+    setupLines(plan),
     gateLines(plan),
     landingLines(plan, extra),
   ];
@@ -119,6 +120,18 @@ function overlapLines({ overlaps: pairs }: PlanShape): string[] {
   const left = pairs.length - shown.length;
   const rest = left === 0 ? [] : [`  and ${left} more`];
   return ['Overlapping writes (these do not run together)', ...shown, ...rest];
+}
+
+/** What prepares a workspace, and whether that can be skipped. */
+function setupLines({ workspace }: Plan): string[] {
+  const { setup, setupKey: key, keepFiles = [] } = workspace;
+  if (setup.length === 0) return [];
+  const kept = clean(keepFiles.join(', '));
+  const again =
+    key.length === 0 || keepFiles.length === 0
+      ? 'for every task'
+      : `skipped where ${kept} is kept and ${clean(key.join(', '))} is unchanged`;
+  return [`Set-up (${again})`, ...setup.map((command) => `  ${clean(command)}`)];
 }
 
 function gateLines({ gates }: Plan): string[] {

@@ -174,3 +174,13 @@ test('work that stays on its branch is delivered, not landed', () => {
     ]
   `);
 });
+
+test('the lines say whether set-up ran', () => {
+  const run = new JournalBuilder([{ id: 'a' }]).start('a');
+  const prepared = { type: 'attempt.prepared', task: 'a', attempt: 1 } as const;
+  run.add({ ...prepared, setup: 'ran', ms: 12_000 }).add({ ...prepared, setup: 'kept', ms: 20 });
+  expect(linesOf(run).slice(-2)).toEqual([
+    '12:00:02  a          set-up done after 12 s',
+    '12:00:03  a          set-up skipped: key unchanged',
+  ]);
+});

@@ -95,6 +95,8 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
   switch (event.type) {
     case 'attempt.started':
       return attemptText(event, task);
+    case 'attempt.prepared':
+      return setupText(event);
     case 'attempt.denied':
       return `tool denied: ${brief(event.tool, 60)}`;
     case 'attempt.strayed':
@@ -189,6 +191,11 @@ function radarText(event: Event & { type: `radar.${string}` }): string {
 function attemptText(event: Event & { type: 'attempt.started' }, task: TaskState): string {
   const who = `${brief(doerOf(task), 40)}${STARTS[event.start.kind]}`;
   return `attempt ${event.attempt} started (${who})`;
+}
+
+function setupText({ setup, ms }: Event & { type: 'attempt.prepared' }): string {
+  if (setup === 'ran') return `set-up done after ${durationText(ms)}`;
+  return 'set-up skipped: key unchanged';
 }
 
 function publishedText(event: Event & { type: 'publish.finished' }): string {

@@ -16,9 +16,10 @@ import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
 import { doneBy } from '../model/doer.ts';
 import type { AttemptEffect, Emit } from '../model/effect.ts';
-import type { AttemptStart, SelfReport } from '../model/event.ts';
+import type { AttemptStart, Event, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
+import type { Prepared } from '../workspace/bring.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
@@ -103,6 +104,7 @@ async function tryTask(
   );
   if (place.kind === 'stopped') return failed(stopped(signal.reason));
   if (place.kind === 'failed') return failed({ kind: 'workspace-failed', message: place.message });
+  if (place.setup != null) emit({ kind: 'fact', event: prepared(effect, place.setup) });
   const order = { effect, task, agent, mark, place, index };
   const spoken = await timed(span('agent'), () => speakWatched(site, order, emit, signal));
   const { outcome, exitCode } = spoken;
@@ -186,7 +188,12 @@ async function speakWatched(
 
 type Place =
   /** `root` is the workspace's top folder; null where the task runs in place. */
-  | { readonly kind: 'ready'; readonly dir: string; readonly root: string | null }
+  | {
+      readonly kind: 'ready';
+      readonly dir: string;
+      readonly root: string | null;
+      readonly setup?: Prepared | null;
+    }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' };
 
@@ -206,7 +213,11 @@ async function placeOf(site: Site, order: Order, signal: AbortSignal): Promise<P
   if (created.kind !== 'ready') return created;
   const isOutside = cwd === '..' || cwd.startsWith('../');
   const dir = isOutside ? resolve(site.ground.repository.dir, cwd) : join(created.dir, cwd);
-  return { kind: 'ready', dir, root: created.dir };
+  return { kind: 'ready', dir, root: created.dir, setup: created.setup };
+}
+
+function prepared({ task, attempt }: AttemptEffect, { how, ms }: Prepared): Event {
+  return { type: 'attempt.prepared', task, attempt, setup: how, ms };
 }
 
 function failed(failure: Failure | null): End {

@@ -2,44 +2,90 @@
  * bring: what a new workspace needs that git does not hold: untracked files and set-up commands.
  *
  *   B1. Brought files are never committed: what git would see as new is excluded first.
- *   B2. Set-up that finished is not run again in the same workspace; half a set-up is.
+ *   B2. Set-up that finished is not run again where it still holds (setup.ts); half a set-up is.
  *   B3. What is cleaned away between two uses spares only what set-up itself had made.
  */
 
-import { constants, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
+import { timed } from '../base/timing.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
-import { gitDirOf } from '../git/git-dir.ts';
-import { ignoredIn, untrackedMatching } from '../git/untracked.ts';
+import { untrackedMatching } from '../git/untracked.ts';
+import type { SetUp } from '../model/event.ts';
+import type { TaskId } from '../model/plan.ts';
 import { type CheckResult, check } from './check.ts';
 import type { Ground } from './ground.ts';
-import { SETUP_DONE } from './pool.ts';
+import { filesNaming, relocate } from './relocate.ts';
+import {
+  forgetSetup,
+  isThere,
+  noteSetup,
+  rememberSetup,
+  type Setup,
+  setupIn,
+  setupKey,
+} from './setup.ts';
 
 const SETUP_LIMIT_MS = 20 * 60_000;
 /** A file of patterns, in git's ignore syntax, in the repository's root. */
 const INCLUDE_FILE = '.worktreeinclude';
 
 export type Brought =
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly setup: Prepared | null }
   | { readonly kind: 'failed'; readonly message: string; readonly output: string }
   | { readonly kind: 'stopped' };
 
+/** How the results of set-up came to be there; nothing to tell where it was done before. */
+export interface Prepared {
+  readonly how: SetUp;
+  readonly ms: number;
+}
+
 export interface Placed {
   readonly dir: string;
-  readonly key: string;
+  /** The task that it is for; null for a publication. */
+  readonly of: TaskId | null;
+  /** Stands for the key files where the plan names none. */
+  readonly unkeyed: string;
+  /** Somebody goes on in it: a set-up that is done is done, whatever he has changed since. */
+  readonly goesOn: boolean;
   readonly mark: string;
   readonly suspension: Suspension | null;
 }
 
-/** Copies untracked files into a workspace and runs its set-up, unless that was done for `key`. */
+/** Copies untracked files into a workspace and runs its set-up, unless that is done. */
 export async function bring(ground: Ground, place: Placed, signal: AbortSignal): Promise<Brought> {
-  const { exclude = [] } = ground.plan.workspace;
+  const { exclude = [], setup } = ground.plan.workspace;
   if (exclude.length > 0) await addExcludes(ground.repository.commonDir, exclude, signal);
-  await copyUntracked(ground, place.dir, signal);
-  if (ground.plan.workspace.setup.length === 0) return { kind: 'ready' };
-  if ((await setupOf(place.dir))?.key === place.key) return { kind: 'ready' };
+  const brought = await copyUntracked(ground, place.dir, signal);
+  if (setup.length === 0) return { kind: 'ready', setup: null };
+  const done = await setupIn(place.dir);
+  if (done !== null && place.goesOn) return { kind: 'ready', setup: null };
+  const begin = performance.now();
+  const prepared = (how: Prepared['how']): Brought => {
+    return { kind: 'ready', setup: { how, ms: Math.round(performance.now() - begin) } };
+  };
+  const key = await setupKey(ground, place, signal);
+  if (done?.key === key && isThere(place.dir, done)) {
+    if (done.at === place.dir) return { kind: 'ready', setup: null };
+    if (await moveIn(place.dir, done, signal)) return prepared('kept');
+  }
+  const span = { kind: 'setup', of: place.of, name: 'setup' };
+  const broken = await timed(span, () => runSetup(ground, place, signal));
+  if (broken !== null) return broken;
+  await rememberSetup(ground, { dir: place.dir, key, brought }, signal);
+  return prepared('ran');
+}
+
+/** Runs the commands; an answer only where they did not all pass. */
+async function runSetup(
+  ground: Ground,
+  place: Placed,
+  signal: AbortSignal,
+): Promise<Exclude<Brought, { kind: 'ready' }> | null> {
+  await forgetSetup(place.dir);
   for (const command of ground.plan.workspace.setup) {
     const result: CheckResult = await check(
       { ...place, command, env: ground.env, timeoutMs: SETUP_LIMIT_MS },
@@ -51,34 +97,36 @@ export async function bring(ground: Ground, place: Placed, signal: AbortSignal):
       return { kind: 'failed', message, output: result.output };
     }
   }
-  const made = await ignoredIn(place.dir, signal);
-  const marker = join(await gitDirOf(place.dir), SETUP_DONE);
-  await writeFile(marker, JSON.stringify({ key: place.key, made } satisfies Setup));
-  return { kind: 'ready' };
+  return null;
 }
 
-/** What a finished set-up was for, and which ignored files and folders were there afterwards. */
-interface Setup {
-  readonly key: string;
-  readonly made: readonly string[];
-}
-
-async function setupOf(dir: string): Promise<Setup | null> {
-  const text = await readFile(join(await gitDirOf(dir), SETUP_DONE), 'utf8').catch(() => null);
-  return text === null ? null : (JSON.parse(text) as Setup);
+/** What set-up made in another folder is made to name this one; false where nobody can tell. */
+async function moveIn(dir: string, done: Setup, signal: AbortSignal): Promise<boolean> {
+  const from = done.at;
+  const files = await filesNaming(dir, { paths: done.made, name: from }, signal);
+  if (files === null) return false;
+  await forgetSetup(dir); // Half of it must not count.
+  await relocate(dir, { files, from, to: dir }, signal);
+  await noteSetup(dir, { ...done, at: dir });
+  return true;
 }
 
 /** Removes whatever no commit holds, ignored files too; what set-up made may stay. */
 export async function cleanWorkspace(dir: string, signal: AbortSignal): Promise<void> {
-  const made = (await setupOf(dir))?.made ?? [];
+  const made = (await setupIn(dir))?.made ?? [];
   const keep = made.flatMap((path) => ['-e', literalPattern(path)]);
   await git(dir, ['clean', '-q', '-ffdx', ...keep], signal, { limitMs: LONG_LIMIT_MS });
 }
 
-async function copyUntracked(ground: Ground, dir: string, signal: AbortSignal): Promise<void> {
+/** Answers with the files that came along. */
+async function copyUntracked(
+  ground: Ground,
+  dir: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const from = ground.repository.dir;
   const patterns = await includePatterns(ground);
-  if (patterns.length === 0) return;
+  if (patterns.length === 0) return [];
   const { files, unignored } = await untrackedMatching(from, patterns, signal);
   if (unignored.length > 0) {
     await addExcludes(ground.repository.commonDir, unignored.map(literalPattern), signal);
@@ -87,6 +135,7 @@ async function copyUntracked(ground: Ground, dir: string, signal: AbortSignal): 
     await mkdir(dirname(join(dir, file)), { recursive: true });
     await copyFile(join(from, file), join(dir, file), constants.COPYFILE_FICLONE);
   }
+  return files;
 }
 
 async function includePatterns(ground: Ground): Promise<readonly string[]> {

@@ -20,7 +20,7 @@ import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '.
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { bring, cleanWorkspace } from './bring.ts';
+import { bring, cleanWorkspace, type Prepared } from './bring.ts';
 import {
   branchOf,
   type Ground,
@@ -34,6 +34,7 @@ import {
 } from './ground.ts';
 import { inject, takeBack } from './inject.ts';
 import { keepAside, keepWork } from './keep.ts';
+import { forgetSpoiltSetup } from './setup.ts';
 
 export interface WorkspaceOrder {
   readonly task: TaskId;
@@ -44,7 +45,7 @@ export interface WorkspaceOrder {
 }
 
 export type Created =
-  | { readonly kind: 'ready'; readonly dir: string }
+  | { readonly kind: 'ready'; readonly dir: string; readonly setup: Prepared | null }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' };
 
@@ -58,9 +59,12 @@ export async function createWorkspace(
   try {
     await checkOut(ground, order, dir, signal);
     await inject(ground, { dir, mode: specOf(ground, order.task).mode }, signal);
-    const place = { dir, key: 'workspace', mark: order.mark, suspension: ground.suspension };
+    const goesOn = order.attempt > 1 && order.start.kind !== 'fresh';
+    const { suspension } = ground;
+    const { task: of, mark } = order;
+    const place = { dir, of, unkeyed: 'workspace', goesOn, mark, suspension };
     const brought = await bring(ground, place, signal);
-    if (brought.kind === 'ready') return { kind: 'ready', dir };
+    if (brought.kind === 'ready') return { ...brought, dir };
     if (brought.kind === 'stopped') return brought;
     return { kind: 'failed', message: `${brought.message}\n${brought.output}` };
   } catch (error) {
@@ -194,6 +198,7 @@ async function resetTo(
   const message = `Left by attempt ${attempt - 1} of ${task}`;
   await keepWork(dir, { ref, message, beyond: base }, signal);
   await keepAside(ground, task, dir, signal);
+  await forgetSpoiltSetup(ground, dir, signal);
   const limit = { limitMs: LONG_LIMIT_MS };
   await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal, limit);
   await cleanWorkspace(dir, signal);

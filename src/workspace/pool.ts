@@ -42,6 +42,7 @@ import {
   noteIdle,
   readIdle,
 } from './idle.ts';
+import { isCovered, SETUP_DONE, type Setup } from './setup.ts';
 import { wipe } from './wipe.ts';
 
 export interface PoolPlace {
@@ -58,6 +59,15 @@ export interface PoolPlace {
   /** Ignored files that the next task may find, in git's ignore syntax. */
   readonly keepFiles: readonly string[];
   readonly me: Claimant;
+}
+
+export interface ToPut {
+  /** Where HEAD is. */
+  readonly commit: Sha;
+  /** It holds nothing beyond that, not even ignored files. */
+  readonly pristine: boolean;
+  /** Its set-up, if the next task may use what that made. */
+  readonly setup?: Setup | null;
 }
 
 export interface ToTake {
@@ -99,7 +109,7 @@ export class Pool {
    */
   async put(
     dir: string,
-    { commit, pristine }: { readonly commit: Sha; readonly pristine: boolean },
+    { commit, pristine, setup }: ToPut,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { most, keepFiles, folder, me } = this.place;
@@ -110,7 +120,8 @@ export class Pool {
     await moveWorktree(dir, claimed);
     try {
       const keep = keepFiles.length === 0 ? [] : await ignoredMatching(claimed, keepFiles, signal);
-      const isWiped = await wipe({ dir: claimed, commit, pristine, keep, notes: [] }, signal);
+      const notes = setup != null && isCovered(setup.made, keep) ? [SETUP_DONE] : [];
+      const isWiped = await wipe({ dir: claimed, commit, pristine, keep, notes }, signal);
       const extra = await diskUse(claimed, keep, signal);
       if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
     } catch (error) {
@@ -310,6 +321,3 @@ function isLinked(path: string): boolean {
     return false;
   }
 }
-
-/** Marks, in a workspace's own git folder, that its set-up has been done, and for what. */
-export const SETUP_DONE = 'landfast-setup';

@@ -27,6 +27,8 @@ import {
 } from './ground.ts';
 import { takeBack } from './inject.ts';
 import { keepWork } from './keep.ts';
+import type { ToPut } from './pool.ts';
+import { lastingSetup } from './setup.ts';
 
 export type Removed =
   | { readonly kind: 'removed' }
@@ -55,7 +57,7 @@ export async function removeWorkspace(
     }
     const head = await headOf(dir, signal);
     const pristine = left === 'pristine';
-    if (head !== null && (await ground.pool.put(dir, { commit: head, pristine }, signal))) {
+    if (head !== null && (await shelve(ground, dir, { commit: head, pristine }, signal))) {
       return { kind: 'removed' };
     }
   }
@@ -80,10 +82,22 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
 }
 
 /** The workspace of a gate is as good as that of a task. */
-async function keepGate({ pool }: Ground, dir: string, signal: AbortSignal): Promise<boolean> {
-  if (!(await isWorkingTree(dir)) || !(await pool.isWorthKeeping(dir))) return false;
+async function keepGate(ground: Ground, dir: string, signal: AbortSignal): Promise<boolean> {
+  if (!(await isWorkingTree(dir)) || !(await ground.pool.isWorthKeeping(dir))) return false;
   const commit = await headOf(dir, signal);
-  return commit !== null && pool.put(dir, { commit, pristine: false }, signal);
+  return commit !== null && shelve(ground, dir, { commit, pristine: false }, signal);
+}
+
+/** Hands a workspace to the pool, with what its set-up made where that may stay. */
+async function shelve(
+  ground: Ground,
+  dir: string,
+  what: ToPut,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { keepFiles = [] } = ground.plan.workspace;
+  const setup = keepFiles.length === 0 ? null : await lastingSetup(ground, dir, signal);
+  return ground.pool.put(dir, { ...what, setup }, signal);
 }
 
 /** A branch with slashes makes folders around its workspace. */

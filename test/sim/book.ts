@@ -290,6 +290,9 @@ export class Book {
     switch (event.type) {
       case 'attempt.started':
         return this.#start(page, event);
+      case 'attempt.prepared':
+        rule(page.status === 'running', `${event.task} is prepared although it does not run`);
+        return;
       case 'attempt.session':
         page.session = event.session;
         return;

@@ -227,7 +227,7 @@ test('a merge that is laid out brings the newest content of a blank file with it
 
   const start = { kind: 'rework', session: null, commit } as const;
   const order: WorkspaceOrder = { task: 'a', attempt: 2, base, start, mark: 'm' };
-  expect(await createWorkspace(ground, order, repo.signal)).toEqual({ kind: 'ready', dir });
+  expect(await createWorkspace(ground, order, repo.signal)).toMatchObject({ kind: 'ready', dir });
 
   expect([read('.conf/RULES.md'), await status()]).toEqual(['', 'M  .conf/RULES.md\nUU same.txt']);
   await writeFiles(dir, { 'same.txt': 'of both\n' });

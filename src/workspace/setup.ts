@@ -1,0 +1,169 @@
+/**
+ * setup: what is remembered of a workspace's set-up, and how long it holds.
+ *
+ *   S1. Only a set-up that finished is remembered. Before one begins nothing is, so that half of
+ *       one never counts.
+ *   S2. The key is all that it depends on: commands, environment, tools (`land.fingerprint`) and
+ *       the key files as they lie in the workspace. Without key files it holds for one workspace.
+ *   S3. It outlives its task only where everything that it made stays, the key files are still what
+ *       they were, and it made nothing but ignored files: anything else was wiped away.
+ */
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { leftoversIn } from '../git/diff.ts';
+import { gitDirOf } from '../git/git-dir.ts';
+import { filesIn, ignoredIn } from '../git/untracked.ts';
+import { inScope, isLiteral } from '../model/scope.ts';
+import type { Ground } from './ground.ts';
+import { toolsOf } from './tools.ts';
+
+/** The file, in a workspace's own git folder, that says what set-up was done there. */
+export const SETUP_DONE = 'landfast-setup';
+
+/** A set-up that finished. */
+export interface Setup {
+  readonly key: string;
+  /** Ignored files, and folders of nothing else (with a slash at the end), that it made. */
+  readonly made: readonly string[];
+  /** The folder that the workspace was in: what it made may name it. */
+  readonly at: string;
+  /** Whether its key says which files it depends on. */
+  readonly keyed: boolean;
+  /** It changed or made files that a commit would take: they go when the workspace is reset. */
+  readonly loose: boolean;
+}
+
+/** Variables that tell of a log-in, not of what set-up will make. */
+const OF_A_SESSION = /^(?:SSH_AUTH_SOCK|TMPDIR|XDG_(?:RUNTIME_DIR|SESSION_.*|SEAT.*|VTNR))$/;
+
+/** What the set-up of a workspace depends on; `unkeyed` stands for the key files if there are none. */
+export async function setupKey(
+  ground: Ground,
+  { dir, unkeyed }: { readonly dir: string; readonly unkeyed: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const { setup, setupKey: names } = ground.plan.workspace;
+  const env = Object.entries(ground.env)
+    .filter(([name]) => !OF_A_SESSION.test(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const files = names.length === 0 ? unkeyed : await contentsOf(dir, names, signal);
+  const tools = await toolsOf(ground, signal);
+  return digest(JSON.stringify([setup, env, tools, process.platform, process.arch, files]));
+}
+
+/** The set-up that is done in a workspace; null where none is, or half of one. */
+export async function setupIn(dir: string): Promise<Setup | null> {
+  const text = await readFile(join(await gitDirOf(dir), SETUP_DONE), 'utf8').catch(() => null);
+  try {
+    return text === null ? null : (JSON.parse(text) as Setup);
+  } catch {
+    return null; // The machine went down while it was written.
+  }
+}
+
+/** Whether all that a set-up made is there. */
+export function isThere(dir: string, { made }: Setup): boolean {
+  return made.every((path) => existsSync(join(dir, path)));
+}
+
+/** From now on no set-up counts as done. */
+export async function forgetSetup(dir: string): Promise<void> {
+  await rm(join(await gitDirOf(dir), SETUP_DONE), { force: true });
+}
+
+/** Writes down that a set-up has finished; what was `brought` is not its work. */
+export async function rememberSetup(
+  ground: Ground,
+  done: { readonly dir: string; readonly key: string; readonly brought: readonly string[] },
+  signal: AbortSignal,
+): Promise<Setup> {
+  const { dir, key } = done;
+  const { setupKey: names, inject } = ground.plan.workspace;
+  const notMade = new Set([...done.brought, ...inject.map(({ to }) => `${to}/`)]);
+  const made = (await ignoredIn(dir, signal)).filter((path) => !notMade.has(path));
+  const loose = (await leftoversIn(dir, signal)) === 'work';
+  const setup = { key, made, at: dir, keyed: names.length > 0, loose };
+  await noteSetup(dir, setup);
+  return setup;
+}
+
+/** Writes down what is done in a workspace. */
+export async function noteSetup(dir: string, setup: Setup): Promise<void> {
+  await writeFile(join(await gitDirOf(dir), SETUP_DONE), JSON.stringify(setup));
+}
+
+/** The set-up of a workspace that somebody else may use now; null where he has to do his own. */
+export async function lastingSetup(
+  ground: Ground,
+  dir: string,
+  signal: AbortSignal,
+): Promise<Setup | null> {
+  const setup = await setupIn(dir);
+  if (setup === null || !setup.keyed || setup.made.length === 0) return null;
+  return isThere(dir, setup) && !(await isSpoilt(ground, dir, setup, signal)) ? setup : null;
+}
+
+/** Before a workspace is reset for another attempt: forgets a set-up that would not hold there. */
+export async function forgetSpoiltSetup(
+  ground: Ground,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const setup = await setupIn(dir);
+  if (setup !== null && (await isSpoilt(ground, dir, setup, signal))) await forgetSetup(dir);
+}
+
+/** Whoever changed a key file has changed what was made from it, too. */
+async function isSpoilt(
+  ground: Ground,
+  dir: string,
+  setup: Setup,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (setup.loose || !setup.keyed) return setup.loose;
+  return setup.key !== (await setupKey(ground, { dir, unkeyed: '' }, signal));
+}
+
+/** Whether every path is one of `kept`, or below one. */
+export function isCovered(paths: readonly string[], kept: readonly string[]): boolean {
+  const folders = kept.filter((path) => path.endsWith('/'));
+  const whole = new Set(kept);
+  return paths.every(
+    (path) => whole.has(path) || folders.some((folder) => path.startsWith(folder)),
+  );
+}
+
+/** The content of the files that these names cover, as one name. */
+async function contentsOf(
+  dir: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  const found: (readonly [string, string])[] = [];
+  const rest: string[] = [];
+  for (const name of names) {
+    const content = isLiteral(name) ? await contentOf(join(dir, name)) : 'many';
+    if (content === 'many') rest.push(name);
+    else found.push([name, content]);
+  }
+  const files = rest.length === 0 ? [] : await filesIn(dir, signal);
+  for (const file of files.filter((path) => inScope(path, rest))) {
+    found.push([file, await contentOf(join(dir, file))]);
+  }
+  return digest(JSON.stringify(found));
+}
+
+async function contentOf(path: string): Promise<string> {
+  try {
+    return digest(await readFile(path));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EISDIR' ? 'many' : 'none';
+  }
+}
+
+function digest(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
