@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -105,6 +105,20 @@ async function fenced({ rules, temp, port }: Site, text: string, how: How = {}):
   return { exit, lines, errors: errors.join('\n'), mark, ms: performance.now() - begun };
 }
 
+/** A Node that reads a lot of files on a thread of its own while it starts: its certificates. */
+async function busyNode(temp: TempDir): Promise<string> {
+  const names = Array.from({ length: 3_000 }, (_, index) => `certificates/${index}.pem`);
+  await temp.write(Object.fromEntries(names.map((name) => [name, 'none\n'])));
+  const set = [
+    ...['NODE_USE_ENV_PROXY=1', 'NODE_USE_SYSTEM_CA=1'],
+    ...[`SSL_CERT_DIR=${temp.path}/certificates`, `SSL_CERT_FILE=${temp.path}/${names[0]}`],
+  ];
+  const script = `#!/bin/sh\nexec env ${set.join(' ')} "${process.execPath}" "$@"\n`;
+  await temp.write({ node: script });
+  chmodSync(join(temp.path, 'node'), 0o755);
+  return join(temp.path, 'node');
+}
+
 /** Asks for `$2` as a program does that knows the variables, such as npm or an agent. */
 const FETCH = `"$1" -e 'fetch(process.argv[1]).then(async (r) => console.log(r.status,
   (await r.text()).trim()), (e) => console.log(e.cause.message))' "$2"`;
@@ -188,6 +202,15 @@ describe.skipIf(support.kind === 'missing')('a program with a list of hosts', ()
     await using here = await site();
     const all = await Promise.all([1, 2, 3].map(() => fenced(here, FETCH)));
     expect(all.map(({ lines }) => lines)).toEqual(Array(3).fill(['200 hello']));
+  });
+
+  test('keeps its way out whatever threads of Node open while the bridge begins', async () => {
+    await using here = await site();
+    const node = await busyNode(here.temp);
+    for (const _ of Array(10)) {
+      const { lines, errors } = await fenced(here, FETCH, { node });
+      expect({ lines, errors }).toEqual({ lines: ['200 hello'], errors: '' });
+    }
   });
 
   test('gets input, output and exit code as ever, and odd settings of Node do no harm', async () => {

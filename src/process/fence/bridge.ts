@@ -6,7 +6,10 @@
  *   R1. Loopback inside is the fence's own, so that the port is always free and nobody else's.
  *   R2. The program starts once the bridge listens, or not at all.
  *   R3. The bridge lives as long as the program, also while that says goodbye after SIGINT, and
- *       ends with it. It holds none of the program's pipes.
+ *       ends with it. Neither the program's input nor its output is open in it.
+ *   R4. The bridge keeps its standard descriptors as it got them. To close one and open it again is
+ *       not safe: a thread of Node's (one loads certificates) may take the number in between, and
+ *       once it lets go of it, a connection gets it and is taken for a standard stream.
  */
 
 /** Where the proxy's socket is seen inside; `/run` is the fence's own. */
@@ -17,7 +20,10 @@ const PORT = 61_128;
 
 const START_MS = 10_000;
 
-/** Its process id is its word that it listens; then it lets go of the pipe it said that on. */
+/** The descriptor for the bridge's word; AROUND waits until it is closed. */
+const WORD = 3;
+
+/** Its process id is its word that it listens, on a descriptor that it needs for nothing else. */
 const BRIDGE = `
 const fs = require('node:fs');
 const net = require('node:net');
@@ -33,20 +39,21 @@ const server = net.createServer({ allowHalfOpen: true }, (near) => {
 server.listen(Number(port), '127.0.0.1', () => {
   clearTimeout(late);
   server.on('error', () => {});
-  fs.writeSync(1, String(process.pid));
-  for (const fd of [1, 2]) {
-    fs.closeSync(fd);
-    fs.openSync('/dev/null', 'w');
-  }
+  fs.writeSync(${WORD}, String(process.pid));
+  fs.closeSync(${WORD});
 });`;
 
 const FAILED = 'landfast: the way to the hosts of fence.network could not be opened';
 
-/** The shell around the program: begins the bridge, waits for its word, and ends it. */
+/**
+ * The shell around the program: begins the bridge, waits for its word, and ends it. The bridge does
+ * not use itself as a proxy, which would have Node load all that it needs for that.
+ */
 const AROUND = `trap : INT
 node=$1 code=$2 socket=$3 port=$4
 shift 4
-bridge=$(NODE_OPTIONS= NODE_NO_WARNINGS=1 "$node" -e "$code" "$socket" "$port" 4>&- </dev/null &)
+bridge=$(exec ${WORD}>&1 >/dev/null </dev/null 4>&-
+  NODE_OPTIONS= NODE_NO_WARNINGS=1 NODE_USE_ENV_PROXY= "$node" -e "$code" "$socket" "$port" &)
 if [ -z "$bridge" ]; then echo '${FAILED}' >&2; exit 126; fi
 (exec "$@" 4>&-)
 ended=$?
