@@ -62,7 +62,16 @@ test('a publication is performed again with the head it was recorded with', () =
   run.add({ type: 'publish.started', head: sha(4) });
   expect(recover(run.state())).toEqual({
     facts: [],
-    effects: [{ kind: 'publish', head: sha(4), target: 'main', works: [sha(2)], rewritten: [] }],
+    effects: [
+      {
+        kind: 'publish',
+        base: sha(1),
+        head: sha(4),
+        target: 'main',
+        works: [sha(2)],
+        rewritten: [],
+      },
+    ],
   });
 });
 

@@ -1,46 +1,149 @@
 /**
- * Lets a checkout follow its branch to a newer commit, as `git merge --ff-only` does.
+ * Lets a checkout follow its branch to a newer commit, as `git merge --ff-only` does, but for a few
+ * things that one does not do:
  *
- *   O1. What the user has changed is never touched: git checks every file before it writes any.
- *   O2. Hooks run, but what they do afterwards does not change the answer.
+ *   O1. What the user has changed is never touched, ignored files included.
+ *   O2. Nobody can move the branch while files are written, and the hook that may refuse to move it
+ *       has been asked before. So files and branch are never left apart; with git's own command
+ *       they are when a hook refuses, or when two of them run at the same time.
+ *   O3. The post-merge hook runs as it would; what it does does not change the answer.
  */
 
-import { GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
+import { existsSync, lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { differences, filesBetween } from './diff.ts';
+import { git, LONG_LIMIT_MS, type Sha, splitNul, textOf } from './git.ts';
+import { gitDirOf, isMerging } from './git-dir.ts';
+import { moveHeld } from './held-ref.ts';
+import { runPostMerge } from './hooks.ts';
 import { isAncestor } from './refs.ts';
-import { headBranch } from './repository.ts';
+import { type Head, headBranch } from './repository.ts';
 
-/** Whether a checkout could follow. */
+/** Whether a checkout could follow. Where it could not, nothing was touched. */
 export type Followed =
   | { readonly kind: 'followed' }
-  /** Local changes or untracked files would be overwritten; nothing was touched. */
-  | { readonly kind: 'in-the-way'; readonly message: string }
-  /** The checkout has commits that the new one has not. */
+  | Obstacle
+  /** A hook does not let the branch move. */
+  | { readonly kind: 'refused'; readonly said: string }
+  /** The checkout has commits that the new one has not, or none at all. */
   | { readonly kind: 'diverged' };
+
+type Obstacle =
+  /** Changed, untracked or ignored files would be overwritten. */
+  | { readonly kind: 'in-the-way'; readonly files: readonly string[] }
+  /** git could not do it, for a reason of its own: a lock, a merge that is not concluded. */
+  | { readonly kind: 'failed'; readonly why: string };
 
 /** Moves what is checked out, branch and files, forward to a commit. */
 export async function fastForward(
-  checkoutDir: string,
+  checkout: { readonly dir: string; readonly commonDir: string },
   commit: Sha,
   signal: AbortSignal,
 ): Promise<Followed> {
-  const failure = await merge(checkoutDir, commit, signal);
-  if (failure === null) return { kind: 'followed' };
-  const head = await headBranch(checkoutDir, signal);
-  if (head.kind === 'unborn') return { kind: 'in-the-way', message: failure };
-  if (head.commit === commit) return { kind: 'followed' }; // It was a hook that failed.
-  if (!(await isAncestor(checkoutDir, head.commit, commit, signal))) return { kind: 'diverged' };
-  return { kind: 'in-the-way', message: failure };
+  const { dir, commonDir } = checkout;
+  const head = await headBranch(dir, signal);
+  if (head.kind === 'unborn') return { kind: 'diverged' };
+  if (head.commit === commit) return { kind: 'followed' };
+  if (!(await isAncestor(dir, head.commit, commit, signal))) return { kind: 'diverged' };
+  const ref = refOf(head);
+  const step = { from: head.commit, to: commit };
+  let obstacle: Followed | null = null;
+  const write = async () => {
+    const isThere = refOf(await headBranch(dir, signal)) === ref;
+    obstacle = isThere ? await writeFiles(dir, step, signal) : { kind: 'diverged' };
+    return obstacle === null;
+  };
+  const message = 'landfast: fast-forward';
+  const moved = await moveHeld(dir, { ref, ...step, message }, write, signal);
+  switch (moved.kind) {
+    case 'moved':
+      await runPostMerge(commonDir, dir, signal);
+      return { kind: 'followed' };
+    case 'kept':
+      return obstacle ?? { kind: 'diverged' };
+    case 'lost':
+      return { kind: 'diverged' };
+    default:
+      return moved;
+  }
 }
 
-/** What git said if it failed, or null. */
-async function merge(dir: string, commit: Sha, signal: AbortSignal): Promise<string | null> {
-  const args = ['merge', '--ff-only', '--no-autostash', '--quiet', commit];
+function refOf(head: Head): string {
+  return head.kind === 'detached' ? 'HEAD' : `refs/heads/${head.name}`;
+}
+
+interface Step {
+  readonly from: Sha;
+  readonly to: Sha;
+}
+
+/** Brings index and files from one commit to the next, or touches nothing and says why. */
+async function writeFiles(
+  dir: string,
+  { from, to }: Step,
+  signal: AbortSignal,
+): Promise<Obstacle | null> {
+  const unfinished = await unfinishedIn(dir);
+  if (unfinished !== null) return { kind: 'failed', why: unfinished };
+  // A file that was only touched is not a changed one.
+  await git(dir, ['update-index', '-q', '--refresh'], signal, { okCodes: [0, 1, 128] });
+  const hidden = await untrackedIn(dir, { from, to }, signal);
+  if (hidden.length > 0) return { kind: 'in-the-way', files: hidden };
+  const options = { okCodes: [0, 128], limitMs: LONG_LIMIT_MS };
+  const result = await git(dir, ['read-tree', '-m', '-u', from, to], signal, options);
+  if (result.code === 0) return null;
+  const files = IN_THE_WAY.test(result.stderr) ? await changedIn(dir, { from, to }, signal) : [];
+  return files.length > 0 ? { kind: 'in-the-way', files } : { kind: 'failed', why: textOf(result) };
+}
+
+const IN_THE_WAY = /not uptodate|would be overwritten|would lose untracked files/;
+
+/** What git itself would not merge in the middle of. */
+async function unfinishedIn(dir: string): Promise<string | null> {
+  if (await isMerging(dir)) return 'A merge waits to be concluded there.';
+  const isPicking = existsSync(join(await gitDirOf(dir), 'CHERRY_PICK_HEAD'));
+  return isPicking ? 'A cherry-pick waits to be concluded there.' : null;
+}
+
+/** Files that git does not hold, ignored ones too, where the step would put something. */
+async function untrackedIn(
+  dir: string,
+  { from, to }: Step,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const steps = await differences(dir, from, to, signal);
+  const added = [...steps].filter(([, how]) => how === 'added').map(([path]) => path);
+  const there = new Set(added.flatMap((path) => occupied(dir, path) ?? []));
+  if (there.size === 0) return [];
+  const paths = [...there].slice(0, MOST_PATHS).map((path) => `:(top,literal)${path}`);
+  const args = ['ls-files', '-z', '--others', '--', ...paths];
+  return splitNul((await git(dir, args, signal)).stdout);
+}
+
+/** More than these are not told anyway. */
+const MOST_PATHS = 200;
+
+/** The path, or the part of it that is a file where a folder has to be; null where it is free. */
+function occupied(dir: string, path: string): string | null {
   try {
-    const options = { okCodes: [0, 1, 2, 128], limitMs: LONG_LIMIT_MS };
-    const result = await git(dir, args, signal, options);
-    return result.code === 0 ? null : textOf(result);
+    lstatSync(join(dir, path));
+    return path;
   } catch (error) {
-    if (error instanceof GitTimeoutError) return error.message;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') return null;
+    return occupied(dir, dirname(path));
   }
+}
+
+/** Files that the user has changed, in the index or beside it, and that the step changes, too. */
+async function changedIn(
+  dir: string,
+  { from, to }: Step,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const changed = new Set<string>();
+  for (const where of [[], ['--cached']]) {
+    const args = ['diff-index', '-z', '--name-only', '--no-renames', ...where, from];
+    for (const path of splitNul((await git(dir, args, signal)).stdout)) changed.add(path);
+  }
+  return (await filesBetween(dir, from, to, signal)).filter((path) => changed.has(path));
 }

@@ -1,29 +1,48 @@
 /**
- * The post-checkout hook of a new worktree, as `git worktree add` would have run it.
+ * Hooks that git would have run, where we do what it does in another way.
  *
- * We add worktrees without a checkout (worktree.ts, W1) and thereby without this hook, but people
- * use it to prepare new worktrees. As with git, its failure changes nothing.
+ * We add worktrees without a checkout (worktree.ts, W1) and thereby without post-checkout, but
+ * people use it to prepare new worktrees; a checkout follows without a merge (follow.ts), but
+ * people use post-merge to install what is new. As with git, a failure changes nothing.
  */
 
 import { access, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 
-/** Runs the hook if there is one. */
+/** Runs the hook of a new worktree if there is one. */
 export async function runPostCheckout(
   commonDir: string,
   worktree: { readonly path: string; readonly commit: Sha },
   signal: AbortSignal,
 ): Promise<void> {
   const { path, commit } = worktree;
-  const hook = join(await hooksDirOf(commonDir, path, signal), 'post-checkout');
+  const none = '0'.repeat(commit.length); // Tells a hook that the worktree is new.
+  await runHook(commonDir, path, ['post-checkout', '--', none, commit, '1'], signal);
+}
+
+/** Runs the hook of a checkout that was brought forward, if there is one. */
+export async function runPostMerge(
+  commonDir: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await runHook(commonDir, path, ['post-merge', '--', '0'], signal); // It was no squash.
+}
+
+async function runHook(
+  commonDir: string,
+  path: string,
+  [name = '', ...words]: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const hook = join(await hooksDirOf(commonDir, path, signal), name);
   const exists = await access(hook).then(
     () => true,
     () => false,
   );
   if (!exists) return;
-  const none = '0'.repeat(commit.length); // Tells a hook that the worktree is new.
-  const args = ['hook', 'run', '--ignore-missing', 'post-checkout', '--', none, commit, '1'];
+  const args = ['hook', 'run', '--ignore-missing', name, ...words];
   try {
     await git(path, args, signal, { limitMs: LONG_LIMIT_MS });
   } catch (error) {

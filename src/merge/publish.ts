@@ -3,21 +3,32 @@
  *
  *   P1. The target only ever moves forward, by compare-and-swap, to a verified commit.
  *   P2. A checkout of the target follows only where git can do that without touching the user's
- *       changes; otherwise nothing moves at all, and the message says the one command to run.
+ *       changes; otherwise nothing moves at all, and the message says the one command to run
+ *       (blocked.ts).
  *   P3. If the target moved meanwhile, the combination is a new candidate and is verified again.
  */
 
 import { assert } from '../base/assert.ts';
 import { OperationalError } from '../base/errors.ts';
 import { fastForward } from '../git/follow.ts';
-import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import { GitError } from '../git/git.ts';
+import { objectionIn } from '../git/held-ref.ts';
+import { isAncestor, readRef, updateRef } from '../git/refs.ts';
 import { checkoutOf, rebasing } from '../git/worktree.ts';
 import { conflictLines } from '../model/conflict.ts';
 import type { PublishEffect } from '../model/effect.ts';
 import type { Event, Proof } from '../model/event.ts';
-import { keptRef, runBranch } from '../model/names.ts';
+import { runBranch } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Ground } from '../workspace/ground.ts';
+import {
+  type Blocked,
+  cannotFollow,
+  doesNotFit,
+  gone,
+  refusedByHook,
+  tryAgain,
+} from './blocked.ts';
 import { buildCandidate } from './candidate.ts';
 import { generatedScope, lostFrom, missingFrom } from './proof.ts';
 import { settlerFor } from './settle.ts';
@@ -28,7 +39,7 @@ const MOST_ROUNDS = 5;
 /** Hooks of the user's checkout may run. */
 const MOVE_LIMIT_MS = 10 * 60_000;
 
-type Answer = Event & { type: 'publish.finished' | 'publish.blocked' };
+type Answer = (Event & { type: 'publish.finished' }) | Blocked;
 
 /** Performs a publish effect: the last fact it reports is `publish.finished` or `publish.blocked`. */
 export async function publish(
@@ -39,13 +50,13 @@ export async function publish(
 ): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const answer = await tryPublish(ground, effect, report, signal).catch((error: unknown) => {
-      if (signal.aborted) return INTERRUPTED;
+      if (signal.aborted) return interrupted(ground);
       if (!(error instanceof OperationalError)) throw error;
-      return blocked(error.message, `git merge ${runBranch(ground.run)}`);
+      return tryAgain(ground, error.message);
     });
     if (answer !== null) return report(answer);
   }
-  report(blocked(`${effect.target} keeps moving.`, 'landfast resume'));
+  report(tryAgain(ground, `${effect.target} keeps moving.`));
 }
 
 /** One round; null when the target moved in the middle of it. */
@@ -58,9 +69,7 @@ async function tryPublish(
   const { commonDir } = ground.repository;
   const { head, target } = effect;
   const tip = await readRef(commonDir, `refs/heads/${target}`, signal);
-  if (tip === null) {
-    return blocked(`The branch ${target} does not exist any more.`, `git branch ${target} ${head}`);
-  }
+  if (tip === null) return gone(ground, effect, signal);
   if (await isAncestor(commonDir, head, tip, signal)) {
     const proved = await prove(ground, effect, tip, signal);
     return { ...finished(target, tip, 'none'), proved };
@@ -68,7 +77,7 @@ async function tryPublish(
   const to = await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
   const proved = await prove(ground, effect, to, signal);
-  if (signal.aborted) return INTERRUPTED;
+  if (signal.aborted) return interrupted(ground);
   const answer = await move(ground, { head, target, tip, to });
   return answer?.type === 'publish.finished' ? { ...answer, proved } : answer;
 }
@@ -100,29 +109,40 @@ async function move(
   const { commonDir } = ground.repository;
   const busy = await rebasing(commonDir, target, signal);
   if (busy !== null) {
-    return blocked(`${target} is being rebased in ${busy}; it was not touched.`, 'landfast resume');
+    return tryAgain(ground, `${target} is being rebased in ${busy}; it was not touched.`);
   }
   const checkout = await checkoutOf(commonDir, target, signal);
-  if (checkout === null) {
-    const swap = await updateRef(commonDir, `refs/heads/${target}`, { to, from: tip }, signal);
-    const hasMoved = swap.kind === 'moved' || swap.actual === to;
-    return hasMoved ? finished(target, to, 'none') : null;
+  if (checkout === null) return moveAlone(ground, { target, tip, to }, signal);
+  const followed = await fastForward({ dir: checkout, commonDir }, to, signal);
+  switch (followed.kind) {
+    case 'followed':
+      return finished(target, to, 'followed');
+    case 'diverged':
+      return null;
+    case 'refused':
+      return refusedByHook(ground, target, followed.said);
+    default:
+      return cannotFollow(ground, { target, checkout, head, to }, followed, signal);
   }
-  const followed = await fastForward(checkout, to, signal);
-  if (followed.kind === 'followed') return finished(target, to, 'followed');
-  if (followed.kind === 'diverged') return null;
-  const name = to === head ? runBranch(ground.run) : to.slice(0, 12);
-  if (to !== head) await setRef(commonDir, keptRef(ground.run, '_publish'), to, signal);
-  return blocked(
-    `Changes in the checkout of ${target} are in the way; nothing of it was touched. ${followed.message}`,
-    `Commit or stash them, then: ${gitIn(ground, checkout)} merge --ff-only ${name}`,
-  );
 }
 
-/** The command as it is typed in the user's own checkout, for another one. */
-function gitIn({ repository }: Ground, checkout: string): string {
-  if (checkout === repository.dir) return 'git';
-  return `git -C '${checkout.replaceAll("'", "'\\''")}'`;
+/** A target that is checked out nowhere has no files to look after. */
+async function moveAlone(
+  ground: Ground,
+  { target, tip, to }: { readonly target: string; readonly tip: Sha; readonly to: Sha },
+  signal: AbortSignal,
+): Promise<Answer | null> {
+  const { commonDir } = ground.repository;
+  const ref = `refs/heads/${target}`;
+  try {
+    const swap = await updateRef(commonDir, ref, { to, from: tip }, signal);
+    const hasMoved = swap.kind === 'moved' || swap.actual === to;
+    return hasMoved ? finished(target, to, 'none') : null;
+  } catch (error) {
+    const said = error instanceof GitError ? objectionIn(error.result.stderr) : null;
+    if (said === null) throw error;
+    return refusedByHook(ground, target, said);
+  }
 }
 
 /** What the target would move to: the head, or its verified combination with a moved target. */
@@ -144,14 +164,14 @@ async function combine(
   if (candidate.kind === 'conflict') {
     const lines = conflictLines(candidate).join('\n');
     const why = `${target} moved meanwhile and conflicts with what landed:\n${lines}`;
-    return blocked(why, `git merge ${branch}`);
+    return doesNotFit(ground, target, why, signal);
   }
-  if (candidate.kind === 'refused') return blocked(candidate.why, `git merge ${branch}`);
+  if (candidate.kind === 'refused') return tryAgain(ground, candidate.why);
   const verdict = await verify(ground, { task: null, ...candidate }, report, signal);
   if (verdict.kind === 'green') return candidate.commit;
-  if (verdict.kind === 'stopped') return INTERRUPTED;
+  if (verdict.kind === 'stopped') return interrupted(ground);
   const why = `${target} moved meanwhile and gate ${verdict.gate} is red on the combination.`;
-  return blocked(`${why}\n${verdict.output}`, `git merge ${branch}`);
+  return doesNotFit(ground, target, `${why}\n${verdict.output}`, signal);
 }
 
 type PublishFrom = Pick<PublishEffect, 'head' | 'target'> & { readonly tip: Sha };
@@ -164,8 +184,6 @@ function finished(
   return { type: 'publish.finished', target, commit, checkout };
 }
 
-function blocked(why: string, remedy: string): Answer {
-  return { type: 'publish.blocked', why, remedy };
+function interrupted(ground: Ground): Blocked {
+  return tryAgain(ground, 'It was interrupted.');
 }
-
-const INTERRUPTED = blocked('It was interrupted.', 'landfast resume');

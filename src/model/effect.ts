@@ -120,6 +120,8 @@ export interface ReleaseEffect {
 /** Bring what landed to the target branch. */
 export interface PublishEffect {
   readonly kind: 'publish';
+  /** Where the run began. */
+  readonly base: Sha;
   readonly head: Sha;
   readonly target: string;
   /** What must be in the target's history afterwards: the work of every task that was merged. */

@@ -10,7 +10,7 @@ import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import type { Wait } from '../model/wait.ts';
-import { brief } from './clean.ts';
+import { brief, clean } from './clean.ts';
 import type { Cell, Ink, Style } from './format.ts';
 import {
   columns,
@@ -249,7 +249,7 @@ function publishLines({ publish }: RunState, paint: Ink['paint']): string[] {
     case 'blocked':
       return [
         `${paint('warn', 'Publishing is blocked:')} ${brief(publish.why, 300)}`,
-        `    ${paint('accent', brief(publish.remedy, 300))}`,
+        `    ${paint('accent', clean(publish.remedy))}`,
       ];
   }
 }

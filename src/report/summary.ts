@@ -8,7 +8,7 @@
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf, isMet } from '../model/state.ts';
-import { brief } from './clean.ts';
+import { brief, clean } from './clean.ts';
 import type { Ink } from './format.ts';
 import { durationText, moneyText, nameList, PLAIN_INK, shortSha } from './format.ts';
 import {
@@ -140,7 +140,7 @@ function publishLines(state: RunState, { paint }: Ink): string[] {
   const target = brief(state.target ?? 'the target', 80);
   return [
     `${paint('warn', `Publishing to ${target} is blocked:`)} ${brief(publish.why, 300)}`,
-    `    ${paint('accent', brief(publish.remedy, 300))}`,
+    `    ${paint('accent', clean(publish.remedy))}`,
   ];
 }
 

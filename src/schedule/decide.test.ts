@@ -280,11 +280,11 @@ describe('the end', () => {
     const journal = landed();
     expect(facts(journal)).toEqual([]);
     journal.add({ type: 'workspace.removed', task: 'a' });
-    const head = sha(4);
+    const [base, head] = [sha(1), sha(4)];
     expect(decided(journal).decisions).toEqual([
       {
         record: { type: 'publish.started', head },
-        perform: { kind: 'publish', head, target: 'main', works: [sha(2)], rewritten: [] },
+        perform: { kind: 'publish', base, head, target: 'main', works: [sha(2)], rewritten: [] },
       },
     ]);
     expect(facts(journal.publish())).toEqual(['run.finished succeeded']);

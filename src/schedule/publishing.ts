@@ -48,7 +48,7 @@ function isUnpublished({ plan, head, base, publish }: RunState): boolean {
 
 /** The effect that publishes what has landed; also used to go on with it after a crash. */
 export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
-  const { landed: all, plan, tasks } = state;
+  const { landed: all, plan, tasks, base } = state;
   const later = all.findIndex(({ onto, commit }) => onto === head && commit !== head);
   const landed = all.slice(0, later < 0 ? all.length : later).flatMap((landing) => {
     const work = tasks.get(landing.task)?.work ?? null;
@@ -57,6 +57,7 @@ export function publishEffect(state: RunState, head: Sha, target: string): Publi
   const isMerged = plan.landing.strategy === 'merge';
   return {
     kind: 'publish',
+    base: base ?? head,
     head,
     target,
     works: isMerged ? landed.map(({ work }) => work) : [],

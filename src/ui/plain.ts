@@ -14,7 +14,7 @@ import type { Plan, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import type { Wait } from '../model/wait.ts';
-import { brief } from '../report/clean.ts';
+import { brief, clean } from '../report/clean.ts';
 import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
 import { deliveryText, doerOf, outcomeSentence, SHORT_OF } from '../report/outcome.ts';
 import { isNotable, waitText } from '../report/wait.ts';
@@ -67,7 +67,7 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
     case 'publish.finished':
       return publishedText(event);
     case 'publish.blocked':
-      return `blocked: ${brief(event.why, 200)} To do: ${brief(event.remedy, 200)}`;
+      return `blocked: ${brief(event.why, 200)} To do: ${clean(event.remedy)}`;
     case 'radar.conflict':
     case 'radar.cleared':
     case 'radar.semantic':

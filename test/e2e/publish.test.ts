@@ -20,30 +20,6 @@ test('a dirty checkout follows where its changes are not in the way', async () =
   expect(readFileSync(join(repo.dir, 'b.txt'), 'utf8')).toBe('mine\n');
 });
 
-test("the user's changes in the way: nothing is touched, and the one command to run works", async () => {
-  await using repo = await tempRepo({ files: { 'a.txt': 'old\n' } });
-  await repo.write({ 'a.txt': 'mine\n' });
-  const run = await runPlan(repo, PLAN);
-  expect(run).toMatchObject({ code: 1 });
-  const [blocked] = run.of('publish.blocked');
-  expect(blocked?.remedy).toContain(`git merge --ff-only landfast/${run.run}`);
-  expect(run.stderr).toContain(`git merge --ff-only landfast/${run.run}`);
-  expect(readFileSync(join(repo.dir, 'a.txt'), 'utf8')).toBe('mine\n');
-  await repo.git('stash');
-  await repo.git('merge', '--quiet', '--ff-only', `landfast/${run.run}`);
-  expect(readFileSync(join(repo.dir, 'a.txt'), 'utf8')).toBe('new\n');
-  expect(await landfast(['resume'], { cwd: repo.dir })).toMatchObject({ code: 0 });
-  expect(await repo.git('branch', '--format=%(refname:short)')).toBe('main');
-});
-
-test('an untracked file in the way is kept too', async () => {
-  await using repo = await tempRepo();
-  await repo.write({ 'a.txt': 'mine\n' });
-  const run = await runPlan(repo, PLAN);
-  expect(run).toMatchObject({ code: 1 });
-  expect(readFileSync(join(repo.dir, 'a.txt'), 'utf8')).toBe('mine\n');
-});
-
 test('a target that moved meanwhile: the combination is verified before it is published', async () => {
   await using repo = await tempRepo({ files: { 'a.txt': 'old\n' } });
   const gates = [{ name: 'not-both', run: 'test ! -e theirs || ! grep -q new a.txt' }];

@@ -1,6 +1,6 @@
 /** A user's checkout follows its branch, or is left exactly as it was. */
 
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fastForward } from '../../src/git/follow.ts';
@@ -11,17 +11,17 @@ const read = (repo: TempRepo, name: string) => readFile(join(repo.dir, name), 'u
 test('a clean checkout follows, branch and files', async () => {
   await using repo = await tempRepo();
   const to = await repo.commit('topic', { new: 'text\n' });
-  expect(await fastForward(repo.dir, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
   expect(await read(repo, 'new')).toBe('text\n');
   expect(await repo.git('rev-parse', 'main')).toBe(to);
-  expect(await fastForward(repo.dir, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
 });
 
 test('unrelated changes stay and do not hinder', async () => {
   await using repo = await tempRepo({ files: { mine: 'a\n', theirs: 'a\n' } });
   const to = await repo.commit('topic', { theirs: 'b\n' });
   await repo.write({ mine: 'edited\n', untracked: 'x' });
-  expect(await fastForward(repo.dir, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
   expect(await read(repo, 'mine')).toBe('edited\n');
   expect(await repo.git('status', '--porcelain')).toBe('M mine\n?? untracked');
 });
@@ -29,36 +29,42 @@ test('unrelated changes stay and do not hinder', async () => {
 test.each([
   ['a changed file', { same: 'edited\n' }, 'same'],
   ['an untracked file', { new: 'mine\n' }, 'new'],
+  ['an ignored file', { 'new.local': 'mine\n' }, 'new.local'],
 ])('%s in the way is not touched', async (_, edit, name) => {
-  await using repo = await tempRepo({ files: { same: 'a\n', other: 'a\n' } });
+  const ignore = { '.gitignore': '*.local\n' };
+  await using repo = await tempRepo({ files: { same: 'a\n', other: 'a\n', ...ignore } });
   await repo.git('config', 'merge.autoStash', 'true');
   const before = await repo.git('rev-parse', 'main');
-  const to = await repo.commit('topic', { same: 'b\n', other: 'b\n', new: 'b\n' });
+  const changes = { same: 'b\n', other: 'b\n', new: 'b\n', 'new.local': 'b\n' };
+  const to = await repo.commit('topic', changes);
   await repo.write(edit as Record<string, string>);
-  expect(await fastForward(repo.dir, to, repo.signal)).toEqual({
+  expect(await fastForward(repo, to, repo.signal)).toEqual({
     kind: 'in-the-way',
-    message: expect.stringContaining(name),
+    files: [name],
   });
   expect(await repo.git('rev-parse', 'main')).toBe(before);
   expect(await read(repo, name)).toBe(Object.values(edit)[0]);
   expect(await read(repo, 'other')).toBe('a\n');
 });
 
-test('a merge in progress is in the way', async () => {
+test('a merge in progress is told of', async () => {
   await using repo = await tempRepo();
   await repo.commit('side', { same: 'side\n' });
   await repo.commit('main', { same: 'main\n' });
   await repo.git('branch', 'topic');
   const to = await repo.commit('topic', { new: '' });
   await repo.git('merge', 'side').catch(() => {});
-  expect(await fastForward(repo.dir, to, repo.signal)).toMatchObject({ kind: 'in-the-way' });
+  expect(await fastForward(repo, to, repo.signal)).toMatchObject({
+    kind: 'failed',
+    why: 'A merge waits to be concluded there.',
+  });
 });
 
 test('a checkout with commits of its own has diverged', async () => {
   await using repo = await tempRepo();
   const to = await repo.commit('topic', { a: '' });
   const mine = await repo.commit('main', { b: '' });
-  expect(await fastForward(repo.dir, to, repo.signal)).toEqual({ kind: 'diverged' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'diverged' });
   expect(await repo.git('rev-parse', 'main')).toBe(mine);
 });
 
@@ -68,17 +74,77 @@ test('line ends that are converted are not in the way', async () => {
   await repo.git('clone', '--quiet', '--config', 'core.autocrlf=true', repo.dir, clone);
   const to = await repo.commit('main', { a: 'one\ntwo\n' });
   await runGit(clone, ['fetch', '--quiet']);
-  expect(await fastForward(clone, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(
+    await fastForward({ dir: clone, commonDir: join(clone, '.git') }, to, repo.signal),
+  ).toEqual({ kind: 'followed' });
   expect(await readFile(join(clone, 'a'), 'utf8')).toBe('one\r\ntwo\r\n');
 });
+
+/** Installs a hook with this script. */
+async function hook(repo: TempRepo, name: string, script: string): Promise<void> {
+  await mkdir(join(repo.commonDir, 'hooks'), { recursive: true });
+  await writeFile(join(repo.commonDir, 'hooks', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
 
 test('a failing post-merge hook does not change the answer', async () => {
   await using repo = await tempRepo();
   const to = await repo.commit('topic', { a: '' });
-  await mkdir(join(repo.commonDir, 'hooks'), { recursive: true });
-  const hook = join(repo.commonDir, 'hooks/post-merge');
-  await writeFile(hook, '#!/bin/sh\ntouch ran\nexit 1\n');
-  await chmod(hook, 0o755);
-  expect(await fastForward(repo.dir, to, repo.signal)).toEqual({ kind: 'followed' });
+  await hook(repo, 'post-merge', 'touch ran; exit 1');
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
   expect(await read(repo, 'ran')).toBe('');
+});
+
+test('a hook that refuses is quoted, and files and index are as they were', async () => {
+  await using repo = await tempRepo({ files: { mine: 'a\n', same: 'a\n' } });
+  const before = await repo.git('rev-parse', 'main');
+  const to = await repo.commit('topic', { same: 'b\n', new: 'b\n' });
+  await repo.write({ mine: 'edited\n', untracked: 'x' });
+  const script = 'grep -q " refs/heads/main$" || exit 0; echo "not now" >&2; test $1 != prepared';
+  await hook(repo, 'reference-transaction', script);
+  const answer = { kind: 'refused', said: 'not now' };
+  expect(await fastForward(repo, to, repo.signal)).toEqual(answer);
+  expect(await repo.git('status', '--porcelain')).toBe('M mine\n?? untracked');
+  expect(await repo.git('rev-parse', 'main')).toBe(before);
+});
+
+test('a file of the user where a folder would be, and the other way round, are in the way', async () => {
+  const ignore = { '.gitignore': '*.local\n/new\n' };
+  await using repo = await tempRepo({ files: { 'old/a': 'a\n', ...ignore } });
+  const to = await repo.commit('topic', { 'new/a': 'b\n', 'old/a': null, old: 'b\n' });
+  await repo.write({ new: 'mine\n', 'old/b.local': 'mine\n' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({
+    kind: 'in-the-way',
+    files: ['new', 'old/b.local'],
+  });
+  expect(await read(repo, 'old/b.local')).toBe('mine\n');
+  await rm(join(repo.dir, 'new'));
+  await rm(join(repo.dir, 'old/b.local'));
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await repo.git('status', '--porcelain')).toBe('');
+});
+
+test('a file that was only touched, and one that is staged as it will be, are not in the way', async () => {
+  await using repo = await tempRepo({ files: { touched: 'a\n', staged: 'a\n' } });
+  const to = await repo.commit('topic', { touched: 'b\n', staged: 'b\n', both: 'b\n' });
+  await repo.write({ touched: 'a\n', staged: 'b\n', both: 'b\n' });
+  await utimes(join(repo.dir, 'touched'), 1, 1);
+  await repo.git('add', 'staged', 'both');
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await repo.git('status', '--porcelain')).toBe('');
+});
+
+test('of many at the same time one is first, the others have diverged, and nothing is mixed up', async () => {
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, 'a\n']));
+  await using repo = await tempRepo({ files });
+  const names = ['one', 'two', 'three', 'four'];
+  const tips = await Promise.all(names.map((name) => repo.commit(name, { [name]: 'b\n' })));
+  const base = await repo.git('rev-parse', 'main');
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all(tips.map((to) => fastForward(repo, to, repo.signal)));
+    expect(answers.map(({ kind }) => kind).sort()).toEqual([
+      ...['diverged', 'diverged', 'diverged', 'followed'],
+    ]);
+    expect(await repo.git('status', '--porcelain')).toBe('');
+    await repo.git('reset', '--quiet', '--hard', base);
+  }
 });

@@ -11,7 +11,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Entry } from '../../src/model/event.ts';
 
-const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
+/** What users start. */
+export const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
 
 export interface Ended {
   readonly code: number | null;
