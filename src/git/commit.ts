@@ -144,7 +144,7 @@ async function hasSomething(dir: string, signal: AbortSignal): Promise<boolean> 
 const signing = new Map<string, boolean>();
 
 /** Asked once per directory: a run should not sign half of its commits. */
-async function signsCommits(dir: string, signal: AbortSignal): Promise<boolean> {
+export async function signsCommits(dir: string, signal: AbortSignal): Promise<boolean> {
   const known = signing.get(dir);
   if (known !== undefined) return known;
   const args = ['config', '--type=bool', '--get', 'commit.gpgSign'];

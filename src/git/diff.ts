@@ -8,7 +8,8 @@
  *   D3. Looking takes no lock and writes nothing.
  */
 
-import { access, lstat, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git, type Sha, splitNul } from './git.ts';
 import { gitDirOf, looseHead } from './git-dir.ts';
@@ -31,24 +32,13 @@ export async function changedFiles(
   base: Sha,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  return (await changesIn(dir, base, signal)).files;
-}
-
-/** The same, and whether ignored files are surely absent. */
-export async function changesIn(
-  dir: string,
-  base: Sha,
-  signal: AbortSignal,
-): Promise<{ readonly files: readonly string[]; readonly noIgnored: boolean }> {
   if ((await looseHead(dir)) === base) {
-    const lines = await statusOf(dir, 'all', signal, '--ignored=traditional');
-    const seen = lines.filter((line) => !line.startsWith('!!'));
+    const lines = await statusOf(dir, 'all', signal);
     // What was staged may have been changed back since: only a comparison with the base tells.
-    const isPlain = seen.every((line) => line.startsWith(' ') || line.startsWith('??'));
-    const noIgnored = seen.length === lines.length;
-    if (isPlain) return { files: [...new Set(seen.map(pathOf))], noIgnored };
+    const isPlain = lines.every((line) => line.startsWith(' ') || line.startsWith('??'));
+    if (isPlain) return [...new Set(lines.map(pathOf))];
   }
-  return { files: await comparedFiles(dir, base, signal), noIgnored: false };
+  return comparedFiles(dir, base, signal);
 }
 
 /** Every path in which two commits differ. */
@@ -149,14 +139,16 @@ export async function leftoversIn(
   dir: string,
   signal: AbortSignal,
 ): Promise<'pristine' | 'clean' | 'work'> {
-  const [lines, gitDir] = await Promise.all([
-    statusOf(dir, 'normal', signal, '--ignored'),
-    gitDirOf(dir),
-  ]);
+  const lines = await statusOf(dir, 'normal', signal, '--ignored');
   if (lines.some((line) => !line.startsWith('!!'))) return 'work';
-  const found = await Promise.all(IN_PROGRESS.map((name) => exists(join(gitDir, name))));
-  if (found.includes(true)) return 'work';
+  if (await isHalfDone(dir)) return 'work';
   return lines.length === 0 ? 'pristine' : 'clean';
+}
+
+/** Whether a merge, rebase, cherry-pick or revert waits to be concluded. */
+export async function isHalfDone(dir: string): Promise<boolean> {
+  const gitDir = await gitDirOf(dir);
+  return IN_PROGRESS.some((name) => existsSync(join(gitDir, name)));
 }
 
 /** Those of the files in which lines of an unresolved conflict are left. */
@@ -179,11 +171,4 @@ async function hasConflictMarkers(path: string): Promise<boolean> {
   const bytes = await readFile(path);
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return false;
   return CONFLICT_MARKER.test(bytes.toString('latin1'));
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -19,11 +19,12 @@ export interface IndexFile {
   readonly hasSubmodule: boolean;
 }
 
-const HEADER_BYTES = 12;
-const MODE_AT = 24;
+export const HEADER_BYTES = 12;
+/** Where the mode is in an entry. */
+export const MODE_AT = 24;
 const SIZE_AT = 36;
 /** Before the hash: times, device, inode, mode, owner, size. The hash follows, then the flags. */
-const STAT_BYTES = 40;
+export const STAT_BYTES = 40;
 const ASSUME_VALID = 0x8000;
 const EXTENDED = 0x4000;
 const STAGES = 0x3000;
@@ -39,34 +40,44 @@ export function readIndexFile(gitDir: string): IndexFile | null {
     return null;
   }
   if (index.length < HEADER_BYTES || index.toString('latin1', 0, 4) !== 'DIRC') return null;
-  const unknown = { form: 'unknown', bytes: 0, hasSubmodule: false } as const;
   const files = index.readUInt32BE(8);
-  if (index.readUInt32BE(4) > 3) return { ...unknown, files };
-  return scan(index, 20) ?? scan(index, 32) ?? { ...unknown, files };
+  const found = indexEntries(index, 20) ?? indexEntries(index, 32);
+  if (found === null) return { form: 'unknown', files, bytes: 0, hasSubmodule: false };
+  const { form, starts } = found;
+  const blocksOf = (at: number): number =>
+    Math.ceil(index.readUInt32BE(at + SIZE_AT) / BLOCK_BYTES);
+  return {
+    form,
+    files,
+    bytes: starts.reduce((sum, at) => sum + blocksOf(at) * BLOCK_BYTES, 0),
+    hasSubmodule: starts.some((at) => index.readUInt32BE(at + MODE_AT) === SUBMODULE),
+  };
 }
 
-/** Null where the entries do not fit to hashes of that length. */
-function scan(index: Buffer, hashBytes: number): IndexFile | null {
-  const files = index.readUInt32BE(8);
+/** Where the entries of an index begin, and where the last one ends. */
+export interface IndexEntries {
+  readonly form: IndexFile['form'];
+  readonly starts: readonly number[];
+  readonly end: number;
+}
+
+/** Finds the entries; null where they do not fit to hashes of that length, or are not read here. */
+export function indexEntries(index: Buffer, hashBytes: number): IndexEntries | null {
+  if (index.toString('latin1', 0, 4) !== 'DIRC' || index.readUInt32BE(4) > 3) return null;
+  const starts: number[] = [];
   let at = HEADER_BYTES;
   let isPlain = true;
-  let hasSubmodule = false;
-  let bytes = 0;
-  for (let left = files; left > 0; left -= 1) {
+  for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
+    starts.push(at);
     const flagsAt = at + STAT_BYTES + hashBytes;
     if (flagsAt + 2 > index.length) return null;
-    if ((index.readUInt16BE(flagsAt) & (ASSUME_VALID | EXTENDED | STAGES)) !== 0) isPlain = false;
-    hasSubmodule ||= index.readUInt32BE(at + MODE_AT) === SUBMODULE;
-    bytes += Math.ceil(index.readUInt32BE(at + SIZE_AT) / BLOCK_BYTES) * BLOCK_BYTES;
-    const end = index.indexOf(
-      0,
-      flagsAt + ((index.readUInt16BE(flagsAt) & EXTENDED) === 0 ? 2 : 4),
-    );
+    const flags = index.readUInt16BE(flagsAt);
+    if ((flags & (ASSUME_VALID | EXTENDED | STAGES)) !== 0) isPlain = false;
+    const end = index.indexOf(0, flagsAt + ((flags & EXTENDED) === 0 ? 2 : 4));
     if (end === -1) return null;
     at += Math.floor((end - at) / 8 + 1) * 8; // Names are padded with one to eight NULs.
   }
   if (at > index.length - hashBytes) return null;
   const isSplit = index.toString('latin1', at, at + 4) === 'link';
-  const form = isSplit ? 'unknown' : isPlain ? 'plain' : 'flagged';
-  return { form, files, bytes, hasSubmodule };
+  return { form: isSplit ? 'unknown' : isPlain ? 'plain' : 'flagged', starts, end: at };
 }

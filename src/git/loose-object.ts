@@ -17,7 +17,8 @@ import { git, type Sha } from './git.ts';
 export type ObjectType = 'commit' | 'tree';
 
 /** Settings under which git writes objects in another way than we do. */
-const ODD = '^(extensions\\.objectformat|core\\.sharedrepository|i18n\\.commitencoding)$';
+const ODD =
+  '^(extensions\\.objectformat|core\\.sharedrepository|i18n\\.commitencoding|commit\\.cleanup)$';
 
 const plain = new Map<string, Promise<boolean>>();
 

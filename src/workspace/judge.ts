@@ -9,10 +9,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll } from '../git/commit.ts';
-import { changedFiles, changesIn, conflictMarkersIn } from '../git/diff.ts';
+import { changedFiles, conflictMarkersIn } from '../git/diff.ts';
 import { headRefOf } from '../git/git-dir.ts';
-import { hooksIn } from '../git/hooks.ts';
 import { removeStaleLocks } from '../git/locks.ts';
+import { quickStage, type Staged } from '../git/quick-stage.ts';
 import { headOf, setRef } from '../git/refs.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage } from '../model/names.ts';
@@ -43,29 +43,56 @@ export type Judged =
 
 /** Judges the files, runs the task's checks, and commits. */
 export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
-  const { task, dir, base } = work;
+  const { task, dir } = work;
   await removeStaleLocks(dir, signal); // Everything that ran here has ended.
   await takeBack(dir, signal);
-  const { files, noIgnored } = await changesIn(dir, base, signal);
+  // A check may look at what is staged, so that nothing is before it has run.
+  const isLast = task.mode !== 'read' && task.checks.length === 0;
+  const first = isLast ? await look(ground, work, signal) : await lookOnly(work, signal);
+  const refusal = await refusalOf(work, first.files, signal);
+  if (refusal !== null) {
+    first.drop();
+    return refusal;
+  }
+  if (isLast) return commit(ground, work, first, signal);
+  const red = await runChecks(ground, work, signal);
+  if (red !== null) return bad(red);
+  const now = await look(ground, work, signal); // Checks may have changed something, too.
+  const late = await judgeFiles(work, now.files, signal);
+  if (late === null) return commit(ground, work, now, signal);
+  now.drop();
+  return bad(late);
+}
+
+/** What there is to judge; perhaps staged already, aside, to be committed or dropped. */
+interface Looked extends Pick<Staged, 'files' | 'drop'> {
+  readonly staged: Staged | null;
+}
+
+async function look(ground: Ground, work: Work, signal: AbortSignal): Promise<Looked> {
+  const { commonDir } = ground.repository;
+  const staged = await quickStage({ ...work, commonDir }, signal);
+  return staged === null ? lookOnly(work, signal) : { ...staged, staged };
+}
+
+async function lookOnly({ dir, base }: Work, signal: AbortSignal): Promise<Looked> {
+  return { files: await changedFiles(dir, base, signal), drop: () => undefined, staged: null };
+}
+
+/** The end of work that is not to be committed; null for work that may be. */
+async function refusalOf(
+  work: Work,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<Judged | null> {
+  const { task } = work;
   if (task.mode === 'read') return { kind: 'good', commit: null, files: [], outside: files };
   if (files.length === 0) {
     if (task.allowEmpty) return { kind: 'good', commit: null, files, outside: [] };
     return bad(NO_CHANGE);
   }
   const wrong = await judgeFiles(work, files, signal);
-  if (wrong !== null) return bad(wrong);
-  if (task.checks.length === 0) {
-    const judged = await commit(ground, work, files, signal);
-    // Without checks and hooks nothing has touched the files since they were looked at.
-    const isPristine = judged.kind === 'good' && noIgnored && !(await hasHooks(ground, signal));
-    if (isPristine) ground.pool.note(dir);
-    return judged;
-  }
-  const red = await runChecks(ground, work, signal);
-  if (red !== null) return bad(red);
-  const now = await changedFiles(dir, base, signal); // Checks may have changed something, too.
-  const late = await judgeFiles(work, now, signal);
-  return late === null ? commit(ground, work, now, signal) : bad(late);
+  return wrong === null ? null : bad(wrong);
 }
 
 /** What is wrong with the changed files; null where nothing is. */
@@ -100,10 +127,6 @@ function isRepository(dir: string, file: string): boolean {
   return !text.split('\n').some((line) => line.trim() === `path = ${file}`);
 }
 
-async function hasHooks({ repository }: Ground, signal: AbortSignal): Promise<boolean> {
-  return hooksIn(repository.commonDir, repository.dir, signal);
-}
-
 function outsideOf(task: TaskSpec, files: readonly string[]): readonly string[] {
   return task.writes.length === 0 ? [] : files.filter((file) => !inScope(file, task.writes));
 }
@@ -131,11 +154,14 @@ export async function runChecks(
 async function commit(
   ground: Ground,
   { task, dir, base }: Work,
-  files: readonly string[],
+  { files, staged }: Looked,
   signal: AbortSignal,
 ): Promise<Judged> {
   const message = commitMessage(ground.plan.conventions, ground.run, task);
-  const answer = await commitAll(dir, { message }, signal);
+  const quick = (await staged?.commit(message, signal)) ?? null;
+  // Without hooks nothing has touched the files since they were staged.
+  if (quick !== null) ground.pool.note(dir);
+  const answer = quick ?? (await commitAll(dir, { message }, signal));
   if (answer.kind === 'refused') {
     return bad({
       kind: 'commit-failed',

@@ -9,23 +9,23 @@
  *       work and removes the workspace instead.
  */
 
-import { existsSync, lstatSync, statSync } from 'node:fs';
-import { chmod, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { literalPattern } from '../git/exclude.ts';
-import { splitNul } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
+import { IndexTree } from '../git/index-tree.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { forgetMoves, isRestored, removeUntracked, restoreFiles, scrub } from '../git/scrub.ts';
 import type { Sha } from '../model/plan.ts';
-import { capture } from '../process/capture.ts';
+import { lookThrough, modesIn } from './odd.ts';
 
 export interface ToWipe {
   readonly dir: string;
   /** Where HEAD is. */
   readonly commit: Sha;
-  /** git has found nothing in it beyond the commit, not even ignored files, and nothing runs. */
+  /** Its tracked files are as the commit has them, no other would be committed, nothing runs. */
   readonly pristine: boolean;
   /** Paths that stay: ignored files and folders. */
   readonly keep: readonly string[];
@@ -37,7 +37,6 @@ export interface ToWipe {
 const MOST_ODD = 10_000;
 /** A folder that could not be entered may hold another one. */
 const MOST_ROUNDS = 8;
-const FIND_LIMIT_MS = 10 * 60_000;
 
 /** Wipes a workspace that holds nothing of value; false where that is not possible. */
 export async function wipe(what: ToWipe, signal: AbortSignal): Promise<boolean> {
@@ -61,66 +60,24 @@ function hasSubmodules(dir: string, gitDir: string): boolean {
   return readIndexFile(gitDir)?.hasSubmodule === true;
 }
 
-/** Removes what git would not see, or not as it should be; git writes the tracked ones again. */
+/**
+ * Removes what git would not see, or not as it should be; git writes the tracked ones again. Says
+ * `none` where there is nothing but the files of the commit, all as they should be.
+ */
 async function removeOdd(
   { dir, keep, pristine }: ToWipe,
   signal: AbortSignal,
-): Promise<'none' | 'removed' | 'too odd'> {
+): Promise<'none' | 'something' | 'too odd'> {
   const modes = modesIn(dir);
+  const index = pristine ? IndexTree.read(join(await gitDirOf(dir), 'index')) : null;
+  const belongs = (name: string): boolean => index?.has(name) === true;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const empty = pristine && round === 0; // Otherwise git removes them anyway.
-    const { paths, isComplete } = await findOdd({ dir, keep, empty, modes }, signal);
-    if (paths.length === 0 && isComplete) return round === 0 ? 'none' : 'removed';
-    if (paths.length === 0 || paths.length > MOST_ODD) return 'too odd';
-    for (const path of paths.map((each) => join(dir, each))) {
-      const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-      await (isFolder ? chmod(path, modes.folder) : rm(path, { force: true }));
+    const { odd, hasMore, isComplete } = await lookThrough({ dir, keep, belongs, modes }, signal);
+    if (odd.length === 0 && isComplete) return round === 0 && !hasMore ? 'none' : 'something';
+    if (odd.length === 0 || odd.length > MOST_ODD) return 'too odd';
+    for (const { path, isFolder } of odd) {
+      await (isFolder ? chmod(path, modes.folder) : unlink(path));
     }
   }
   return 'too odd';
-}
-
-interface Modes {
-  readonly file: number;
-  readonly program: number;
-  readonly folder: number;
-}
-
-/** What git would give new files and folders here. */
-function modesIn(dir: string): Modes {
-  const allowed = ~process.umask();
-  const inherited = statSync(dirname(dir)).mode & SET_GROUP;
-  return {
-    file: 0o666 & allowed,
-    program: 0o777 & allowed,
-    folder: (0o777 & allowed) | inherited,
-  };
-}
-
-const SET_GROUP = 0o2000;
-
-/** Files and folders that are not as in a new checkout; `isComplete` if all could be looked at. */
-async function findOdd(
-  look: Pick<ToWipe, 'dir' | 'keep'> & { readonly empty: boolean; readonly modes: Modes },
-  signal: AbortSignal,
-): Promise<{ readonly paths: readonly string[]; readonly isComplete: boolean }> {
-  const { dir, keep, empty, modes } = look;
-  const isNot = (mode: number): string[] => ['!', '-perm', mode.toString(8).padStart(4, '0')];
-  const prune = ['.git', ...keep].flatMap((path) => [
-    ...['-path', `./${path.replace(/\/$/, '').replace(/[\\*?[\]]/g, '\\$&')}`],
-    ...['-prune', '-o'],
-  ]);
-  const odd = [
-    ['-type', 'd', ...isNot(modes.folder)],
-    ['-type', 'f', ...isNot(modes.file), ...isNot(modes.program)],
-    ['-type', 'f', '-links', '+1'],
-    ['!', '-type', 'd', '!', '-type', 'f', '!', '-type', 'l'],
-    ...(empty ? [['-type', 'd', '-empty']] : []),
-  ].flatMap((test, index) => (index === 0 ? test : ['-o', ...test]));
-  const args = ['.', ...prune, '(', ...odd, ')', '-print0'];
-  const command = { file: 'find', args, cwd: dir, env: process.env, stdin: '' };
-  const { exit, stdout } = await capture({ ...command, limitMs: FIND_LIMIT_MS }, signal);
-  if (exit.kind === 'aborted' && signal.aborted) throw exit.reason;
-  const isComplete = exit.kind === 'exited' && exit.code === 0;
-  return { paths: splitNul(stdout), isComplete };
 }

@@ -1,0 +1,203 @@
+/**
+ * What a commit of an index would hold, read from the index file: no process is needed.
+ *
+ *   X1. Only an index whose every entry is an ordinary file of its own is read (index-file.ts, I1),
+ *       with names of objects of the usual length. Anything else is null: ask git.
+ *   X2. The tree is that of `git write-tree`, bit for bit. Folders whose tree git has noted in the
+ *       index are taken from there, so that the cost is that of the folders that changed.
+ *
+ *     header ─ entry … entry ─ extension `TREE`: the folders whose trees are known ─ …
+ */
+
+import { readFileSync } from 'node:fs';
+import { assert } from '../base/assert.ts';
+import type { Sha } from './git.ts';
+import { HEADER_BYTES, indexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
+import { FOLDER, type TreeEntry, writeTree } from './tree.ts';
+
+const SHA_BYTES = 20;
+const FLAGS_BYTES = 2;
+const SHA_AT = STAT_BYTES;
+const NAME_AT = STAT_BYTES + SHA_BYTES + FLAGS_BYTES;
+
+/** A folder of an index as git has noted it; without `tree` something in it has changed since. */
+interface Noted {
+  readonly tree: Sha | null;
+  readonly files: number;
+  readonly folders: ReadonlyMap<string, Noted>;
+}
+
+/** An index that was read. */
+export class IndexTree {
+  readonly #bytes: Buffer;
+  readonly #starts: readonly number[];
+  readonly #noted: Noted | null;
+
+  private constructor(bytes: Buffer, starts: readonly number[], end: number) {
+    this.#bytes = bytes;
+    this.#starts = starts;
+    this.#noted = notedIn(bytes, end);
+  }
+
+  /** Reads an index file; null where git has to be asked. */
+  static read(path: string): IndexTree | null {
+    let bytes: Buffer;
+    try {
+      bytes = readFileSync(path);
+    } catch {
+      return null;
+    }
+    const found = bytes.length < HEADER_BYTES ? null : indexEntries(bytes, SHA_BYTES);
+    if (found === null || found.form !== 'plain') return null;
+    return new IndexTree(bytes, found.starts, found.end);
+  }
+
+  /** The tree that the whole index is known to be; null where something has changed since. */
+  get known(): Sha | null {
+    return this.#noted?.tree ?? null;
+  }
+
+  /** Every path in which this index differs from an earlier one, sorted as an index is. */
+  changedSince(before: IndexTree): readonly string[] {
+    const changed: string[] = [];
+    let [at, old] = [0, 0];
+    while (at < this.#starts.length || old < before.#starts.length) {
+      const order = this.#compare(at, before, old);
+      if (order !== 0) changed.push(order < 0 ? this.#path(at) : before.#path(old));
+      else if (!this.#isSame(at, before, old)) changed.push(this.#path(at));
+      if (order <= 0) at += 1;
+      if (order >= 0) old += 1;
+    }
+    return changed;
+  }
+
+  /** Whether a file of that name, in bytes as latin1, is in it. */
+  has(name: string): boolean {
+    this.#names ??= new Set(this.#starts.map((start) => this.#name(start)));
+    return this.#names.has(name);
+  }
+  #names: ReadonlySet<string> | null = null;
+
+  /** Writes the trees that are not there yet, and gives the one of the whole. */
+  writeTree(commonDir: string): Sha {
+    const end = this.#starts.length;
+    const { tree, next } = this.#writeFolder(commonDir, { at: 0, skip: 0, noted: this.#noted });
+    assert(next === end, 'every entry of the index is in its tree');
+    return tree;
+  }
+
+  /** The tree of the folder whose name is the first `skip` bytes of the entry at `at`. */
+  #writeFolder(commonDir: string, folder: Folder): { readonly tree: Sha; readonly next: number } {
+    const { at: first, skip, noted } = folder;
+    if (noted !== null && noted.tree !== null) {
+      return { tree: noted.tree, next: first + noted.files };
+    }
+    const entries = new Map<string, TreeEntry>();
+    let at = first;
+    while (at < this.#starts.length && this.#sharesFolder(first, at, skip)) {
+      const start = this.#starts[at]!;
+      const name = this.#name(start).slice(skip);
+      const slash = name.indexOf('/');
+      if (slash === -1) {
+        entries.set(name, this.#entry(start));
+        at += 1;
+        continue;
+      }
+      const child = name.slice(0, slash);
+      const below = noted?.folders.get(child) ?? null;
+      const inner = { at, skip: skip + slash + 1, noted: below };
+      const written = this.#writeFolder(commonDir, inner);
+      entries.set(child, { mode: FOLDER, sha: written.tree });
+      at = written.next;
+    }
+    return { tree: writeTree(commonDir, entries), next: at };
+  }
+
+  #sharesFolder(first: number, at: number, skip: number): boolean {
+    if (skip === 0) return true;
+    const one = this.#starts[first]! + NAME_AT;
+    const other = this.#starts[at]! + NAME_AT;
+    const bytes = this.#bytes;
+    return bytes.compare(bytes, one, one + skip, other, other + skip) === 0;
+  }
+
+  #entry(start: number): TreeEntry {
+    const mode = this.#bytes.readUInt32BE(start + MODE_AT).toString(8);
+    return { mode, sha: this.#bytes.toString('hex', start + SHA_AT, start + SHA_AT + SHA_BYTES) };
+  }
+
+  #name(start: number): string {
+    return this.#bytes.toString('latin1', start + NAME_AT, this.#endOf(start));
+  }
+
+  #path(at: number): string {
+    const start = this.#starts[at]!;
+    return this.#bytes.toString('utf8', start + NAME_AT, this.#endOf(start));
+  }
+
+  #endOf(start: number): number {
+    return this.#bytes.indexOf(0, start + NAME_AT);
+  }
+
+  /** Below zero if the entry comes before the other one, by name; past the end is last. */
+  #compare(at: number, other: IndexTree, old: number): number {
+    if (at >= this.#starts.length) return 1;
+    if (old >= other.#starts.length) return -1;
+    const [one, two] = [this.#starts[at]!, other.#starts[old]!];
+    return this.#bytes.compare(
+      other.#bytes,
+      two + NAME_AT,
+      other.#endOf(two),
+      one + NAME_AT,
+      this.#endOf(one),
+    );
+  }
+
+  #isSame(at: number, other: IndexTree, old: number): boolean {
+    const [one, two] = [this.#starts[at]!, other.#starts[old]!];
+    if (this.#bytes.readUInt32BE(one + MODE_AT) !== other.#bytes.readUInt32BE(two + MODE_AT)) {
+      return false;
+    }
+    const [begin, end] = [SHA_AT, SHA_AT + SHA_BYTES];
+    return this.#bytes.compare(other.#bytes, two + begin, two + end, one + begin, one + end) === 0;
+  }
+}
+
+interface Folder {
+  readonly at: number;
+  readonly skip: number;
+  readonly noted: Noted | null;
+}
+
+/** The extension `TREE` among those after the entries; null where there is none. */
+function notedIn(bytes: Buffer, end: number): Noted | null {
+  for (let at = end; at + 8 <= bytes.length - SHA_BYTES; ) {
+    const length = bytes.readUInt32BE(at + 4);
+    if (bytes.toString('latin1', at, at + 4) === 'TREE') return parseNoted(bytes, at + 8).noted;
+    at += 8 + length;
+  }
+  return null;
+}
+
+/** `name NUL files SP folders LF tree`, then its folders; files is -1, without a tree, if unknown. */
+function parseNoted(
+  bytes: Buffer,
+  at: number,
+): { readonly name: string; readonly noted: Noted; readonly next: number } {
+  const nameEnd = bytes.indexOf(0, at);
+  const line = bytes.indexOf(0x0a, nameEnd);
+  const [files = 0, count = 0] = bytes
+    .toString('latin1', nameEnd + 1, line)
+    .split(' ')
+    .map(Number);
+  const isKnown = files >= 0;
+  const tree = isKnown ? bytes.toString('hex', line + 1, line + 1 + SHA_BYTES) : null;
+  let next = line + 1 + (isKnown ? SHA_BYTES : 0);
+  const folders = new Map<string, Noted>();
+  for (let left = count; left > 0; left -= 1) {
+    const folder = parseNoted(bytes, next);
+    folders.set(folder.name, folder.noted);
+    next = folder.next;
+  }
+  return { name: bytes.toString('latin1', at, nameEnd), noted: { tree, files, folders }, next };
+}

@@ -1,0 +1,127 @@
+/**
+ * quick-stage: all that a working tree holds, ready to be committed, by one process of git.
+ *
+ *   S1. Staging happens in an index beside the worktree's own (`landfast-stage`), which takes its
+ *       place only with the commit: work that is refused is left exactly as it was.
+ *   S2. It answers only where git would make the same commit: nothing is half done (a merge, a
+ *       rebase), the index began as the base's, no hook has a say, nothing is signed. Anything else
+ *       is null: ask git step by step (diff.ts, commit.ts).
+ *   S3. What git decides stays git's: which files are ignored, how their content is converted.
+ */
+
+import { copyFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Committed, signsCommits } from './commit.ts';
+import { isHalfDone } from './diff.ts';
+import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
+import { gitDirOf, headRefOf, looseHead } from './git-dir.ts';
+import { hooksIn } from './hooks.ts';
+import { IndexTree } from './index-tree.ts';
+import { writesPlainly } from './loose-object.ts';
+import { quickCommit } from './quick-commit.ts';
+import { treeOf, updateRef } from './refs.ts';
+
+/** Work that is staged aside. It is committed or dropped, and either ends it. */
+export interface Staged {
+  /** Every path in which it differs from the base. */
+  readonly files: readonly string[];
+  /** Commits it on the branch that HEAD is on; null where git has to do it. */
+  commit(message: string, signal: AbortSignal): Promise<Committed | null>;
+  drop(): void;
+}
+
+interface Place {
+  readonly commonDir: string;
+  readonly dir: string;
+  readonly base: Sha;
+}
+
+/** Stages everything in a worktree whose HEAD is at the base; null where that is for git to do. */
+export async function quickStage(place: Place, signal: AbortSignal): Promise<Staged | null> {
+  const { commonDir, dir, base } = place;
+  if ((await looseHead(dir)) !== base || (await isHalfDone(dir))) return null;
+  if (!(await isPlain(place, signal))) return null;
+  const gitDir = await gitDirOf(dir);
+  const own = join(gitDir, 'index');
+  const before = IndexTree.read(own);
+  if (before === null || before.known !== (await baseTree(commonDir, base, signal))) return null;
+  const aside = join(gitDir, 'landfast-stage');
+  const drop = (): void => rmSync(aside, { force: true });
+  try {
+    copyIndex(own, aside);
+    const env = { GIT_INDEX_FILE: aside };
+    await git(dir, ['add', '--all'], signal, { env, limitMs: LONG_LIMIT_MS });
+    const after = IndexTree.read(aside);
+    if (after !== null) return staged(place, { own, aside, before, after, drop });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error; // Step by step git will say what is wrong.
+  }
+  drop();
+  return null;
+}
+
+interface Indexes {
+  readonly own: string;
+  readonly aside: string;
+  readonly before: IndexTree;
+  readonly after: IndexTree;
+  readonly drop: () => void;
+}
+
+function staged({ commonDir, dir, base }: Place, indexes: Indexes): Staged {
+  const { own, aside, before, after, drop } = indexes;
+  return {
+    files: after.changedSince(before),
+    drop,
+    commit: async (message, signal) => {
+      const ref = await headRefOf(dir);
+      const said = cleanMessage(message);
+      const tree = after.writeTree(commonDir);
+      const commit =
+        ref === null || said === '' || tree === before.known
+          ? null
+          : await quickCommit(commonDir, { tree, parents: [base], message: said }, signal);
+      if (ref === null || commit === null) {
+        drop();
+        return null;
+      }
+      renameSync(aside, own); // Before the ref: an index that is ahead is merely staged work.
+      const moved = await updateRef(commonDir, ref, { to: commit, from: base }, signal);
+      return moved.kind === 'moved' ? { kind: 'committed', commit } : null;
+    },
+  };
+}
+
+async function isPlain({ commonDir, dir }: Place, signal: AbortSignal): Promise<boolean> {
+  if (!(await writesPlainly(commonDir, signal))) return false;
+  return !(await hooksIn(commonDir, dir, signal)) && !(await signsCommits(commonDir, signal));
+}
+
+/**
+ * Git looks closer at files that are not older than the index (they may have been changed within
+ * the same tick of the clock), so that the copy must not seem to be newer than it is.
+ */
+function copyIndex(from: string, to: string): void {
+  const { atimeMs, mtimeMs } = statSync(from);
+  copyFileSync(from, to);
+  utimesSync(to, atimeMs / 1000, (Math.floor(mtimeMs) - 1) / 1000);
+}
+
+const MOST_TREES = 100;
+const trees = new Map<Sha, Sha>();
+
+async function baseTree(commonDir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
+  const known = trees.get(commit);
+  if (known !== undefined) return known;
+  const tree = await treeOf(commonDir, commit, signal);
+  if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
+  trees.set(commit, tree);
+  return tree;
+}
+
+/** As `git commit` cleans a message that nobody edits: blanks at the ends, lines without a text. */
+export function cleanMessage(message: string): string {
+  const lines = message.split('\n').map((line) => line.replace(/[ \t\r]+$/, ''));
+  const text = lines.join('\n').replace(/^\n+/, '').replace(/\n+$/, '');
+  return text === '' ? '' : `${text.replace(/\n{3,}/g, '\n\n')}\n`;
+}
