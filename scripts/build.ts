@@ -6,6 +6,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { describeProgram } from '../src/cli/main.ts';
+import type { WrittenHelp } from '../src/cli/start.ts';
 
 const root = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -16,7 +18,7 @@ const made = join(root, 'dist.new');
 rmSync(made, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
-  entryPoints: { main: 'src/cli/main.ts' },
+  entryPoints: { main: 'src/cli/start.ts' },
   outdir: 'dist.new',
   bundle: true,
   splitting: true,
@@ -37,10 +39,25 @@ writeFileSync(
   join(made, 'THIRD_PARTY_LICENSES.txt'),
   licences(Object.keys(result.metafile.inputs)),
 );
+const help: WrittenHelp = { narrow: helpText(80), wide: helpText(10_000) };
+writeFileSync(join(made, 'help.json'), JSON.stringify(help));
 
 // Whoever runs the program meanwhile finds the old one or the new one, never half of one.
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 renameSync(made, join(root, 'dist'));
+
+/** What `landfast --help` prints in a terminal of that width. */
+function helpText(columns: number): string {
+  let text = '';
+  const write = (more: string): void => {
+    text += more;
+  };
+  const program = describeProgram((command) => async (...given) => {
+    await command(...given);
+  });
+  program.configureOutput({ writeOut: write, getOutHelpWidth: () => columns }).outputHelp();
+  return text;
+}
 
 /** The licence of every package that ended up in the bundle: their terms ask for that. */
 function licences(inputs: readonly string[]): string {

@@ -1,0 +1,48 @@
+/**
+ * Where the built program begins. What can be said at once is said without loading the rest, which
+ * would take longer than Node's own start.
+ *
+ *   S1. An answer at once is, letter by letter, what the whole program would have said.
+ */
+
+import { readFileSync } from 'node:fs';
+
+/** The help as the build wrote it down (scripts/build.ts). */
+export interface WrittenHelp {
+  /** For whatever is no terminal, and for one of 80 columns. */
+  readonly narrow: string;
+  /** For a terminal that is wide enough for its longest line. */
+  readonly wide: string;
+}
+
+const NARROW = 80;
+
+/** Runs the program as a process. */
+export async function start(): Promise<void> {
+  const args = process.argv.slice(2);
+  const { columns } = process.stdout;
+  const answer = answerAtOnce(args, process.stdout.isTTY ? columns : NARROW, readHelp);
+  if (answer === null) return (await import('./main.ts')).start();
+  process.stdout.on('error', () => process.exit(0)); // Whoever asked is gone: `| head`.
+  process.stdout.write(answer);
+}
+
+/** What is answered to a command line without looking at anything; null for most of them. */
+export function answerAtOnce(
+  args: readonly string[],
+  columns: number,
+  help: () => WrittenHelp,
+): string | null {
+  if (args.length !== 1) return null;
+  if (args[0] === '--version') return `${process.env.LANDFAST_VERSION}\n`;
+  if (args[0] !== '--help' && args[0] !== '-h') return null;
+  const { narrow, wide } = help();
+  if (columns === NARROW) return narrow;
+  const longest = Math.max(...wide.split('\n').map((line) => line.length));
+  return columns > longest ? wide : null;
+}
+
+function readHelp(): WrittenHelp {
+  const file = new URL('help.json', import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')) as WrittenHelp;
+}
