@@ -13,6 +13,7 @@ import {
   landfast,
   path,
   script,
+  status,
   warmLandfast,
 } from './contestants.ts';
 import { chain, criticalPath, diamonds, independent, type Work } from './jobs.ts';
@@ -65,6 +66,7 @@ export const CASES: readonly Case[] = [
   ordered('diamonds-200', 'Diamonds of 200 tasks', diamonds(200)),
   sleeping('sleep-100', { agents: 100, workers: 50, sleepS: 2, mostMs: 5_500 }),
   starting('help', 30),
+  looking('status-1000', 10),
 ];
 
 /** What `--guard` measures. */
@@ -181,6 +183,18 @@ function starting(name: string, rounds: number): Case {
     rounds,
     entrants: [entrant(bareNode, nothing), entrant(help, nothing)],
     targets: [{ what: 'wall', of: help.name, over: bareNode.name, most: 1.6 }],
+  };
+}
+
+function looking(name: string, rounds: number): Case {
+  const nothing = work(1, [], 1);
+  const [one, many] = [status(1), status(1_000)];
+  return {
+    name,
+    title: '`landfast status` after 1,000 runs beside 1 run',
+    rounds,
+    entrants: [entrant(one, nothing), entrant(many, nothing)],
+    targets: [{ what: 'wall', of: many.name, over: one.name, most: 1.6 }],
   };
 }
 

@@ -7,10 +7,12 @@
  *       says for each what that is.
  */
 
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, type Ground } from './ground.ts';
 import { type Job, planText } from './jobs.ts';
+import { writePastRuns } from './past-runs.ts';
 
 export interface Contestant {
   readonly name: string;
@@ -21,7 +23,17 @@ export interface Contestant {
 }
 
 const ROOT = join(import.meta.dirname, '..');
-const PROGRAM = [process.execPath, join(ROOT, 'bin', 'landfast.cjs')];
+
+/** Puts a copy of the built program on the ground: what is built meanwhile changes nothing. */
+export async function installProgram({ dir }: Ground): Promise<void> {
+  for (const part of ['package.json', 'bin', 'dist']) {
+    await cp(join(ROOT, part), join(dir, 'program', part), { recursive: true });
+  }
+}
+
+function programIn({ dir }: Ground): readonly string[] {
+  return [process.execPath, join(dir, 'program', 'bin', 'landfast.cjs')];
+}
 
 /** The plain script. */
 export const script: Contestant = {
@@ -52,11 +64,11 @@ export const path: Contestant = {
 export const landfast: Contestant = {
   name: 'landfast',
   isLandfast: true,
-  command: async (job) => {
+  command: async (job, ground) => {
     const plan = `${job.repository}.plan.yaml`;
     await writeFile(plan, planText(job));
     const flags = ['--no-dashboard', '--report', reportOf(job)];
-    return [...PROGRAM, 'run', plan, '-C', job.repository, ...flags];
+    return [...programIn(ground), 'run', plan, '-C', job.repository, ...flags];
   },
 };
 
@@ -65,18 +77,19 @@ export const warmLandfast: Contestant = {
   name: 'landfast, warm',
   isLandfast: true,
   command: async (job, ground, signal) => {
-    const [node = '', ...program] = PROGRAM;
-    const args = [...program, 'pool', 'warm', String(job.workers), '-C', job.repository];
-    await execute(node, args, { env: ground.env, signal });
+    await runProgram(ground, ['pool', 'warm', String(job.workers), '-C', job.repository], signal);
     return landfast.command(job, ground, signal);
   },
 };
 
-/** Removes the workspaces that wait in the pool. */
-export async function drainPool({ repository }: Job, ground: Ground, signal: AbortSignal) {
-  const [node = '', ...program] = PROGRAM;
-  const args = [...program, 'pool', 'drain', '-C', repository];
-  await execute(node, args, { env: ground.env, signal });
+/** Runs the program outside of the measured time. */
+export async function runProgram(
+  ground: Ground,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const [node = '', ...program] = programIn(ground);
+  await execute(node, [...program, ...args], { env: ground.env, signal });
 }
 
 /** Where landfast writes its report. */
@@ -95,5 +108,19 @@ export const bareNode: Contestant = {
 export const help: Contestant = {
   name: 'landfast --help',
   isLandfast: false,
-  command: async () => [...PROGRAM, '--help'],
+  command: async (_, ground) => [...programIn(ground), '--help'],
 };
+
+/** `landfast status` where so many runs have been. */
+export function status(runs: number): Contestant {
+  return {
+    name: `status, ${runs.toLocaleString('en')} ${runs === 1 ? 'run' : 'runs'}`,
+    isLandfast: false,
+    command: async ({ repository }, ground) => {
+      const past = join(ground.dir, `past-${runs}`);
+      if (!existsSync(past)) writePastRuns(past, runs);
+      await cp(past, join(repository, '.git', 'landfast'), { recursive: true });
+      return [...programIn(ground), 'status', '-C', repository];
+    },
+  };
+}

@@ -14,7 +14,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Contestant, drainPool, reportOf } from './contestants.ts';
+import { type Contestant, reportOf, runProgram } from './contestants.ts';
 import { type Ground, git } from './ground.ts';
 import { fileOf, type Job } from './jobs.ts';
 
@@ -47,7 +47,7 @@ export async function inspect(
   const range = `${job.start}..main`;
   const wasIdle = await idleInPool(job);
   const processes = processesOf(ground);
-  if (wasIdle > 0) await drainPool(job, ground, signal);
+  if (wasIdle > 0) await runProgram(ground, ['pool', 'drain', '-C', job.repository], signal);
   const found: Found = {
     merges: Number(await ask('rev-list', '--count', '--merges', '--first-parent', range)),
     added: linesOf(await ask('diff', '--name-status', '--no-renames', job.start, 'main')).sort(),

@@ -64,7 +64,7 @@ const OUTPUT_CHARS = 4_000;
 export async function timeCommand(order: Order, signal: AbortSignal): Promise<Times> {
   const began = performance.now();
   await runCommand(order, () => {}, signal);
-  const wallMs = performance.now() - began;
+  const wallMs = Math.round((performance.now() - began) * 10) / 10;
   return { wallMs, cpuMs: await countedCpu(order) };
 }
 
@@ -108,7 +108,7 @@ export function cpuOfChildren(times: string): number {
   const spans = [...(times.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
   if (spans.length !== 2) throw new CommandError(`sh says strange times: ${times}`);
   const seconds = spans.map(([, minutes, rest]) => Number(minutes) * 60 + Number(rest));
-  return seconds.reduce((sum, each) => sum + each, 0) * 1000;
+  return Math.round(seconds.reduce((sum, each) => sum + each, 0) * 10_000) / 10;
 }
 
 async function runCommand(

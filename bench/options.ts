@@ -17,6 +17,8 @@ export interface Options {
   readonly out: string;
   /** Only what is grossly slower than promised is a failure. */
   readonly guard: boolean;
+  /** Write what was measured to README.md and docs. */
+  readonly publish: boolean;
   /** Only say which cases there are. */
   readonly list: boolean;
 }
@@ -27,6 +29,7 @@ const OPTIONS = {
   out: { type: 'string' },
   dir: { type: 'string' },
   guard: { type: 'boolean', default: false },
+  publish: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
   tasks: { type: 'string' },
   files: { type: 'string', default: '50' },
@@ -38,13 +41,15 @@ export function readOptions(args: readonly string[]): Options | string {
   try {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
     const cases = chosen(values);
-    const { rounds, dir, guard, list } = values;
+    const { rounds, dir, guard, publish, list } = values;
+    if (publish && cases !== CASES) throw new Error('--publish wants all cases, measured together');
     return {
       cases,
       rounds: rounds === undefined ? null : count('--rounds', rounds),
       dir: resolve(dir ?? defaultPlace(tmpdir(), Math.max(...cases.map(bytesOf)))),
       out: resolve(values.out ?? join(import.meta.dirname, 'results', fileName())),
       guard,
+      publish,
       list,
     };
   } catch (error) {

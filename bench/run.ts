@@ -2,7 +2,7 @@
  * The benchmark: what `landfast run` costs beside a plain script that does the same git work.
  *
  *   node bench/run.ts [--case NAME[,NAME]] [--rounds N] [--out FILE] [--dir FOLDER] [--list]
- *                     [--guard] [--tasks N [--files N] [--workers N]]
+ *                     [--guard] [--publish] [--tasks N [--files N] [--workers N]]
  *
  *   B1. The entrants of a case take turns (script, landfast, script, …), so that a machine that is
  *       busy for a while is busy for all. What is printed are medians; the JSON file has every run.
@@ -20,9 +20,12 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { messageOf } from '../src/base/errors.ts';
 import { CASES, type Case, GUARD_CASES } from './cases.ts';
+import { installProgram } from './contestants.ts';
 import { fileSystemOf, type Ground, git, openGround, UNJOURNALED } from './ground.ts';
 import { guard } from './guard.ts';
 import { type Options, readOptions } from './options.ts';
+import { findOrchestra, withOrchestra } from './orchestra.ts';
+import { writePages } from './publish.ts';
 import { type CaseResult, checksOf, median, type Surroundings } from './results.ts';
 import { measureCase } from './rounds.ts';
 import { tableText } from './table.ts';
@@ -43,14 +46,23 @@ async function main(args: readonly string[]): Promise<number> {
   process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
   try {
     await using ground = await openGround(options.dir);
+    await installProgram(ground);
     const around = await surroundings(ground, interrupted.signal);
     tellWhere(around);
     if (options.guard) return await guard(ground, options, interrupted.signal);
-    return await bench(ground, { ...options, around }, interrupted.signal);
+    const cases = await withRivals(options.cases, interrupted.signal);
+    return await bench(ground, { ...options, cases, around }, interrupted.signal);
   } catch (error) {
     console.error(`bench: ${messageOf(error)}`);
     return 1;
   }
+}
+
+/** Other tools are measured where they are found. */
+async function withRivals(cases: readonly Case[], signal: AbortSignal): Promise<readonly Case[]> {
+  const { PO_SRC: source } = process.env;
+  if (source === undefined || source === '') return cases;
+  return withOrchestra(cases, await findOrchestra(source, signal));
 }
 
 function listText(cases: readonly Case[]): string {
@@ -82,7 +94,7 @@ function tellWhere({ fileSystem, cores, processor, load, node, git: version }: S
 
 async function bench(
   ground: Ground,
-  { cases, rounds, out, around }: Options & { readonly around: Surroundings },
+  { cases, rounds, out, publish, around }: Options & { readonly around: Surroundings },
   signal: AbortSignal,
 ): Promise<number> {
   const results: CaseResult[] = [];
@@ -96,6 +108,7 @@ async function bench(
     const text = JSON.stringify({ surroundings: around, cases: results }, null, 2);
     await writeFile(out, `${text}\n`);
   }
+  if (publish) await writePages({ surroundings: around, cases: results });
   const missed = results.flatMap(({ checks }) => checks).filter(({ kept }) => !kept);
   console.log(`Every run: ${out}\n${missed.length} of the targets missed.`);
   return missed.length === 0 ? 0 : 1;

@@ -25,7 +25,7 @@ export function tableText(
 export function checkText({ what, of, over, most, perTask, value, kept }: Check): string {
   const verdict = kept ? 'kept  ' : 'MISSED';
   const number = (raw: number): string => {
-    if (over !== null) return raw.toFixed(2);
+    if (over !== null) return ratio(raw);
     return what === 'memory' ? `${megabytes(raw)} MB` : `${seconds(raw)} s`;
   };
   const beside = over === null ? '' : ` over ${over}`;
@@ -33,11 +33,18 @@ export function checkText({ what, of, over, most, perTask, value, kept }: Check)
   return `  ${verdict} ${what} of ${of}${beside}${each}: ${number(value)}, at most ${number(most)}`;
 }
 
-function seconds(ms: number): string {
+/** With two decimals. */
+export function ratio(value: number): string {
+  return value.toFixed(2);
+}
+
+/** Without their unit. */
+export function seconds(ms: number): string {
   return (ms / 1000).toFixed(2);
 }
 
-function megabytes(kb: number): string {
+/** Without their unit. */
+export function megabytes(kb: number): string {
   return (kb / 1024).toFixed(0);
 }
 

@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -13,6 +13,7 @@ import { withSlack } from '../../bench/guard.ts';
 import { inspect } from '../../bench/inspect.ts';
 import { chain, criticalPath, diamonds, independent } from '../../bench/jobs.ts';
 import { cpuOfChildren, timeCommand, watchMemory } from '../../bench/measure.ts';
+import { findOrchestra } from '../../bench/orchestra.ts';
 import { type CaseResult, checksOf, median } from '../../bench/results.ts';
 import { tableText } from '../../bench/table.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -22,22 +23,62 @@ const TIMES = { wallMs: expect.any(Number), cpuMs: expect.any(Number) };
 const MEMORY = { mainKb: expect.any(Number), treeKb: expect.any(Number) };
 const execute = promisify(execFile);
 
-test('three tasks are done by all, compared and written down', async ({ signal }) => {
+test('three tasks are done by all, also by parallel-orchestra, and written down', async ({
+  signal,
+}) => {
   await using dir = await tempDir();
+  await dir.write({ 'bin/python3': ORCHESTRA, 'po/src/parallel_orchestra/__main__.py': '' });
+  await chmod(join(dir.path, 'bin', 'python3'), 0o755);
   const out = join(dir.path, 'results', 'three.json');
-  const sizes = ['--tasks', '3', '--files', '5', '--rounds', '1', '--workers', '2'];
+  const sizes = ['--tasks', '3', '--files', '5', '--rounds', '1'];
+  const PATH = `${join(dir.path, 'bin')}:${process.env.PATH}`;
+  const env = { ...process.env, PATH, PO_SRC: join(dir.path, 'po') };
 
   const args = [RUN, ...sizes, '--dir', dir.path, '--out', out];
-  const { stdout } = await execute(process.execPath, args, { signal });
+  const { stdout } = await execute(process.execPath, args, { env, signal });
 
   const number = ' +\\d+\\.\\d\\d';
   expect(stdout).toMatch(new RegExp(`^  landfast, warm${number}${number} +\\d+ +\\d+ +\\d+$`, 'm'));
   const { cases } = JSON.parse(await readFile(out, 'utf8')) as { cases: readonly CaseResult[] };
   const cost = { runs: [TIMES], memory: MEMORY, gitProcesses: expect.any(Number) };
-  const costs = { script: cost, landfast: cost, 'landfast, warm': cost };
-  const title = '5 files, 3 tasks, 2 at a time';
+  const costs = {
+    script: cost,
+    'parallel-orchestra': cost,
+    landfast: cost,
+    'landfast, warm': cost,
+  };
+  const title = '5 files, 3 tasks, 8 at a time';
   expect(cases).toEqual([{ name: 'custom', title, costs, checks: [] }]);
 }, 120_000);
+
+test('a PO_SRC that holds no parallel-orchestra is an error', async ({ signal }) => {
+  await using dir = await tempDir();
+  await expect(findOrchestra(dir.path, signal)).rejects.toThrow(
+    `PO_SRC: there is no parallel_orchestra in ${dir.path}`,
+  );
+});
+
+/** As far as the command line goes: worktrees and branches of its own, one merge after the other. */
+const ORCHESTRA = `#!/bin/bash
+set -eu
+[ "$1" = -c ] && { echo "$0"; exit; }
+[ "$1 $2 $3 $5 $6 $7 \${*:9}" = "-m parallel_orchestra run --max-workers 8 --claude-exe --no-dashboard" ]
+[ -d "$PYTHONPATH/parallel_orchestra" ]
+ids=$(sed -n 's/^  - id: //p' "$4")
+for id in $ids; do
+  tree=.po-worktrees/$id-00000000
+  git worktree add -q -b "parallel-orchestra/$id" "$tree" HEAD
+  mkdir "$tree/.claude" && : >"$tree/.claude/CLAUDE.md"
+  prompt=$(grep -A9 "id: $id$" "$4" | sed -n 's/^    prompt: "\\(.*\\)"$/\\1/p' | head -1)
+  (cd "$tree" && "$8" --dangerously-skip-permissions --agent bench -p "$prompt")
+  git -C "$tree" add -A && git -C "$tree" commit -qm "parallel-orchestra: task $id"
+  git worktree remove --force "$tree"
+done
+for id in $ids; do
+  git merge -q --no-ff -m "Merge parallel-orchestra task $id" "parallel-orchestra/$id"
+  git branch -qd "parallel-orchestra/$id"
+done
+`;
 
 test('what was promised and is not kept is an error, and named', () => {
   const cost = (wallMs: number, mainKb: number) => ({
@@ -146,7 +187,7 @@ test('processor time and memory of grandchildren count', async ({ signal }) => {
   const busy = `
     const start = process.cpuUsage();
     while (process.cpuUsage(start).user < 300_000) for (let i = 0; i < 1e6; i += 1);`;
-  const large = 'globalThis.kept = Buffer.alloc(200e6, 1); setTimeout(() => {}, 300);';
+  const large = 'globalThis.kept = Buffer.alloc(200e6, 1); setTimeout(() => {}, 2_500);';
   const below = (code: string) => ({
     command: ['sh', '-c', '"$1" -e "$2"; true', 'sh', process.execPath, code],
     env: { PATH: process.env.PATH ?? '' },
