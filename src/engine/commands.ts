@@ -143,6 +143,10 @@ export function stopsFor(
     const keys = [`attempt:${event.task}`, `merge:${event.task}`];
     return keys.map((key) => ({ key, reason: 'cancelled' }));
   }
+  if (event.type === 'candidate.dropped') {
+    return [{ key: `verify:${event.task}:${event.commit}`, reason: 'interrupted' }];
+  }
+  if (event.type === 'merge.withdrawn' && event.lingers === true) return [];
   // A candidate that has left the queue needs no verdict any more.
   if (
     event.type === 'merge.withdrawn' ||

@@ -14,6 +14,7 @@ import type { RunState } from '../model/state.ts';
 import { releaseEffect } from '../schedule/decide.ts';
 import { landEffect, unfinished } from '../schedule/landing.ts';
 import { publishEffect } from '../schedule/publishing.ts';
+import { landingWith } from '../schedule/withdrawing.ts';
 import { failedFor, respond } from './commands.ts';
 
 export interface Unfinished {
@@ -38,8 +39,8 @@ export function recover(state: RunState): Unfinished {
     }
   }
   // What lands already needs no verdict any more.
-  const landing = state.queue.findIndex(({ built }) => built?.commit === state.landing);
-  for (const candidate of state.queue.slice(landing + 1)) {
+  const landing = state.landing === null ? [] : landingWith(state, state.landing);
+  for (const candidate of state.queue.filter((each) => !landing.includes(each))) {
     const effect = unfinished(state, candidate);
     if (effect !== null) effects.push(effect);
   }

@@ -27,7 +27,7 @@ import { buildCandidate, type Candidate, type Merge, workTrailer } from './candi
 import { generatedScope, isResult } from './proof.ts';
 import { learnFrom } from './resolutions.ts';
 import { settlerFor } from './settle.ts';
-import { type Verdict, verify } from './verify.ts';
+import { isSpared, type Verdict, verify } from './verify.ts';
 
 const MOVE_LIMIT_MS = 60_000;
 
@@ -102,7 +102,11 @@ async function tryMerge(
   const { commit, tree, settled } = candidate;
   if (commit === onto) return nothingNew(effect);
   if (settled.length > 0) report({ type: 'merge.settled', task, files: settled });
-  if (!effect.lands) return { type: 'candidate.built', task, commit, tree };
+  if (!effect.lands) {
+    const toVerify = { task, commit, tree, since: onto };
+    const spared = effect.beside === true && (await isSpared(ground, toVerify, report, signal));
+    return { type: 'candidate.built', task, commit, tree, ...(spared ? { spared } : {}) };
+  }
   if (signal.aborted) return stoppedBy(signal);
   const span = { kind: 'land', of: task, name: 'land' };
   const landed = await timed(span, () => moveBranch(ground, { onto, commit }));

@@ -51,6 +51,20 @@ export async function verify(
   return { kind: 'green' };
 }
 
+/** Whether no gate has to be run on a candidate; why not is told only then. */
+export async function isSpared(
+  ground: Ground,
+  candidate: ToVerify,
+  report: (fact: Event) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const spared: Event[] = [];
+  const due = await dueGates(ground, candidate, (fact) => spared.push(fact), signal);
+  if (due.length > 0) return false;
+  for (const fact of spared) report(fact);
+  return true;
+}
+
 interface Due {
   readonly gate: GateSpec;
   readonly key: string;

@@ -77,6 +77,8 @@ export interface MergeEffect {
   /** Whose candidate `onto` is; null where it is the head. */
   readonly ahead: TaskId | null;
   readonly lands: boolean;
+  /** It passes the queue: where no gate is due it is green at once. */
+  readonly beside?: true;
   /** Tasks that landed after this work's base: named when the combination is red. */
   readonly landedSince: readonly TaskId[];
   /** Whether the work may hold a merge that somebody has resolved. */

@@ -192,14 +192,22 @@ export type LandingEvent =
       readonly attempt: number;
       readonly commit: Sha;
       readonly onto: Sha;
+      /** It passes these: it stands on the head itself, beside the queue. */
+      readonly passes?: readonly TaskId[];
+      /** It is independent, and takes its turn all the same: why. */
+      readonly stays?: string;
     }
   | {
       readonly type: 'candidate.built';
       readonly task: TaskId;
       readonly commit: Sha;
       readonly tree: Sha;
+      /** No gate is due: it is green as it is. */
+      readonly spared?: true;
     }
   | { readonly type: 'candidate.verifying'; readonly task: TaskId; readonly commit: Sha }
+  /** Nobody wants the verdict any more on a candidate whose gates went on after it had left. */
+  | { readonly type: 'candidate.dropped'; readonly task: TaskId; readonly commit: Sha }
   /** All gates have passed on its exact tree, or one has not. */
   | {
       readonly type: 'candidate.verified';
@@ -216,6 +224,8 @@ export type LandingEvent =
       readonly task: TaskId;
       readonly ahead: TaskId | null;
       readonly why: string;
+      /** Gates that are being run on it go on: the next candidate may have the same files. */
+      readonly lingers?: true;
     }
   /** The head is moved to the candidate of this task, with all before it. */
   | { readonly type: 'merge.landing'; readonly task: TaskId; readonly commit: Sha }

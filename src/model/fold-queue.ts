@@ -3,7 +3,7 @@
 import { unreachable } from '../base/assert.ts';
 import type { Event } from './event.ts';
 import type { Sha, TaskId } from './plan.ts';
-import type { Candidate, RunState, TaskState } from './state.ts';
+import type { Candidate, Lingering, RunState, TaskState } from './state.ts';
 
 /** What only the fold may write. */
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
@@ -34,11 +34,14 @@ export function applyToQueue(
       task.settled = event.files;
       return;
     case 'candidate.built':
-      return change(state, event, { built: { commit: event.commit, tree: event.tree } });
+      return built(state, event);
     case 'candidate.verifying':
       return change(state, event, { isRunning: true, since: at });
     case 'candidate.verified':
+      forget(state, event);
       return verified(state, event);
+    case 'candidate.dropped':
+      return forget(state, event);
     case 'merge.landing':
       state.landing = event.commit;
       return;
@@ -53,7 +56,8 @@ function queueOf(state: RunState): Draft<Candidate>[] {
   return state.queue as Draft<Candidate>[];
 }
 
-function newCandidate({ task, commit, onto }: Event & { type: 'merge.started' }): Candidate {
+function newCandidate(event: Event & { type: 'merge.started' }): Candidate {
+  const { task, commit, onto, passes } = event;
   return {
     task,
     work: commit,
@@ -63,7 +67,22 @@ function newCandidate({ task, commit, onto }: Event & { type: 'merge.started' })
     looks: 0,
     isRunning: false,
     failure: null,
+    ...(passes === undefined ? {} : { passes }),
   };
+}
+
+function built(state: RunState, event: Event & { type: 'candidate.built' }): void {
+  const { commit, tree, spared } = event;
+  const verdict = spared === true ? ({ verdict: 'green' } as const) : {};
+  change(state, event, { built: { commit, tree }, ...verdict });
+}
+
+/** The gates of a candidate that has left the queue have ended. */
+function forget(
+  state: Draft<RunState>,
+  { task, commit }: { readonly task: TaskId; readonly commit: Sha },
+): void {
+  state.lingering = state.lingering.filter((each) => each.task !== task || each.commit !== commit);
 }
 
 /** Nothing where the candidate has gone meanwhile: somebody was told too late. */
@@ -86,19 +105,37 @@ function verified(state: RunState, event: Event & { type: 'candidate.verified' }
 function withdraw(
   state: Draft<RunState>,
   task: Draft<TaskState>,
-  { ahead }: Event & { type: 'merge.withdrawn' },
+  { ahead, lingers }: Event & { type: 'merge.withdrawn' },
   at: number,
 ): void {
-  leave(state, task.spec.id);
+  const { id } = task.spec;
+  const candidate = state.queue.find((each) => each.task === id);
+  const going = lingers === true ? lingeringOf(state, id, candidate) : [];
+  leave(state, id);
+  state.lingering = [...state.lingering, ...going];
   if (task.status.kind !== 'merging') return;
   const { commit } = task.status;
-  task.status = { kind: 'committed', commit, at, ...(ahead === null ? {} : { avoids: ahead }) };
+  const avoids = ahead === null ? {} : { avoids: ahead };
+  const isOvertaken = candidate?.passes !== undefined && state.stopping === null;
+  const overtaken = isOvertaken ? ({ overtaken: true } as const) : {};
+  task.status = { kind: 'committed', commit, at, ...avoids, ...overtaken };
 }
 
-/** Takes a task's candidate out of the queue. */
+function lingeringOf(
+  { lingering }: RunState,
+  task: TaskId,
+  candidate: Candidate | undefined,
+): readonly Lingering[] {
+  const before = lingering.filter((each) => each.task === task);
+  const commit = candidate?.isRunning === true ? candidate.built?.commit : undefined;
+  return commit === undefined ? before : [...before, { task, commit }];
+}
+
+/** Takes a task's candidate out of the queue, and all that is still being found out about it. */
 export function leave(state: Draft<RunState>, task: TaskId): void {
   const at = state.queue.findIndex((candidate) => candidate.task === task);
   if (at >= 0) queueOf(state).splice(at, 1);
+  state.lingering = state.lingering.filter((each) => each.task !== task);
   const { landing } = state;
   const isThere = state.queue.some(({ built }) => built?.commit === landing);
   if (!isThere) state.landing = null;

@@ -43,6 +43,7 @@ test('a run begins with its plan, and nothing else', () => {
     landed: [],
     queue: [],
     landing: null,
+    lingering: [],
     radar: { collisions: [], clashes: [] },
     stopping: null,
     paused: null,

@@ -63,6 +63,7 @@ function begin({ seq, at, event }: Entry): RunState {
     landed: [],
     queue: [],
     landing: null,
+    lingering: [],
     radar: CLEAR,
     stopping: null,
     paused: null,
@@ -145,6 +146,7 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     case 'candidate.built':
     case 'candidate.verifying':
     case 'candidate.verified':
+    case 'candidate.dropped':
     case 'merge.landing':
     case 'merge.withdrawn':
       return applyToQueue(state, taskOf(state, event.task), event, at);
@@ -316,6 +318,7 @@ function statusBefore(task: TaskState, failure: Failure, fresh: boolean, at: num
 function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }): void {
   state.head = event.head ?? state.head;
   state.radar = CLEAR; // Whoever looks now begins anew.
+  state.lingering = []; // Their gates ended with the engine.
   const { budgetUsd, workers = state.plan.limits.workers } = event;
   const budget = budgetUsd === undefined ? {} : { budgetUsd };
   state.plan = { ...state.plan, limits: { ...state.plan.limits, ...budget, workers } };

@@ -84,6 +84,8 @@ export interface TaskSpec {
   /** Shell commands that must pass in the task's own workspace before its work is committed. */
   readonly checks: readonly string[];
   readonly group?: string;
+  /** Its work may pass what is before it in the landing queue, where both change other paths. */
+  readonly independent?: true;
   /** How many attempts may follow a failed one. */
   readonly retries: number;
   /** How they follow; absent means as the scheduler knows best. */

@@ -34,10 +34,12 @@ export interface RunState {
   readonly agents: ReadonlyMap<string, AgentState>;
   /** In the order of landing. */
   readonly landed: readonly Landing[];
-  /** Work on its way to the head, each built on the one before it. */
+  /** Work on its way to the head: the chain, and whoever passes it, in the order of coming. */
   readonly queue: readonly Candidate[];
   /** The candidate that the head is being moved to. */
   readonly landing: Sha | null;
+  /** Candidates that have left the queue while their gates run on. */
+  readonly lingering: readonly Lingering[];
   /** What is foreseen of work that has not landed. */
   readonly radar: Radar;
   readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
@@ -118,6 +120,8 @@ export type Status =
       readonly at: number;
       /** It conflicts with work of this task that is ahead of it and has not landed. */
       readonly avoids?: TaskId;
+      /** It was to pass the queue, and the queue was faster. */
+      readonly overtaken?: true;
     }
   | { readonly kind: 'merging'; readonly commit: Sha; readonly onto: Sha }
   | { readonly kind: 'landed'; readonly commit: Sha; readonly at: number }
@@ -175,6 +179,13 @@ export interface Candidate {
   readonly since?: number;
   /** Why it is red. */
   readonly failure: Failure | null;
+  /** It passes the work of these tasks: `onto` is the head, and nothing is built on it. */
+  readonly passes?: readonly TaskId[];
+}
+
+export interface Lingering {
+  readonly task: TaskId;
+  readonly commit: Sha;
 }
 
 export interface GateRun {
@@ -223,6 +234,16 @@ export type Publish =
       readonly why: string;
       readonly remedy: string;
     };
+
+/** The candidates that are built on each other, the first on the head. */
+export function chainOf({ queue }: Pick<RunState, 'queue'>): readonly Candidate[] {
+  return queue.filter(({ passes }) => passes === undefined);
+}
+
+/** The candidate beside the chain; null where nobody passes. */
+export function passerOf({ queue }: Pick<RunState, 'queue'>): Candidate | null {
+  return queue.find(({ passes }) => passes !== undefined) ?? null;
+}
 
 /** True when nothing more will happen to the task, unless the run is resumed. */
 export function isOver(task: TaskState): boolean {

@@ -109,7 +109,14 @@ class PlanMaker {
           ...{ name: `g${i}`, run: this.#text(), timeoutMs: this.#ms() },
           ...{ retries: r.between(0, 3), paths: ['src/**'], env: { A: 'b' }, quarantine: true },
         };
-        return this.#dropped(gate, ['retries', 'paths', 'env', 'quarantine']);
+        // What passes others needs gates that are about paths.
+        const scoped = tasks.some(({ independent }) => independent === true);
+        return this.#dropped(gate, [
+          'retries',
+          'env',
+          'quarantine',
+          ...(scoped ? [] : (['paths'] as const)),
+        ]);
       }),
       workspace: this.#workspace(),
       landing: this.#landing(strategy),
@@ -155,6 +162,7 @@ class PlanMaker {
       forbids: this.#some((i) => `lib/${i}`),
       checks: this.#some(() => this.#text()),
       group: r.pick(['db', 'ui']),
+      independent: true,
       retries: r.between(0, 5),
       retry: this.#retry(),
       estimateUsd: 0.25,
@@ -167,7 +175,10 @@ class PlanMaker {
       options: this.#options(),
       answer: r.pick(['free', 'status-line', 'status-word', 'completion']),
     };
-    const gone: Optional<TaskSpec>[] = needs.length === 0 ? ['forks'] : [];
+    const gone: Optional<TaskSpec>[] = [
+      ...(needs.length === 0 ? (['forks'] as const) : []),
+      ...(mode === 'write' ? [] : (['independent'] as const)),
+    ];
     const task = this.#dropped(full, [
       'title',
       'rules',
@@ -178,6 +189,7 @@ class PlanMaker {
       'wave',
       'forks',
       'group',
+      'independent',
       'retry',
       'estimateUsd',
       'cwd',

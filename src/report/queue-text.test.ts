@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
 import type { Failure } from '../model/failure.ts';
 import { queueStory } from './queue-story.ts';
-import { queueText } from './queue-text.ts';
+import { queueText, queueView } from './queue-text.ts';
 
 const sha = (letter: string): string => letter.repeat(40);
 const RED: Failure = {
@@ -79,4 +79,56 @@ test('the story says why a gate was not run, and why somebody was ejected', () =
       "d left the queue for now: Conflicts with the work of c in x.",
     ]
   `);
+});
+
+/** x has passed a, whose gates went on; y cannot. */
+function passing(): JournalBuilder {
+  const run = new JournalBuilder(['a', 'x', 'y'].map((id) => ({ id, work: sha(id) })));
+  for (const id of ['a', 'x', 'y']) run.adopt(id, sha(id));
+  const started = { type: 'merge.started', attempt: 0, onto: sha('0') } as const;
+  run.add({ ...started, task: 'a', commit: sha('a') });
+  run.add({ type: 'candidate.built', task: 'a', commit: sha('1'), tree: sha('1') });
+  run.add({ type: 'candidate.verifying', task: 'a', commit: sha('1') });
+  run.add({ ...started, task: 'x', commit: sha('e'), passes: ['a'] });
+  return run.add({ type: 'candidate.built', task: 'x', commit: sha('2'), tree: sha('2') });
+}
+
+test('whoever passes is told apart from the chain', () => {
+  expect(queueText(passing().state(), { run: 'r1', now: START + 9_000 })).toContain(
+    [
+      'On their way, each built on the one above it:',
+      '  a  verifying for 3.0 s',
+      '',
+      'Passing them, built on the head:',
+      '  x  built, past a',
+    ].join('\n'),
+  );
+  expect(queueView(passing().state())).toMatchObject({
+    chain: [{ task: 'a', onto: null, state: 'verifying' }],
+    passing: { task: 'x', passes: ['a'], state: 'built' },
+  });
+});
+
+test('the story says who passed whom, whose gates went on, and why somebody stayed', () => {
+  const run = passing();
+  run.add({ type: 'candidate.verified', task: 'x', commit: sha('2'), failure: null });
+  run.add({ type: 'merge.landed', task: 'x', onto: sha('0'), commit: sha('2') });
+  const why = 'The work of x has passed it.';
+  run.add({ type: 'merge.withdrawn', task: 'a', ahead: null, why, lingers: true });
+  run.add({ type: 'merge.started', task: 'a', attempt: 0, commit: sha('a'), onto: sha('2') });
+  run.add({ type: 'candidate.built', task: 'a', commit: sha('3'), tree: sha('3') });
+  run.add({ type: 'candidate.verified', task: 'a', commit: sha('1'), failure: null });
+  run.add({ type: 'candidate.verified', task: 'a', commit: sha('3'), failure: null });
+  const stays = 'it changes f, and so does a';
+  const start = { type: 'merge.started', task: 'y', attempt: 0 } as const;
+  run.add({ ...start, commit: sha('f'), onto: sha('3'), stays });
+  expect(queueStory(run.entries)).toEqual([
+    'x passes a: it is independent, and they change other paths.',
+    'x was green, on the head.',
+    'x landed as 2222222.',
+    'a left the queue for now: The work of x has passed it. Its gates go on: what they tell is remembered.',
+    'a was green, as it was before it left the queue.',
+    'a was green, on the head.',
+    'y is independent, but takes its turn: it changes f, and so does a.',
+  ]);
 });

@@ -5,9 +5,9 @@
  */
 
 import type { Sha, TaskId } from '../model/plan.ts';
-import type { Candidate, RunState } from '../model/state.ts';
+import { type Candidate, chainOf, passerOf, type RunState } from '../model/state.ts';
 import { brief } from './clean.ts';
-import { durationText, isoTime, shortSha } from './format.ts';
+import { durationText, isoTime, nameList, shortSha } from './format.ts';
 
 export interface QueueInfo {
   readonly run: string;
@@ -17,18 +17,17 @@ export interface QueueInfo {
 /** What is known of the queue. */
 export function queueView(state: RunState) {
   const tasks = [...state.tasks.values()];
+  const passer = passerOf(state);
   return {
     head: state.head,
     target: state.target,
     verify: state.plan.gates.length === 0 ? 'off' : state.plan.landing.verify,
     slots: state.plan.limits.gates,
-    chain: state.queue.map((candidate, at) => ({
-      task: candidate.task,
-      onto: state.queue[at - 1]?.task ?? null,
-      state: conditionOf(candidate, state.landing),
-      since: candidate.isRunning ? isoTime(candidate.since ?? null) : null,
-      looks: candidate.looks,
+    chain: chainOf(state).map((candidate, at, chain) => ({
+      ...candidateView(state, candidate),
+      onto: chain[at - 1]?.task ?? null,
     })),
+    passing: passer && { ...candidateView(state, passer), passes: passer.passes },
     waiting: tasks.flatMap(({ spec, status }) =>
       status.kind === 'committed' ? [{ task: spec.id, behind: status.avoids ?? null }] : [],
     ),
@@ -39,6 +38,12 @@ export function queueView(state: RunState) {
       })),
     ),
   };
+}
+
+function candidateView({ landing }: RunState, candidate: Candidate) {
+  const { task, isRunning, since = null, looks } = candidate;
+  const verifying = isRunning ? isoTime(since) : null;
+  return { task, state: conditionOf(candidate, landing), since: verifying, looks };
 }
 
 type Condition = 'being built' | 'landing' | 'verifying' | 'green' | 'red' | 'built';
@@ -58,7 +63,11 @@ export function queueText(state: RunState, info: QueueInfo): string {
   const how = view.verify === 'off' ? 'nothing is verified' : `verify ${view.verify}`;
   const lines = [
     `${brief(state.plan.name, 60)}  ${brief(info.run, 60)}  ${how}, ${view.slots} at a time${head}`,
-    ...section('On their way, each built on the one above it:', chainLines(state, info.now)),
+    ...section(
+      'On their way, each built on the one above it:',
+      chainOf(state).map((candidate) => candidateRow(state, candidate, info.now)),
+    ),
+    ...section('Passing them, built on the head:', passerRows(state, info.now)),
     ...section(
       'Waiting:',
       view.waiting.map(({ task, behind }) => [task, behindText(behind)]),
@@ -76,14 +85,19 @@ export function queueText(state: RunState, info: QueueInfo): string {
   return `${[...lines, ...(isEmpty ? ['', 'Nothing has queued up yet.'] : [])].join('\n')}\n`;
 }
 
-function chainLines({ queue, landing }: RunState, now: number): readonly Row[] {
-  return queue.map((candidate) => {
-    const condition = conditionOf(candidate, landing);
-    const { since = now } = candidate;
-    const time = condition === 'verifying' ? ` for ${durationText(Math.max(0, now - since))}` : '';
-    const again = condition === 'verifying' && candidate.looks > 0 ? ', a second look' : '';
-    return [candidate.task, `${condition}${time}${again}`];
-  });
+function candidateRow({ landing }: RunState, candidate: Candidate, now: number): Row {
+  const condition = conditionOf(candidate, landing);
+  const { since = now } = candidate;
+  const time = condition === 'verifying' ? ` for ${durationText(Math.max(0, now - since))}` : '';
+  const again = condition === 'verifying' && candidate.looks > 0 ? ', a second look' : '';
+  return [candidate.task, `${condition}${time}${again}`];
+}
+
+function passerRows(state: RunState, now: number): readonly Row[] {
+  const passer = passerOf(state);
+  if (passer === null) return [];
+  const [task, text] = candidateRow(state, passer, now);
+  return [[task, `${text}, past ${nameList(passer.passes ?? [], 8)}`]];
 }
 
 function behindText(behind: TaskId | null): string {

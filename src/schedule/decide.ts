@@ -60,8 +60,10 @@ export function decide(
   const adopted = adopt(state);
   if (adopted.length > 0) return { decisions: adopted, wakeAt: null };
   const queued = (task: TaskState): boolean => isQueued(state, task, agents);
-  const landing = [...land(state, queued), ...publishEarly(state)];
-  const settled = [...settle(state, agents), ...release(state), ...landing];
+  const over = settle(state, agents);
+  // What is over now may have been the last: then it is no early publication.
+  const landing = [...land(state, queued), ...(over.length === 0 ? publishEarly(state) : [])];
+  const settled = [...over, ...release(state), ...landing];
   const seen = look(state, now, agents, scarcityOn(state, machine, now, agents));
   const begun = seen.starts.map((starting) => attemptDecision(state, starting));
   const decisions: Decision[] = [...settled, ...roomTurn(state, seen), ...begun];

@@ -9,7 +9,7 @@
  */
 
 import type { TaskId } from '../model/plan.ts';
-import { isOver, type RunState, type TaskState } from '../model/state.ts';
+import { chainOf, isOver, type RunState, type TaskState } from '../model/state.ts';
 
 /** Finished work in the order in which it should land; `urgent` is the most urgent first. */
 export function inLandingOrder(
@@ -60,7 +60,7 @@ function besidePartners(state: RunState, order: readonly TaskState[]): readonly 
 export function suspectsIn(state: RunState): ReadonlySet<TaskId> {
   const before = new Set<TaskId>();
   const suspects = new Set<TaskId>();
-  for (const { task } of state.queue) {
+  for (const { task } of chainOf(state)) {
     if (partnersOf(state, task).some((partner) => before.has(partner))) suspects.add(task);
     before.add(task);
   }

@@ -1,33 +1,55 @@
 /**
- * From the queue's steps (queue.ts) to facts and effects. Pure.
+ * From the steps of the queue (queue.ts, lanes.ts) to facts and effects. Pure.
  *
- *   Y1. The chain is whole: the first candidate is built on the head, each other one on the one
- *       before it. Whatever is not is withdrawn before anything else is done.
- *   Y2. A head that is being moved is not disturbed: what lands with it stays where it is.
+ *   Y1. Whatever cannot land as it is leaves the queue (withdrawing.ts) before anything else is
+ *       done.
  */
 
 import { assert, unreachable } from '../base/assert.ts';
 import type { LandEffect, MergeEffect, VerifyEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Plan, Sha, TaskId } from '../model/plan.ts';
-import type { Candidate, RunState, TaskState } from '../model/state.ts';
+import {
+  type Candidate,
+  chainOf,
+  passerOf,
+  type RunState,
+  type TaskState,
+} from '../model/state.ts';
 import type { Decision } from './decide.ts';
 import { inLandingOrder, suspectsIn } from './foresight.ts';
+import { type LaneStep, laneSteps, type Passing } from './lanes.ts';
+import { type Standing, standings } from './passing.ts';
 import { byPriority } from './priority.ts';
-import { nextSteps, type Step } from './queue.ts';
+import type { Queue, Step } from './queue.ts';
+import { commitOf, landingWith, withdrawals, withdrawn } from './withdrawing.ts';
 
 /** What to do for finished work. `isQueued` says which work waits to be landed. */
 export function land(state: RunState, isQueued: (task: TaskState) => boolean): readonly Decision[] {
-  const { head, queue, landing, plan, stopping } = state;
+  const { head, stopping } = state;
   if (head === null) return [];
   const gone = withdrawals(state);
   if (gone.length > 0) return gone;
   if (stopping !== null && stopping.mode !== 'drain') return [];
-  const urgent = [...state.tasks.values()].filter(isQueued).sort(byPriority(plan));
+  const urgent = [...state.tasks.values()].filter(isQueued).sort(byPriority(state.plan));
   const waiting = inLandingOrder(state, urgent);
-  const steps = nextSteps({
+  const queue = queueFor(state, head, waiting);
+  const standing = queue.verify === 'off' ? NOBODY : standings(state, waiting);
+  const passer = passerOf(state);
+  const isPassing = state.landing !== null && state.landing === passer?.built?.commit;
+  const steps = laneSteps({ queue, passer, next: nextPasser(standing), isPassing });
+  return steps.flatMap((step) => decisionsOf(state, step, standing));
+}
+
+type Standings = ReadonlyMap<TaskId, Standing>;
+
+const NOBODY: Standings = new Map();
+
+function queueFor(state: RunState, head: Sha, waiting: readonly TaskState[]): Queue {
+  const { landing, lingering, plan } = state;
+  return {
     head,
-    chain: queue,
+    chain: chainOf(state),
     waiting: waiting.map(({ spec, status }) => ({
       task: spec.id,
       avoids: status.kind === 'committed' ? (status.avoids ?? null) : null,
@@ -36,8 +58,16 @@ export function land(state: RunState, isQueued: (task: TaskState) => boolean): r
     suspects: suspectsIn(state),
     verify: verifyOf(plan),
     slots: plan.limits.gates,
-  });
-  return steps.flatMap((step) => decisionsOf(state, step));
+    busy: lingering.length,
+    lingering: new Set(lingering.map(({ task }) => task)),
+  };
+}
+
+function nextPasser(standing: Standings): Passing | null {
+  for (const [task, each] of standing) {
+    if (each.kind === 'passes') return { task, passes: each.tasks };
+  }
+  return null;
 }
 
 /** Work that stays on its branch is verified where it is delivered. */
@@ -45,71 +75,83 @@ function verifyOf({ gates, landing }: Plan): 'each' | 'batch' | 'off' {
   return gates.length === 0 || landing.strategy === 'none' ? 'off' : landing.verify;
 }
 
-/** Candidates whose time is over: the run ends, their task is cancelled, the chain is broken. */
-function withdrawals(state: RunState): readonly Decision[] {
-  const { queue, landing, stopping, head } = state;
-  const isEnding = stopping !== null && stopping.mode !== 'drain';
-  const first = landing === null ? 0 : 1 + queue.findIndex((each) => commitOf(each) === landing);
-  let below = first === 0 ? head : landing;
-  const from = queue.findIndex((candidate, at) => {
-    if (at < first) return false;
-    const isBroken = candidate.onto !== below;
-    below = commitOf(candidate);
-    return isEnding || isBroken || isUnwanted(state.tasks.get(candidate.task));
-  });
-  if (from < 0) return [];
-  const why = isEnding ? 'The run is stopping.' : 'What it was built on is gone.';
-  return queue.slice(from).flatMap((candidate) => withdrawn(candidate, why));
+function decisionsOf(state: RunState, todo: LaneStep, standing: Standings): readonly Decision[] {
+  if ('start' in todo) return [passDecision(state, todo.start)];
+  const { lane, step } = todo;
+  const candidates = state.queue.filter(
+    ({ passes }) => (passes === undefined) === (lane === 'chain'),
+  );
+  if (step.kind !== 'build') return candidateDecisions(state, candidates, step);
+  const stands = standing.get(step.task);
+  return [buildDecision(state, step, stands?.kind === 'stays' ? { stays: stands.why } : {})];
 }
 
-function isUnwanted(task: TaskState | undefined): boolean {
-  return task !== undefined && (task.cancelled || task.skipped !== null);
-}
-
-/** One that is just being built cannot be called back; a moment later it can. */
-function withdrawn({ task, built }: Candidate, why: string): readonly Decision[] {
-  if (built === null) return [];
-  return [{ record: { type: 'merge.withdrawn', task, ahead: null, why } }];
-}
-
-function decisionsOf(state: RunState, step: Step): readonly Decision[] {
-  const { queue } = state;
+function candidateDecisions(
+  state: RunState,
+  candidates: readonly Candidate[],
+  step: Exclude<Step, { kind: 'build' }>,
+): readonly Decision[] {
   switch (step.kind) {
-    case 'build':
-      return [buildDecision(state, step)];
     case 'verify': {
-      const candidate = queue[step.at]!;
-      const effect = verifyEffect(state, candidate, step.again);
+      const effect = verifyEffect(state, candidates[step.at]!, step.again);
       const { task, commit } = effect;
       return [{ record: { type: 'candidate.verifying', task, commit }, perform: effect }];
     }
     case 'land': {
-      const { task, built } = queue[step.upTo]!;
+      const { task, built } = candidates[step.upTo]!;
       assert(built !== null, `the candidate of ${task} lands before it is built`);
       const { commit } = built;
       const effect = landEffect(state, commit);
       return [{ record: { type: 'merge.landing', task, commit }, perform: effect }];
     }
     case 'eject':
-      return ejection(queue.slice(step.at));
+      return ejection(candidates.slice(step.at));
     default:
       return unreachable(step);
   }
 }
 
-function buildDecision(state: RunState, { task: id, onto, lands }: Step & { kind: 'build' }) {
-  const task = state.tasks.get(id)!;
-  const commit = workOf(task);
+function passDecision(state: RunState, { task, passes }: Passing): Decision {
+  const { head } = state;
+  assert(head !== null, 'there is a head to build on');
+  const step = { kind: 'build', task, onto: head, lands: false } as const;
+  return buildDecision(state, step, { passes });
+}
+
+function buildDecision(
+  state: RunState,
+  { task: id, onto, lands }: Step & { kind: 'build' },
+  way: Pick<Event & { type: 'merge.started' }, 'passes' | 'stays'>,
+): Decision {
+  const commit = workOf(state.tasks.get(id)!);
   assert(commit !== null, `task ${id} lands without work`);
-  const attempt = task.attempts.length;
-  const ahead = state.queue.at(-1)?.task ?? null;
-  const landedSince = aheadOf(state, task, ahead);
-  const record: Event = { type: 'merge.started', task: id, attempt, commit, onto };
-  const base = baseOf(task);
-  const teaches = isTeacher(task);
-  const merge = { task: id, commit, onto, base, ahead, lands, landedSince, teaches };
-  const perform: MergeEffect = { kind: 'merge', ...merge, ...creditFor(state, task) };
+  const ahead = way.passes === undefined ? (chainOf(state).at(-1)?.task ?? null) : null;
+  const beside = way.passes !== undefined;
+  const perform = mergeEffect(state, { task: id, commit, onto, ahead, lands, beside });
+  const attempt = state.tasks.get(id)!.attempts.length;
+  const record = { type: 'merge.started', task: id, attempt, commit, onto, ...way } as const;
   return { record, perform };
+}
+
+function mergeEffect(
+  state: RunState,
+  {
+    beside,
+    ...merge
+  }: Pick<MergeEffect, 'task' | 'commit' | 'onto' | 'ahead' | 'lands'> & {
+    readonly beside: boolean;
+  },
+): MergeEffect {
+  const task = state.tasks.get(merge.task)!;
+  return {
+    kind: 'merge',
+    ...merge,
+    base: baseOf(task),
+    ...(beside ? { beside } : {}),
+    landedSince: aheadOf(state, task, merge.ahead),
+    teaches: isTeacher(task),
+    ...creditFor(state, task),
+  };
 }
 
 /** The one to blame goes back to its agent; those behind it are built again without it. */
@@ -118,7 +160,9 @@ function ejection([culprit, ...behind]: readonly Candidate[]): readonly Decision
   const { task, onto, failure } = culprit;
   return [
     { record: { type: 'merge.rejected', task, onto, failure } },
-    ...behind.flatMap((each) => withdrawn(each, `It was built on the work of ${task}.`)),
+    ...behind
+      .flatMap((each) => withdrawn(each, `It was built on the work of ${task}.`))
+      .map((record) => ({ record })),
   ];
 }
 
@@ -131,15 +175,16 @@ export function unfinished(
     return candidate.isRunning ? verifyEffect(state, candidate, candidate.looks > 0) : null;
   }
   const { task, work: commit, onto } = candidate;
-  const at = state.queue.indexOf(candidate);
-  const ahead = state.queue[at - 1]?.task ?? null;
   const lands = verifyOf(state.plan) === 'off';
-  const owner = state.tasks.get(task)!;
-  const landedSince = aheadOf(state, owner, ahead);
-  const base = baseOf(owner);
-  const teaches = isTeacher(owner);
-  const credit = creditFor(state, owner);
-  return { kind: 'merge', task, commit, onto, base, ahead, lands, landedSince, teaches, ...credit };
+  const ahead = aheadIn(state, candidate);
+  const beside = candidate.passes !== undefined;
+  return mergeEffect(state, { task, commit, onto, ahead, lands, beside });
+}
+
+/** Whose candidate it is built on; null where that is the head. */
+function aheadIn(state: RunState, candidate: Candidate): TaskId | null {
+  const chain = chainOf(state);
+  return chain[chain.indexOf(candidate) - 1]?.task ?? null;
 }
 
 function creditFor({ plan }: RunState, { attempts }: TaskState): Pick<MergeEffect, 'credit'> {
@@ -151,26 +196,23 @@ function creditFor({ plan }: RunState, { attempts }: TaskState): Pick<MergeEffec
 function verifyEffect(state: RunState, candidate: Candidate, again: boolean): VerifyEffect {
   const { task, built } = candidate;
   assert(built !== null, `the candidate of ${task} is verified before it is built`);
-  const ahead = state.queue[state.queue.indexOf(candidate) - 1]?.task ?? null;
-  const landedSince = aheadOf(state, state.tasks.get(task)!, ahead);
+  const landedSince = aheadOf(state, state.tasks.get(task)!, aheadIn(state, candidate));
   const { head: since } = state;
   assert(since !== null, 'there is a head to compare with');
   return { kind: 'verify', task, ...built, since, again, landedSince };
 }
 
 /** The effect that moves the head; also used to go on with it after a crash. */
-export function landEffect({ queue, head, tasks }: RunState, to: Sha): LandEffect {
+export function landEffect(state: RunState, to: Sha): LandEffect {
+  const { head, tasks } = state;
   assert(head !== null, 'there is a head to move');
-  const last = queue.findIndex((candidate) => commitOf(candidate) === to);
-  const candidates = queue.slice(0, last + 1).map((candidate) => {
+  const moving = landingWith(state, to);
+  const candidates = moving.map((candidate) => {
     const commit = commitOf(candidate);
     assert(commit !== null, `the candidate of ${candidate.task} lands before it is built`);
     return { task: candidate.task, commit };
   });
-  const teachers = queue
-    .slice(0, last + 1)
-    .filter(({ task }) => isTeacher(tasks.get(task)))
-    .map(({ work }) => work);
+  const teachers = moving.filter(({ task }) => isTeacher(tasks.get(task))).map(({ work }) => work);
   return { kind: 'land', onto: head, candidates, teachers };
 }
 
@@ -195,10 +237,7 @@ function aheadOf(state: RunState, task: TaskState, last: TaskId | null): readonl
   const base = baseOf(task);
   const seen = state.landed.findIndex(({ commit }) => commit === base);
   const landed = state.landed.slice(seen + 1).map((landing) => landing.task);
-  const at = state.queue.findIndex((candidate) => candidate.task === last);
-  return [...landed, ...state.queue.slice(0, at + 1).map((candidate) => candidate.task)];
-}
-
-function commitOf({ built }: Candidate): Sha | null {
-  return built?.commit ?? null;
+  const chain = chainOf(state);
+  const at = chain.findIndex((candidate) => candidate.task === last);
+  return [...landed, ...chain.slice(0, at + 1).map((candidate) => candidate.task)];
 }

@@ -62,7 +62,7 @@ function run(lab: Lab): Result {
   for (;;) {
     const view = waiting.map((id) => ({ task: String(id), avoids: null }));
     const queue = { head, chain, waiting: view, suspects, isLanding: false, verify, slots };
-    const steps = nextSteps(queue);
+    const steps = nextSteps({ ...queue, busy: 0, lingering: new Set() });
     const before = [...chain];
     for (const step of steps) take(step, (at) => chain.indexOf(before[at]!));
     if (steps.length > 0) continue;

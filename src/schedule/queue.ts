@@ -30,6 +30,10 @@ export interface Queue {
   readonly isLanding: boolean;
   readonly verify: 'each' | 'batch' | 'off';
   readonly slots: number;
+  /** Slots that others hold: who passes the chain (lanes.ts), and gates of former candidates. */
+  readonly busy: number;
+  /** Tasks whose former candidate is still being verified: what that tells is waited for. */
+  readonly lingering: ReadonlySet<TaskId>;
 }
 
 export interface Waiting {
@@ -81,14 +85,14 @@ function lastGreen({ chain, verify }: Queue): number {
 }
 
 function verifySteps(queue: Queue, greens: number, red: number): readonly Step[] {
-  const { chain, verify, slots } = queue;
+  const { chain, verify, slots, busy } = queue;
   const running = chain.filter(({ isRunning }) => isRunning).length;
-  const free = slots - running;
+  const free = slots - busy - running;
   if (free <= 0) return [];
   const end = red < 0 ? chain.length : red;
   const open = chain
     .map((_, at) => at)
-    .filter((at) => at >= greens && at < end && isOpen(chain[at]!));
+    .filter((at) => at >= greens && at < end && isOpen(queue, chain[at]!));
   const chosen =
     verify === 'batch' ? cuts(queue, { open, red, free }) : urgent(queue, open).slice(0, free);
   const steps: Step[] = chosen.map((at) => ({ kind: 'verify', at, again: false }));
@@ -100,8 +104,8 @@ function verifySteps(queue: Queue, greens: number, red: number): readonly Step[]
   return steps;
 }
 
-function isOpen({ built, verdict, isRunning }: Candidate): boolean {
-  return built !== null && verdict === 'none' && !isRunning;
+function isOpen({ lingering }: Queue, { task, built, verdict, isRunning }: Candidate): boolean {
+  return built !== null && verdict === 'none' && !isRunning && !lingering.has(task);
 }
 
 /** Suspects before the others. */

@@ -110,7 +110,7 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
     case 'attempt.failed':
       return `attempt ${event.attempt} failed, ${failureText(event.failure)}${again(task, moment)}`;
     case 'merge.started':
-      return delivers(moment) ? 'delivering' : `landing onto ${shortSha(event.onto)}`;
+      return delivers(moment) ? 'delivering' : landingText(event);
     case 'work.adopted':
       return `is finished already, at ${shortSha(event.commit)}`;
     case 'work.delivered':
@@ -139,11 +139,17 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
     case 'attempt.usage':
     case 'candidate.built':
     case 'candidate.verifying':
+    case 'candidate.dropped':
     case 'merge.landing':
     case 'workspace.released':
     case 'workspace.removed':
       return null;
   }
+}
+
+function landingText({ onto, passes = [] }: Event & { type: 'merge.started' }): string {
+  const past = passes.length === 0 ? '' : `, past ${nameList(passes)}`;
+  return `landing onto ${shortSha(onto)}${past}`;
 }
 
 /** Whether finished work stays on its branch. */

@@ -38,6 +38,8 @@ export interface Page {
   base: Sha | null;
   /** The last finished work. */
   work: Sha | null;
+  /** What that changes; null where nobody knows. */
+  files: readonly string[] | null;
   /** What it said when it was done. */
   text: string;
   fate: Fate | null;
@@ -79,6 +81,8 @@ export interface Queued {
   commit: Sha | null;
   running: boolean;
   reds: number;
+  /** It passes the others. */
+  readonly beside: boolean;
 }
 
 /** Far less than anything costs. */
@@ -108,6 +112,8 @@ export class Book {
   published: { readonly head: Sha; readonly early: boolean } | null = null;
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly queue: Queued[] = [];
+  /** Candidates that have left the queue while their gates run on. */
+  lingering: { readonly task: TaskId; readonly commit: Sha }[] = [];
   /** Agents without login or credit, and limits, by agent. */
   readonly refused = new Set<string>();
   readonly walls = new Map<string, Wall>();
@@ -199,6 +205,7 @@ export class Book {
     }
     if (event.type !== 'run.resumed') return;
     this.held = false;
+    this.lingering = [];
     rule(this.outcome !== null || event.retry.length === 0, 'only an ended run gives new chances');
     this.outcome = null;
     this.refused.clear();
@@ -320,6 +327,8 @@ export class Book {
       case 'candidate.verifying':
       case 'candidate.verified':
         return this.#candidate(event);
+      case 'candidate.dropped':
+        return this.#drop(page, event);
       case 'merge.landing':
         return this.#landing(event);
       case 'merge.landed':
@@ -486,6 +495,7 @@ export class Book {
     } else {
       page.status = event.commit === null ? 'done' : 'queued';
       page.work = event.commit;
+      page.files = event.files;
       page.text = event.text;
     }
   }
@@ -503,9 +513,16 @@ export class Book {
     page.status = 'queued';
   }
 
+  /** The candidates that are built on each other. */
+  get chain(): readonly Queued[] {
+    return this.queue.filter(({ beside }) => !beside);
+  }
+
   #queue(page: Page, event: Of<'merge.started'>): void {
     const { id } = page.spec;
-    const tip = this.queue.at(-1);
+    const beside = event.passes !== undefined;
+    if (beside) this.#pass(page, event.passes);
+    const tip = beside ? undefined : this.chain.at(-1);
     rule(tip === undefined || tip.commit !== null, `${id} is built on something unbuilt`);
     const onto = tip?.commit ?? this.#repo.head;
     rule(event.onto === onto, `${id} is built on ${event.onto}, not on ${onto}`);
@@ -516,7 +533,33 @@ export class Book {
     rule(mode === 'drain', `${id} merges although the run is ending`);
     rule(event.commit === page.work, `${id} merges ${event.commit}, not ${page.work}`);
     page.status = 'merging';
-    this.queue.push({ task: id, work: event.commit, commit: null, running: false, reds: 0 });
+    const candidate = { task: id, work: event.commit, commit: null, running: false, reds: 0 };
+    this.queue.push({ ...candidate, beside });
+  }
+
+  /** Whoever passes is independent, and really changes nothing that those before it change. */
+  #pass({ spec, files }: Page, passes: readonly TaskId[]): void {
+    rule(spec.independent === true, `${spec.id} passes, but it is not independent`);
+    const other = this.queue.find(({ beside }) => beside);
+    rule(other === undefined, `${spec.id} passes while ${other?.task} does`);
+    rule(this.landing === null, `${spec.id} passes while the head is moving`);
+    rule(passes.length > 0 && this.#verifies, `${spec.id} passes nobody`);
+    const left = this.chain.find(({ task }) => !passes.includes(task));
+    rule(left === undefined, `${spec.id} passes ${left?.task} without a word`);
+    for (const id of passes) {
+      const met = this.page(id).files;
+      const same = files?.find((file) => met?.some((each) => touches(file, each)));
+      rule(met !== null && files !== null, `${spec.id} passes ${id} without knowing what it does`);
+      rule(same === undefined, `${spec.id} passes ${id}, which changes ${same} too`);
+    }
+  }
+
+  #drop({ spec }: Page, { commit }: Of<'candidate.dropped'>): void {
+    const known = this.lingering.some((each) => each.commit === commit);
+    rule(known, `the gates of ${spec.id} are ended, but none run on ${commit}`);
+    const isEnding = this.stopping !== null && this.stopping.mode !== 'drain';
+    rule(isEnding || isGivenUp(this.page(spec.id)), `${spec.id} is dropped for no reason`);
+    this.lingering = this.lingering.filter((each) => each.commit !== commit);
   }
 
   get #verifies(): boolean {
@@ -527,15 +570,22 @@ export class Book {
   #candidate(event: Of<'candidate.built' | 'candidate.verifying' | 'candidate.verified'>): void {
     const { task, commit } = event;
     const found = this.queue.find((candidate) => candidate.task === task);
+    if (event.type === 'candidate.verified') {
+      this.lingering = this.lingering.filter((each) => each.commit !== commit);
+    }
     if (event.type === 'candidate.built') {
       rule(found?.commit === null, `the candidate of ${task} is built twice`);
+      rule(event.spared !== true || found.beside, `${task} is spared in the chain`);
       found.commit = commit;
       return;
     }
     if (event.type === 'candidate.verifying') {
       rule(found?.commit === commit && !found.running, `${task} is verified twice at a time`);
       const running = this.queue.filter((candidate) => candidate.running).length;
-      rule(running < this.plan.limits.gates, `${task} is verified without a slot`);
+      const busy = running + this.lingering.length;
+      rule(busy < this.plan.limits.gates, `${task} is verified without a slot`);
+      const former = this.lingering.some((each) => each.task === task);
+      rule(!former, `${task} is verified beside its former candidate`);
       rule(!this.#repo.green.has(commit) || found.reds > 0, `${task} is verified though green`);
       found.running = true;
       return;
@@ -547,13 +597,20 @@ export class Book {
 
   #landing({ task, commit }: Of<'merge.landing'>): void {
     rule(this.landing === null, `${task} lands while the head is moving`);
-    const last = this.queue.findIndex((each) => each.commit === commit);
-    rule(last >= 0, `${commit} is not in the queue`);
-    for (const each of this.queue.slice(0, last + 1)) {
+    const landing = this.landingWith(commit);
+    rule(landing.length > 0, `${commit} is not in the queue`);
+    for (const each of landing) {
       rule(!isGivenUp(this.page(each.task)), `${each.task} lands although it was given up`);
     }
     rule(this.#repo.green.has(commit), `${commit} lands although nobody found it green`);
     this.landing = commit;
+  }
+
+  /** Who lands when the head is moved to a candidate. */
+  landingWith(commit: Sha): readonly Queued[] {
+    const beside = this.queue.filter((each) => each.beside && each.commit === commit);
+    const at = this.chain.findIndex((each) => each.commit === commit);
+    return beside.length > 0 ? beside : this.chain.slice(0, at + 1);
   }
 
   #leave(
@@ -562,15 +619,18 @@ export class Book {
   ): void {
     const { id } = page.spec;
     rule(page.status === 'merging', `${event.type} of ${id}, which is ${page.status}`);
-    const at = this.queue.findIndex(({ task }) => task === id);
-    const [candidate] = this.queue.splice(at, 1);
+    const chain = this.chain;
+    const at = chain.findIndex(({ task }) => task === id);
+    const candidate = this.queue.find(({ task }) => task === id);
+    this.queue.splice(this.queue.indexOf(candidate!), 1);
+    this.#linger(id, candidate!, event);
     const delivers = this.plan.landing.strategy === 'none';
     if (event.type === 'work.delivered') {
       rule(delivers, `${id} is delivered`);
       page.status = 'delivered';
     } else if (event.type === 'merge.landed') {
       rule(!delivers, `${id} lands`);
-      rule(at === 0, `${id} lands before ${this.queue[0]?.task}`);
+      rule(at === 0 || candidate?.beside === true, `${id} lands before ${chain[0]?.task}`);
       rule(!this.#verifies || this.landing !== null || candidate?.commit === null, 'unannounced');
       if (this.landing === event.commit) this.landing = null;
       page.status = 'landed';
@@ -580,13 +640,22 @@ export class Book {
     } else {
       const isBlamed = event.failure.kind === 'gate-failed' && this.#verifies;
       rule(!isBlamed || (candidate?.reds ?? 0) > 1, `${id} is ejected after one look`);
-      const before = this.queue[at - 1];
+      const before = chain[at - 1];
       const isGreen = before === undefined || this.#repo.green.has(before.commit ?? '');
       rule(!isBlamed || isGreen, `${id} is blamed for what may be the fault of ${before?.task}`);
       page.failure = event.failure.kind;
       page.fate = afterRejection(this.plan.landing, event.failure, this.at, page);
       page.status = page.fate.kind === 'queue' ? 'queued' : 'stopped';
     }
+  }
+
+  /** Gates go on only on the work that others have passed, or that was to pass others. */
+  #linger(id: TaskId, { commit, running }: Queued, event: Event): void {
+    const lingers = event.type === 'merge.withdrawn' && event.lingers === true;
+    const before = this.lingering.some(({ task }) => task === id);
+    rule(!lingers || running || before, `the gates of ${id} go on, but none were run`);
+    if (!lingers) this.lingering = this.lingering.filter(({ task }) => task !== id);
+    else if (running) this.lingering.push({ task: id, commit: commit! });
   }
 
   #fail(page: Page, failure: Failure): void {
@@ -668,6 +737,11 @@ export class Book {
   }
 }
 
+/** Whether two paths are the same, or one is in the other. */
+function touches(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+}
+
 /** Whether nothing more will happen to the task. */
 export function isOver({ status }: Page): boolean {
   return isGood(status) || status === 'failed';
@@ -712,6 +786,7 @@ function newPage(spec: TaskSpec): Page {
     attempts: 0,
     base: null,
     work: null,
+    files: null,
     text: '',
     fate: null,
     used: { choice: 0, counted: 0, waits: 0, reworks: 0 },

@@ -82,10 +82,12 @@ function checkSince(
   effect: Effect & { kind: 'merge' | 'verify' },
   page: Page,
 ): void {
-  const at = book.queue.findIndex(({ task }) => task === effect.task);
-  const ahead = book.queue.slice(0, at).map(({ task }) => task);
+  const at = book.chain.findIndex(({ task }) => task === effect.task);
+  const ahead = book.chain.slice(0, Math.max(0, at)).map(({ task }) => task);
   const since = repo.landings
     .filter(({ task, work }) => task !== effect.task && !repo.contains(page.base, work))
+    // Of a landing that is under way only those ahead of it know.
+    .filter(({ task }) => book.page(task).status === 'landed' || ahead.includes(task))
     .map(({ task }) => task);
   const met = [...new Set([...since, ...ahead])];
   const same = JSON.stringify(effect.landedSince) === JSON.stringify(met);
@@ -105,10 +107,14 @@ function guardVerify(scene: Scene, effect: Effect & { kind: 'verify' }): void {
   checkSince(scene, effect, book.page(effect.task));
 }
 
-function guardLand({ book, repo }: Scene, effect: Effect & { kind: 'land' }): void {
+function guardLand({ book, repo, jobs }: Scene, effect: Effect & { kind: 'land' }): void {
+  const built = jobs.find(
+    ({ effect: other }) => other.kind === 'merge' && other.ahead === null && !other.lands,
+  );
+  rule(built === undefined, 'the head is moved under a candidate that is being built on it');
   const last = effect.candidates.at(-1)?.commit;
   rule(last !== undefined && book.landing === last, 'a landing begins without being recorded');
-  const expected = book.queue.slice(0, effect.candidates.length).map(({ task }) => task);
+  const expected = book.landingWith(last).map(({ task }) => task);
   const named = effect.candidates.map(({ task }) => task);
   rule(JSON.stringify(named) === JSON.stringify(expected), `${named} land, not ${expected}`);
   rule(repo.green.has(last), `${last} lands although nobody found it green`);
@@ -213,10 +219,14 @@ function guardPublished(book: Book): void {
 
 /** Nobody waits for a verdict while there are slots, nor for the head while there is a green one. */
 function guardQueue({ book, repo, jobs }: Scene): void {
-  const { queue, landing } = book;
-  const [first] = queue;
-  if (first === undefined || first.commit === null || landing !== null) return;
-  rule(!repo.green.has(first.commit) || first.running, `${first.task} is green and does not land`);
+  const { queue, landing, chain } = book;
+  const beside = queue.find((each) => each.beside);
+  if (landing !== null || queue.some(({ commit }) => commit === null)) return;
+  for (const each of [chain[0], beside]) {
+    const isGreen = repo.green.has(each?.commit ?? '') && each?.running === false;
+    rule(!isGreen, `${each?.task} is green and does not land`);
+  }
+  if (queue.length === 0) return;
   const busy = jobs.some(({ effect: { kind } }) => kind === 'verify' || kind === 'merge');
   rule(busy, `nobody verifies ${queue.map(({ task }) => task)}`);
 }
@@ -242,11 +252,12 @@ function guardStopped(book: Book, job: Job): void {
 
 /** Gates run exactly as long as somebody wants their verdict. */
 function guardVerdict(
-  { queue }: Book,
+  { queue, lingering }: Book,
   { task, commit }: Effect & { kind: 'verify' },
   signal: AbortSignal,
 ): void {
-  const isWanted = queue.some((each) => each.commit === commit && each.running);
+  const isVerified = queue.some((each) => each.commit === commit && each.running);
+  const isWanted = isVerified || lingering.some((each) => each.commit === commit);
   rule(isWanted !== signal.aborted, `the gates of ${task} run with wanted=${isWanted}`);
 }
 

@@ -13,7 +13,7 @@ import type { Effect } from '../../src/model/effect.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
 import type { Sha } from '../../src/model/plan.ts';
-import { AGENTS } from './plans.ts';
+import { AGENTS, filesOf } from './plans.ts';
 import { Random } from './random.ts';
 import type { Universe } from './universe.ts';
 import { attemptEnding } from './whims.ts';
@@ -177,7 +177,7 @@ function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): E
       task,
       attempt,
       commit,
-      files: [],
+      files: commit === null ? [] : filesOf(universe.seed, spec),
       outside: [],
       exitCode: 0,
       text: `Done ${task}.${attempt}.`,
@@ -188,7 +188,7 @@ function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): E
 function beginMerge(
   universe: Universe,
   job: Job,
-  { task, commit, onto, ahead, lands, landedSince }: Effect & { kind: 'merge' },
+  { task, commit, onto, ahead, lands, beside, landedSince }: Effect & { kind: 'merge' },
   random: Random,
 ): void {
   const { repo, book } = universe;
@@ -210,7 +210,7 @@ function beginMerge(
   }
   const ending = universe.landingOf(task);
   const isRejected = ending.kind === 'rejected' && (lands || ending.cause !== 'gate-failed');
-  const duration = random.between(1, lands ? 300 : 20);
+  const duration = random.between(1, lands ? 300 : beside === true ? 600 : 20);
   if (isRejected) {
     const failure = ending.failure(landedSince);
     job.later(duration, () =>
@@ -232,8 +232,11 @@ function beginMerge(
       const files = [{ path: 'same.txt', how: 'memory', by: 'r0' }] as const;
       if (isSettled) job.say({ type: 'merge.settled', task, files });
       job.moveNow();
-      if (lands) job.later(random.between(0, 40), landed);
-      else job.endEarly({ type: 'candidate.built', task, commit: candidate, tree: candidate });
+      if (lands) return job.later(random.between(0, 40), landed);
+      const spared = beside === true && !universe.isRed(candidate) && random.chance(0.3);
+      if (spared) repo.green.add(candidate);
+      const how = spared ? ({ spared } as const) : {};
+      job.endEarly({ type: 'candidate.built', task, commit: candidate, tree: candidate, ...how });
     });
   }
   const giveUp = (failure: Failure) => {
@@ -251,7 +254,8 @@ function beginVerify(
 ): void {
   const { repo } = universe;
   const isAccident = !again && random.chance(0.1);
-  job.later(random.between(5, 3_000), () => {
+  const isScoped = universe.plan.gates.some(({ paths }) => paths !== undefined);
+  job.later(random.between(5, isScoped ? 12_000 : 3_000), () => {
     const isRed = isAccident || universe.isRed(commit);
     const output = isRed ? 'red' : '';
     if (!isRed) repo.green.add(commit);

@@ -18,6 +18,9 @@ const DECIDE = 'src/schedule/decide.ts';
 const QUEUE = 'src/schedule/queue.ts';
 const ROOM = 'src/schedule/room.ts';
 const LANDING = 'src/schedule/landing.ts';
+const LANES = 'src/schedule/lanes.ts';
+const PASSING = 'src/schedule/passing.ts';
+const WITHDRAWING = 'src/schedule/withdrawing.ts';
 const PUBLISHING = 'src/schedule/publishing.ts';
 const START = 'src/schedule/start.ts';
 const NEXT = 'src/schedule/next.ts';
@@ -334,9 +337,63 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "...(greens > 0 ? [{ kind: 'land'",
   },
   {
-    name: 'it goes on verifying when the run is ended',
+    name: 'it lets work pass that changes the same paths',
+    file: PASSING,
+    find: 'const why = before.inTheWayOf(task);',
+    replace: 'const why: string | null = null;',
+  },
+  {
+    name: 'it lets everybody pass',
+    file: PASSING,
+    find: 'task.spec.independent === true ? standingOf',
+    replace: "task.spec.mode === 'write' ? standingOf",
+  },
+  {
+    name: 'it builds on a head that is about to move',
+    file: LANES,
+    find: '({ built }) => built !== null) && !isMoving;',
+    replace: '({ built }) => built !== null);',
+  },
+  {
+    name: 'it moves the head under a candidate that is being built on it',
+    file: LANES,
+    find: "(kind !== 'land' && kind !== 'build')",
+    replace: "kind !== 'build'",
+  },
+  {
+    name: 'it forgets the slots of gates that go on',
     file: LANDING,
-    find: 'return isEnding || isBroken ||',
+    find: 'busy: lingering.length,',
+    replace: 'busy: 0,',
+  },
+  {
+    name: 'it verifies work beside its former candidate',
+    file: LANDING,
+    find: 'lingering: new Set(lingering.map(({ task }) => task)),',
+    replace: 'lingering: new Set<TaskId>(),',
+  },
+  {
+    name: 'it ends gates that are to go on',
+    file: COMMANDS,
+    find: "if (event.type === 'merge.withdrawn' && event.lingers === true) return [];",
+    replace: '',
+  },
+  {
+    name: 'it lets gates go on for work that was given up',
+    file: WITHDRAWING,
+    find: '.filter(({ task }) => isEnding(state) || isUnwanted(state, task))',
+    replace: '.filter(() => isEnding(state))',
+  },
+  {
+    name: 'it remembers gates of a dead engine as running',
+    file: STATE,
+    find: 'state.lingering = []; // Their gates ended with the engine.',
+    replace: '',
+  },
+  {
+    name: 'it goes on verifying when the run is ended',
+    file: WITHDRAWING,
+    find: 'return isEnding(state) || isBroken ||',
     replace: 'return isBroken ||',
   },
   {
@@ -348,7 +405,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it lands what was given up',
-    file: LANDING,
+    file: WITHDRAWING,
     find: '(task.cancelled || task.skipped !== null)',
     replace: 'task.cancelled',
   },

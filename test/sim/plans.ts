@@ -7,6 +7,7 @@
 
 import {
   type Doer,
+  type GateSpec,
   type LandingSpec,
   NATIVE_CONVENTIONS,
   NO_OPTIONS,
@@ -53,10 +54,16 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
   if (random.chance(0.7)) groups.db = random.between(1, 2);
   if (random.chance(0.4)) groups.net = random.between(1, 3);
   const landing = landingFor(random);
+  const tasks = tasksFor(random, traits.repository, landing);
+  const gate: GateSpec = { name: 'tests', run: 'true', timeoutMs: 60_000 };
+  const passing = new Random(seed, 'passing');
+  const isScoped = passing.chance(0.5);
   return {
     name: `world ${seed}`,
-    tasks: tasksFor(random, traits.repository, landing),
-    gates: [{ name: 'tests', run: 'true', timeoutMs: 60_000 }].slice(random.between(0, 1)),
+    tasks: isScoped ? tasks.map((task) => withWay(passing, task)) : tasks,
+    gates: [isScoped ? { ...gate, paths: passing.pick(GATE_PATHS) } : gate].slice(
+      random.between(0, 1),
+    ),
     workspace: { setup: [], setupKey: [], copy: [], inject: [] },
     landing,
     limits: {
@@ -71,6 +78,22 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
     notify: [],
     conventions: NATIVE_CONVENTIONS,
   };
+}
+
+/** What the gate of a world may be about. */
+const GATE_PATHS = [['f0'], ['f0', 'f1', 'f2'], ['**']];
+const FILES = Array.from({ length: 16 }, (_, nth) => `f${nth}`).concat('f15/below');
+
+/** What the work of a task changes, whoever makes it. */
+export function filesOf(seed: number, { id }: Pick<TaskSpec, 'id'>): readonly string[] {
+  const random = new Random(seed, 'files', id);
+  return random.shuffled(FILES).slice(0, random.between(1, 2));
+}
+
+/** Some tasks may pass others. */
+function withWay(random: Random, task: TaskSpec): TaskSpec {
+  const passes = task.mode === 'write' && random.chance(0.7);
+  return passes ? { ...task, independent: true } : task;
 }
 
 function landingFor(random: Random): LandingSpec {

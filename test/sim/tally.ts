@@ -12,6 +12,10 @@ export class Tally {
   repeated = 0;
   lost = 0;
   fenced = 0;
+  /** Who passed others, who landed so, and gates that went on meanwhile. */
+  passers = 0;
+  passed = 0;
+  lingering = 0;
   /** How many entries of each type there were; rework and suspensions count twice. */
   readonly entries = new Map<Event['type'] | 'rework' | 'suspended', number>();
   /** Every failure by kind, of attempts, landings and tasks. */
@@ -30,6 +34,9 @@ export class Tally {
       if (event.type === 'attempt.started' && event.start.kind === 'rework') {
         count(this.entries, 'rework');
       }
+      if (event.type === 'merge.started' && event.passes !== undefined) this.passers += 1;
+      if (event.type === 'merge.withdrawn' && /has passed it/.test(event.why)) this.passed += 1;
+      if (event.type === 'merge.withdrawn' && event.lingers === true) this.lingering += 1;
       if (event.type === 'run.paused' && event.suspended) count(this.entries, 'suspended');
       if ('failure' in event && event.failure !== null) count(this.failures, event.failure.kind);
     }
@@ -50,6 +57,7 @@ export class Tally {
       `${this.of('work.delivered')} deliveries`,
       `${this.of('merge.rejected')} rejections`,
       `${this.of('merge.withdrawn')} withdrawals`,
+      `${this.passers} passers, ${this.passed} passed, ${this.lingering} with gates that went on`,
       `${this.of('candidate.verified')} verdicts`,
       `${this.of('publish.finished')} publications`,
       `${this.of('run.stopping')} stops`,

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { planInput } from '../../../test/support/plan-input.ts';
 import { NATIVE_CONVENTIONS } from '../../model/plan.ts';
+import type { Config } from '../config/schema.ts';
 import { formatProblem } from '../problem.ts';
 import { native } from './native.ts';
 
@@ -76,6 +77,39 @@ test('what is laid into workspaces, and where they are', () => {
   expect(parse({ base: 'dev', workspace }).plan).toMatchObject({
     base: 'dev',
     workspace: { ...workspace, dir: '/home/ada/trees' },
+  });
+});
+
+describe('independent tasks', () => {
+  const task = { id: 'a', prompt: 'p', independent: true };
+  const gate = { name: 'tests', run: 'npm test' };
+  const problems = (plan: object, config: Config = {}) => {
+    const text = JSON.stringify({ landfast: 1, ...plan }, null, 1);
+    const { problems: found } = native.parse(planInput('plan.yaml', text, { config }));
+    return found.map(formatProblem);
+  };
+
+  test('need gates that are about paths, in the plan and in the configuration', () => {
+    const scoped = { ...gate, paths: ['src/**'] };
+    expect(problems({ gates: [scoped], tasks: [task] })).toEqual([]);
+    expect(problems({ gates: [gate], tasks: [{ ...task, independent: false }] })).toEqual([]);
+    expect(problems({ gates: [{ ...scoped, name: 'web' }, gate], tasks: [task] })).toEqual([
+      'plan.yaml:11:3: error: gate "tests" has no paths, so that "a" cannot be independent\n' +
+        '  add the paths that its verdict depends on, or remove independent',
+    ]);
+    expect(problems({ tasks: [task] }, { gates: [gate] })).toEqual([
+      'plan.yaml:7:4: error: gate "tests" of the configuration has no paths, so that "a" cannot be' +
+        ' independent\n  add them there, give the plan gates of its own, or remove independent',
+    ]);
+    expect(problems({ tasks: [task] }, { gates: [scoped] })).toEqual([]);
+  });
+
+  test('land something', () => {
+    const reader = { ...task, read_only: true };
+    expect(problems({ tasks: [reader] })).toEqual([
+      'plan.yaml:7:4: error: a task with read_only lands nothing, so it passes nobody\n' +
+        '  remove independent',
+    ]);
   });
 });
 

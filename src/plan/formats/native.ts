@@ -12,6 +12,7 @@ import { entryOf, placeOf, plainValue, readYaml, type YamlNode } from '../yaml-s
 import { reportIssues } from '../zod-problems.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './format.ts';
 import { checkGateNames } from './native/gate-names.ts';
+import { checkIndependent } from './native/independent.ts';
 import { lower } from './native/lower.ts';
 import { promptsOf } from './native/prompts.ts';
 import { nativeSchema } from './native/schema.ts';
@@ -50,6 +51,7 @@ function parse(input: PlanInput): ParsedPlan {
   if (!parsed.success) reportIssues(parsed.error.issues, nativeSchema, root, log);
   const prompts = promptsOf(root, input, sections, log);
   checkGateNames(root, log);
+  checkIndependent(root, input.config, log);
   checkModes(root, log);
   checkBranches(root, log);
   checkHears(root, log);

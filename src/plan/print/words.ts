@@ -98,6 +98,7 @@ export function taskWords(task: TaskSpec): Words {
     forbids: task.forbids,
     checks: task.checks,
     group: task.group,
+    independent: task.independent,
     retries: task.retries,
     retry: task.retry && retryWords(task.retry),
     estimate_usd: task.estimateUsd,

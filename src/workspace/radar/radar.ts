@@ -15,7 +15,7 @@ import { differences } from '../../git/diff.ts';
 import { conflictsOf } from '../../git/merge-tree.ts';
 import type { RadarEvent } from '../../model/event.ts';
 import type { Sha, TaskId } from '../../model/plan.ts';
-import type { RunState } from '../../model/state.ts';
+import { chainOf, type RunState } from '../../model/state.ts';
 import type { Ground } from '../ground.ts';
 import { Lookout, type Member } from './lookout.ts';
 import { type Changes, meetings } from './reach.ts';
@@ -243,6 +243,6 @@ function keyOf(a: TaskId, b: TaskId | null): string {
 }
 
 /** Where the head will be when all that is built has landed. */
-function tipOf({ queue, head }: RunState): Sha | null {
-  return queue.findLast(({ built }) => built !== null)?.built?.commit ?? head;
+function tipOf(state: RunState): Sha | null {
+  return chainOf(state).findLast(({ built }) => built !== null)?.built?.commit ?? state.head;
 }

@@ -83,6 +83,7 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
     forbids: task.forbids ?? [],
     checks: task.checks ?? [],
     ...present('group', task.group),
+    ...(task.independent === true ? { independent: true } : {}),
     retries: task.retries ?? defaults.retries ?? 2,
     ...present('retry', retry && lowerRetry(retry)),
     ...present('estimateUsd', task.estimate_usd ?? usualEstimate(agent, defaults)),

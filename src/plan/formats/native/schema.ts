@@ -98,6 +98,7 @@ export const taskSchema = z.strictObject({
   forbids: scopes.optional(),
   checks: texts.optional(),
   group: id.optional(),
+  independent: flag.optional(),
   schema: z.record(z.string(), z.unknown()).optional(),
   cwd: folder.optional(),
 });
