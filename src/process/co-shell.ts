@@ -7,21 +7,34 @@
  *   S2. Words reach the shell quoted; nothing in them is ever read as shell text.
  *   S3. Output goes through files of our own, so a program that leaves a process behind cannot hold
  *       up the answer. The error text is read only when the program failed.
+ *       Output that cannot be read is an error: it is never taken for no output.
  *   S4. A shell ends when its input is closed: it cannot outlive us, however we end.
+ *   S5. Whatever goes wrong with one program, its shell is let go with the others: one that nobody
+ *       knows of would hold our handles, and us.
+ *   S6. Where there are no handles left, others are given a while to let go of some of theirs.
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperationalError } from '../base/errors.ts';
+import { messageOf, OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { quoted } from '../base/shell-word.ts';
 import { type Capture, type Captured, TimeLimitError } from './capture.ts';
-import { type StartedChild, sendSignal, start } from './spawn.ts';
+import {
+  codeOf,
+  MORE_RESOURCES,
+  SpawnError,
+  type StartedChild,
+  sendSignal,
+  start,
+} from './spawn.ts';
 
 const GRACE_MS = 500;
 const GIVE_UP_MS = 5_000;
 const POLL_MS = 10;
+const HANDLES_MS = 5_000;
+const HANDLES_POLL_MS = 50;
 
 /** Programs run by a few shells, as many at a time as are asked for. */
 export class CoShells {
@@ -41,10 +54,12 @@ export class CoShells {
     if (signal.aborted) {
       return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
     }
-    const shell = this.#takeIdle() ?? (await this.#start());
-    const result = await shell.run(command, signal);
-    if (!shell.isOver) this.#idle.push(shell);
-    return result;
+    const shell = await patiently(() => this.#takeIdle() ?? this.#start());
+    try {
+      return await shell.run(command, signal);
+    } finally {
+      if (!shell.isOver) this.#idle.push(shell);
+    }
   }
 
   /** Lets the shells go. Nothing may be running. */
@@ -105,14 +120,17 @@ class CoShell {
         : setTimeout(() => stop(new TimeLimitError(command.file, limitMs)), limitMs);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
+      const { stdin } = command;
+      const { input } = this.#files;
+      if (stdin !== '') await patiently(() => writeFileSync(input, stdin, { mode: 0o600 }));
       const code = await this.#ask(command);
       if (stopped !== null) await this.#gone();
       const exit = exitOf(code, stopped);
       const failed = exit.kind !== 'exited' || exit.code !== 0;
       return {
         exit,
-        stdout: textOf(this.#files.output),
-        stderr: failed ? textOf(this.#files.errors) : '',
+        stdout: await patiently(() => textOf(this.#files.output)),
+        stderr: failed ? await patiently(() => textOf(this.#files.errors)) : '',
       };
     } finally {
       clearTimeout(timer);
@@ -127,7 +145,6 @@ class CoShell {
 
   #ask(command: Capture): Promise<number | null> {
     const { input, output, errors } = this.#files;
-    if (command.stdin !== '') writeFileSync(input, command.stdin, { mode: 0o600 });
     const from = command.stdin === '' ? '/dev/null' : wordOf(input);
     const env = Object.entries(command.env).map(
       ([name, value]) => `${name}=${wordOf(value ?? '')}`,
@@ -184,12 +201,33 @@ function exitOf(code: number | null, stopped: { readonly reason: unknown } | nul
   return { kind: 'exited', code };
 }
 
+/** Does what needs a handle, again and again for a while if none is free. */
+async function patiently<T>(work: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + HANDLES_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isShort = codeOf(error) === 'EMFILE' || codeOf(error) === 'ENFILE';
+      const isSpawn = error instanceof SpawnError;
+      if (!isShort && !(isSpawn && error.problem === 'no-resources')) throw error;
+      if (performance.now() > deadline) throw isSpawn ? error : tooFew(error);
+    }
+    await sleep(HANDLES_POLL_MS);
+  }
+}
+
+function tooFew(cause: unknown): OperationalError {
+  return new OperationalError(messageOf(cause), { remedy: MORE_RESOURCES, cause });
+}
+
 /** What a program printed; nothing where it never got so far. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return '';
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
   }
 }
 

@@ -25,7 +25,8 @@ export type SpawnProblem =
   | 'no-resources'
   | 'other';
 
-const MORE_RESOURCES =
+/** What to do where processes or handles are used up. */
+export const MORE_RESOURCES =
   'Raise the limits (`ulimit -n` for open files, `ulimit -u` for processes), or use fewer workers.';
 
 /** A process that never started. */
@@ -142,6 +143,7 @@ function describe({ file, cwd }: Program, problem: SpawnProblem, cause: unknown)
   }
 }
 
-function codeOf(error: unknown): unknown {
+/** The code of an error of the system. */
+export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -160,6 +160,25 @@ test('one shell serves one program after the other', async () => {
     parents.add((await shells.capture(script('echo $PPID'), signal)).stdout);
   }
   expect(parents.size).toBe(1);
+});
+
+test('a program that cannot be asked for costs no shell', async () => {
+  await using shells = openShells();
+  const before = await shells.capture(script('echo $PPID'), signal);
+  const bad = shells.capture(program('echo', ['a\0b']), signal);
+  await expect(bad).rejects.toThrow('An argument cannot hold a NUL character.');
+  expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
+});
+
+test('output that cannot be read is an error, not nothing, and costs no shell either', async () => {
+  await using shells = openShells();
+  const before = await shells.capture(script('echo $PPID'), signal);
+  const [folder = ''] = readdirSync(join(place.path, 'tmp'));
+  const output = join(place.path, 'tmp', folder, '1.out');
+  const bad = shells.capture(script(`rm '${output}' && mkdir '${output}'`), signal);
+  await expect(bad).rejects.toThrow('EISDIR');
+  rmdirSync(output);
+  expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
 });
 
 test('twenty at once do not mix their answers up', async () => {
