@@ -38,11 +38,14 @@ test('rules, a schema and a turn limit reach the CLI; what is not allowed is den
 });
 
 test('a limit that says when it resets is waited for, and the same session goes on', async () => {
-  const resetsAt = Math.ceil(Date.now() / 1000) + 8;
+  let resetsAt = 0;
   const headers = {
     'retry-after': '3600',
     'anthropic-ratelimit-unified-status': 'rejected',
-    'anthropic-ratelimit-unified-reset': String(resetsAt),
+    get 'anthropic-ratelimit-unified-reset'() {
+      resetsAt = Math.ceil(Date.now() / 1000) + 8; // From the answer on, however late that comes.
+      return String(resetsAt);
+    },
     'anthropic-ratelimit-unified-representative-claim': 'five_hour',
   };
   await using scene = await setScene({
@@ -81,7 +84,7 @@ test('a service that falls silent: the agent is ended and its session goes on', 
     scenarios: { silent: [write('d.txt', 'half\n'), hang('stream'), say('Done.')] },
   });
   const run = await scene.run({
-    defaults: { agent: 'claude', permissions: 'bypassPermissions', idle: '4s' },
+    defaults: { agent: 'claude', permissions: 'bypassPermissions', idle: '12s' },
     tasks: [claudeTask('silent')],
   });
   expect((await run.ended).code).toBe(0);

@@ -17,9 +17,7 @@ test('a refused log-in fails at once, and the user is told to sign in', async ()
     { kind: 'auth', message: 'The service answered 401 (authentication_failed).' },
   ]);
   expect(facts(run.entries, 'attempt.started')).toHaveLength(1);
-  expect(scene.api.requests).toHaveLength(1);
-  const [first, last] = [run.entries[0]?.at ?? 0, run.entries.at(-1)?.at ?? 0];
-  expect(last - first).toBeLessThan(10_000); // Left alone, the CLI would go on for minutes.
+  expect(scene.api.requests).toHaveLength(1); // Left alone, the CLI would go on for minutes.
   expect(stderr).toContain('Sign in with the agent itself, then go on.');
   expect(stderr).toMatch(/^ {4}landfast resume \S+$/m);
   expect((await scene.report()).tasks).toMatchObject([

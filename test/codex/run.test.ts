@@ -62,7 +62,7 @@ test('an agent that hangs is ended, and its session goes on with all that was sa
   await using scene = await setScene({ hung: steps });
 
   const run = await scene.run({
-    defaults: { ...DEFAULTS, idle: '6s', retries: 1 },
+    defaults: { ...DEFAULTS, idle: '12s', retries: 1 },
     tasks: [codexTask('hung')],
   });
   const { code } = await run.ended;

@@ -35,7 +35,7 @@ test('damaged: every command says so and leaves it as it is; the work is where i
   await using repo = await tempRepo();
   const engine = begin(repo, PLAN);
   await untilMade(repo, 'up');
-  const work = join(await workspaceOf(repo, 'one'), 'one.txt');
+  const work = join(workspaceOf(repo, 'one'), 'one.txt');
   engine.child.kill('SIGKILL');
   await engine.ended;
   const file = join(repo.commonDir, 'landfast', 'landfast.db');

@@ -33,7 +33,7 @@ test('a full disk: the run stops and says so, what was recorded is safe, and it 
   expectTold(ended, 3, 'the disk is full. What was recorded before is safe.', 'Free some space');
   const status = await landfast(['status'], { cwd: repo.dir });
   expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/one +landed/) });
-  expect(status.stdout).toContain(`landfast resume ${await runOf(repo)}`);
+  expect(status.stdout).toContain(`landfast resume ${runOf(repo)}`);
   rmSync(join(repo.outside, 'ballast'));
   await expectResumed(repo, ['one.txt', 'two.txt']);
 });
@@ -76,7 +76,7 @@ test('one that becomes read-only in the middle: the work is kept, and lands late
     await undo();
   }
   expect([1, 3]).toContain(ended.code);
-  expectTold(ended, ended.code ?? 0, await runOf(repo));
+  expectTold(ended, ended.code ?? 0, runOf(repo));
   expect(ended.stderr).toMatch(/[Rr]ead-only|[Pp]ermission denied|insufficient permission/);
   await expectResumed(repo, ['one.txt']);
 });

@@ -8,7 +8,7 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { Entry, Event } from '../../src/model/event.ts';
@@ -62,25 +62,29 @@ export async function untilMade(repo: TempRepo, name: string): Promise<void> {
 }
 
 /** The folder of a task's workspace. */
-export async function workspaceOf(repo: TempRepo, task: string): Promise<string> {
-  return join(repo.outside, 'repo.worktrees', await runOf(repo), task);
+export function workspaceOf(repo: TempRepo, task: string): string {
+  return join(repo.outside, 'repo.worktrees', runOf(repo), task);
 }
 
-export async function runOf(repo: TempRepo): Promise<string> {
-  const { stdout } = await landfast(['runs', '--json'], { cwd: repo.dir });
-  return (JSON.parse(stdout) as { run: string }[])[0]?.run ?? '';
+/** The id of the only run. */
+export function runOf(repo: TempRepo): string {
+  return String(query(repo, 'SELECT run FROM runs')[0]?.run ?? '');
 }
 
 /** The journal of the only run, as it lies on the disk. */
 export function journalOf(repo: TempRepo): readonly Entry[] {
+  const rows = query(repo, 'SELECT seq, at, event FROM entries ORDER BY run, seq');
+  return rows.map(({ seq, at, event }) => ({
+    seq: Number(seq),
+    at: Number(at),
+    event: JSON.parse(String(event)) as Event,
+  }));
+}
+
+function query(repo: TempRepo, sql: string): readonly Record<string, SQLOutputValue>[] {
   const db = new DatabaseSync(join(repo.commonDir, 'landfast', 'landfast.db'));
   try {
-    const rows = db.prepare('SELECT seq, at, event FROM entries ORDER BY run, seq').all();
-    return rows.map(({ seq, at, event }) => ({
-      seq: Number(seq),
-      at: Number(at),
-      event: JSON.parse(String(event)) as Event,
-    }));
+    return db.prepare(sql).all();
   } finally {
     db.close();
   }
@@ -116,7 +120,7 @@ export async function expectWhole(repo: TempRepo, files: readonly string[]): Pro
   const inside = readdirSync(repo.commonDir, { recursive: true, encoding: 'utf8' });
   expect(inside.filter((name) => name.endsWith('.lock'))).toEqual([]);
   expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
-  expect(marked(`${await runOf(repo)}/`)).toEqual([]);
+  expect(marked(`${runOf(repo)}/`)).toEqual([]);
 }
 
 /** Stops an engine at a moment when it does not hold the database: nobody else could write then. */

@@ -59,7 +59,7 @@ test.runIf(hasScript)(
     expect(stdout).toContain('code=130');
     expect(stdout).toContain('\x1b[?25l'); // The live view was there.
     expectSane(stdout);
-    const run = await runOf(repo);
+    const run = runOf(repo);
     expect(stdout).toContain(`landfast resume ${run}`);
     expect(marked(`${run}/`)).toEqual([]);
     make(repo, 'go');
@@ -77,6 +77,6 @@ test.runIf(hasScript)('the first Ctrl-C lets them finish; the terminal is as it 
   const { stdout } = await shown.ended;
   expect(stdout).toContain('code=130');
   expectSane(stdout);
-  expect(stdout).toContain(`landfast resume ${await runOf(repo)}`);
+  expect(stdout).toContain(`landfast resume ${runOf(repo)}`);
   await expectResumed(repo, ['one.txt']);
 });

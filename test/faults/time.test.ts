@@ -74,7 +74,7 @@ test('a machine that sleeps longer than the idle limit does not make an agent si
   const one = { agent: 'claude', prompt: 'Do it.', idle: `${IDLE_MS / 1000}s` };
   const engine = begin(repo, { tasks: { one } }, { args: ['--claude-exe', claude] });
   await untilMade(repo, 'up');
-  const agents = marked(`${await runOf(repo)}/`).map(({ pid }) => pid);
+  const agents = marked(`${runOf(repo)}/`).map(({ pid }) => pid);
   for (const pid of [engine.child.pid ?? 0, ...agents]) sendSignal(pid, 'SIGSTOP');
   await sleep(IDLE_MS + 2_000); // What is shown is that real time does not count.
   for (const pid of [engine.child.pid ?? 0, ...agents]) sendSignal(pid, 'SIGCONT');
