@@ -144,6 +144,16 @@ export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): P
   await deleteFolder(join(worktreesDir, REMOVED), signal);
 }
 
+/** Where git believes that worktrees are directly below a folder, there or not. */
+export async function placesBelow(commonDir: string, folder: string): Promise<readonly string[]> {
+  const entries = join(commonDir, 'worktrees');
+  const names = await readdir(entries).catch(() => []);
+  const told = await Promise.all(
+    names.map((name) => readFile(join(entries, name, 'gitdir'), 'utf8').catch(() => '')),
+  );
+  return told.map((text) => dirname(text.trimEnd())).filter((path) => dirname(path) === folder);
+}
+
 /** All worktrees of a repository, the main one first. */
 export async function listWorktrees(
   dir: string,

@@ -15,10 +15,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gitDirOf } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
-import { placeTold } from '../git/worktree.ts';
+import { placesBelow, placeTold } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
 
 /** What is known of an idle workspace. */
@@ -52,9 +52,17 @@ export function idleSlots(folder: string): readonly number[] {
     .sort((a, b) => a - b);
 }
 
-/** The claims of processes that are not there any more. */
-export function deadClaims(folder: string, me: Claimant): readonly string[] {
-  return claims(folder)
+/**
+ * The claims of processes that are not there any more, also those of which only git still knows: a
+ * process may end while it throws one away.
+ */
+export async function deadClaims(
+  { commonDir, folder }: { readonly commonDir: string; readonly folder: string },
+  me: Claimant,
+): Promise<readonly string[]> {
+  const known = await placesBelow(commonDir, folder);
+  const names = new Set([...namesIn(folder), ...known.map((path) => basename(path))]);
+  return claimsAmong([...names], folder)
     .filter(({ owner }) => owner !== me.name && !me.isAlive(owner))
     .map(({ path }) => path);
 }
@@ -63,7 +71,11 @@ export function deadClaims(folder: string, me: Claimant): readonly string[] {
 export function claims(
   folder: string,
 ): readonly { readonly path: string; readonly owner: string }[] {
-  return namesIn(folder)
+  return claimsAmong(namesIn(folder), folder);
+}
+
+function claimsAmong(names: readonly string[], folder: string) {
+  return names
     .filter((name) => name.startsWith(CLAIM))
     .map((name) => ({
       path: join(folder, name),

@@ -174,7 +174,7 @@ export class Pool {
   /** Throws away what dead engines held, once. */
   repair(signal: AbortSignal): Promise<void> {
     this.#repaired ??= (async () => {
-      for (const path of deadClaims(this.place.folder, this.place.me)) {
+      for (const path of await deadClaims(this.place, this.place.me)) {
         signal.throwIfAborted();
         await this.#discard(path);
       }

@@ -1,7 +1,7 @@
 /** Workspaces that are moved from task to task: the next one sees nothing of the one before. */
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Suspension } from '../../src/base/suspension.ts';
@@ -96,6 +96,25 @@ test('what a dead engine held is thrown away, and what a live one holds is left 
   expect(await testPool(repo, 4).take(wanted(dir, commit), repo.signal)).toBe(false);
   expect(readdirSync(folder)).toEqual([`.claim-${live}.x`]);
   expect(await repo.git('worktree', 'list')).not.toContain(dead);
+});
+
+test('one of which only git still knows holds no branch any longer', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const { folder } = testPool(repo, 4).place;
+  const dead = Buffer.from(JSON.stringify({ ...thisProcess(), start: 'x:1' })).toString(
+    'base64url',
+  );
+  const gone = join(folder, `.claim-${dead}.x`);
+  const elsewhere = join(repo.outside, '.claim-of-a-user');
+  for (const [index, path] of [gone, elsewhere].entries()) {
+    await repo.git('worktree', 'add', '-q', '-b', `b${index}`, path, commit);
+    rmSync(path, { recursive: true });
+  }
+  await testPool(repo, 4).repair(repo.signal);
+  const list = await repo.git('worktree', 'list', '--porcelain');
+  expect(list).not.toContain(gone);
+  expect(list).toContain(elsewhere); // It may be on a disk that is not there today.
 });
 
 test.each([
