@@ -155,7 +155,10 @@ async function removeOne(
   if (one === undefined) return false;
   await back(one, signal);
   await removeWorktree(of.repository.commonDir, path, signal);
-  await rmdir(dirname(path)).catch(() => undefined); // Others are still in it.
+  // The folder of the run and that of all runs, unless others are still in them.
+  for (const each of [dirname(path), dirname(dirname(path))]) {
+    await rmdir(each).catch(() => undefined);
+  }
   return true;
 }
 
