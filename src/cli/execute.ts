@@ -45,7 +45,7 @@ import { keepsWorkspaces, keptLines } from './keeping.ts';
 import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
-import { poolOf } from './pooling.ts';
+import { poolOf, seedsOf } from './pooling.ts';
 import { checkProfile, openProfile } from './profiling.ts';
 import { checkReport, writeReport } from './report-file.ts';
 import { writeResultLogs } from './result-logs.ts';
@@ -244,7 +244,11 @@ function siteOf({ place, db, run, plan, how }: Execution, fenceFor: FenceFor): S
   const suspension = new Suspension();
   const memory = { verdicts: new Verdicts(db), resolutions: new Resolutions(db) };
   const parts = { run, plan, env, suspension, ...memory };
-  const ground = repository && { repository, pool: poolOf({ repository, plan }), ...parts };
+  const kept = repository && {
+    pool: poolOf({ repository, plan }),
+    ...seedsOf({ repository, plan }),
+  };
+  const ground = kept && { repository, ...kept, ...parts };
   return {
     ground,
     run,

@@ -1,11 +1,13 @@
 /** The pool of a repository's workspaces, as its plan bounds it and this process claims from it. */
 
+import { join } from 'node:path';
 import type { Repository } from '../git/repository.ts';
 import { isAlive, type Owner, thisHost, thisProcess } from '../journal/lease.ts';
 import type { LimitsSpec, WorkspaceSpec } from '../model/plan.ts';
 import { poolFolder } from '../workspace/ground.ts';
 import type { Claimant } from '../workspace/idle.ts';
 import { Pool } from '../workspace/pool.ts';
+import { Seeds } from '../workspace/seeds.ts';
 
 /** Work that waits to land keeps its workspace, so there are more of them than workers. */
 const IDLE_PER_WORKER = 4;
@@ -14,14 +16,16 @@ const MOST_LATER = 16;
 /** What of the disk that runs may take is left to those that wait. */
 const DISK_SHARE = 0.25;
 
-/** The pool that a plan's run shares with all runs of the repository. */
-export function poolOf(of: {
+interface PooledBy {
   readonly repository: Repository;
   readonly plan: {
     readonly workspace: WorkspaceSpec;
     readonly limits: Pick<LimitsSpec, 'workers' | 'diskBytes'>;
   };
-}): Pool {
+}
+
+/** The pool that a plan's run shares with all runs of the repository. */
+export function poolOf(of: PooledBy): Pool {
   const { limits, workspace } = of.plan;
   const { pool, poolDisk, keepFiles = [] } = workspace;
   const later = pool ?? Math.min(limits.workers, MOST_LATER);
@@ -35,6 +39,33 @@ export function poolOf(of: {
     keepFiles,
     me: thisClaimant(),
   });
+}
+
+/** How many results of set-up are kept where the user does not say. */
+const MOST_SEEDS = 4;
+
+/** Where the results of set-up are kept for all runs of the repository, and how many of them. */
+export function seedStore(of: PooledBy): Seeds {
+  const { limits, workspace } = of.plan;
+  const { seed = [], seedBy = 'auto', seedMost = MOST_SEEDS, seedDisk } = workspace;
+  // Nobody is kept from writing to a file that is linked if he is root.
+  const isRoot = process.getuid?.() === 0;
+  return new Seeds({
+    folder: join(of.repository.stateDir, 'seeds'),
+    temp: poolFolder(of),
+    patterns: seed,
+    by: seedBy === 'link' && isRoot ? 'auto' : seedBy,
+    most: seedMost,
+    disk: seedDisk ?? (limits.diskBytes === undefined ? null : limits.diskBytes * DISK_SHARE),
+    me: thisClaimant(),
+  });
+}
+
+/** The seeds that a plan's run uses; none where it has no set-up, or does not say what that needs. */
+export function seedsOf(of: PooledBy): { readonly seeds?: Seeds } {
+  const { seed = [], setup, setupKey } = of.plan.workspace;
+  const isWanted = seed.length > 0 && setup.length > 0 && setupKey.length > 0;
+  return isWanted ? { seeds: seedStore(of) } : {};
 }
 
 /** This process, by pid and start: a later one with the same pid is not mistaken for it. */

@@ -108,7 +108,7 @@ export class Room {
   async #evict(): Promise<boolean> {
     const { ground, say } = this.#of;
     const limit = AbortSignal.timeout(60_000);
-    const idle = await ground?.pool.shed(limit);
+    const idle = (await ground?.pool.shed(limit)) ?? (await ground?.seeds?.shed(limit));
     if (idle != null) {
       this.#usage.forget(idle);
       return true;
@@ -126,10 +126,11 @@ export class Room {
   }
 }
 
-/** Every workspace, and the folder of every run. */
+/** Every workspace and every seed, and the folder of every run. */
 async function measured({ ground, stateDir }: RoomOf): Promise<readonly string[]> {
-  const runs = join(stateDir, 'runs');
-  const folders = (await readdir(runs).catch(() => [])).map((name) => join(runs, name));
+  const parts = ['runs', 'seeds'].map((name) => join(stateDir, name));
+  const names = await Promise.all(parts.map((folder) => readdir(folder).catch(() => [])));
+  const folders = parts.flatMap((folder, nth) => names[nth]!.map((name) => join(folder, name)));
   if (ground === null) return folders;
   const { commonDir } = ground.repository;
   return [...folders, ...(await worktreesBelow(commonDir, workspacesFolder(ground)))];

@@ -293,8 +293,8 @@ async function requireLinked(commonDir: string, path: string): Promise<void> {
   throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
 }
 
-/** By `rm`, which needs a third of the processor time and does not hold up our event loop. */
-async function deleteFolder(path: string, signal: AbortSignal): Promise<void> {
+/** Deletes a folder. By `rm`, which needs a third of the processor time and does not hold up our event loop. */
+export async function deleteFolder(path: string, signal: AbortSignal): Promise<void> {
   const args = ['-rf', '--', path];
   const command = { file: 'rm', args, cwd: '/', env: process.env, stdin: '' };
   const { exit, stderr } = await capture(command, signal);

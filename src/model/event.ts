@@ -86,6 +86,8 @@ export type AttemptEvent =
       readonly attempt: number;
       readonly setup: SetUp;
       readonly ms: number;
+      /** Why what it made is no seed, although the plan wants one. */
+      readonly why?: string;
     }
   | {
       readonly type: 'attempt.session';
@@ -156,8 +158,13 @@ export type AttemptStart =
   | { readonly kind: 'continue'; readonly session: string | null }
   | { readonly kind: 'rework'; readonly session: string | null; readonly commit: Sha };
 
-/** How the results of set-up came to be there: it ran, or an earlier task had left them. */
-export type SetUp = 'ran' | 'kept';
+/**
+ * How the results of set-up came to be there.
+ *   ran     its commands did it
+ *   kept    an earlier task had left them in the workspace
+ *   seeded  they were copied from a seed
+ */
+export type SetUp = 'ran' | 'kept' | 'seeded';
 
 /** What an agent said of itself in its last words, where the task asks for that. */
 export interface SelfReport {

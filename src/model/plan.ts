@@ -228,6 +228,14 @@ export interface WorkspaceSpec {
   readonly poolDisk?: number;
   /** Ignored files that the next task in a workspace may find, in git's ignore syntax. */
   readonly keepFiles?: readonly string[];
+  /** What `setup` makes that is kept once and copied into new workspaces, in the same syntax. */
+  readonly seed?: readonly string[];
+  /** `auto`: sharing blocks where the disk can, else copied; `link`: hard links. */
+  readonly seedBy?: 'auto' | 'copy' | 'link';
+  /** How many seeds are kept. */
+  readonly seedMost?: number;
+  /** What they may take on the disk, in bytes. */
+  readonly seedDisk?: number;
 }
 
 /** A folder of the user's that is laid into the workspaces of tasks and never committed. */

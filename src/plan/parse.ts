@@ -8,6 +8,7 @@
 import { complete } from './config/complete.ts';
 import { chooseFormat } from './detect.ts';
 import type { ParsedPlan, PlanInput } from './formats/format.ts';
+import { lacksSeedKey, SEED_NEEDS } from './formats/native/seed-key.ts';
 import { withoutBom } from './front-matter.ts';
 import { ProblemLog, placeAt, quote, START } from './problem.ts';
 import { firstUnseen, UNSEEN_REMEDY } from './validate.ts';
@@ -32,8 +33,14 @@ export function parsePlan(input: PlanInput, name: string | null): ReadPlan {
   const parsed = format.parse(input);
   const isDone = parsed.plan === null || format.isWhole === true;
   const plan = isDone ? parsed.plan : complete(parsed.plan, input.config);
+  // A configuration may want one for a plan that prepares its workspaces in its own way.
+  const isSeedless = plan !== null && lacksSeedKey(plan);
+  if (isSeedless) log.warning(START, `${SEED_NEEDS}: here it has no effect`);
   const unseen = plan === null ? null : firstUnseen(plan);
-  if (unseen === null) return { ...parsed, plan, why };
+  if (unseen === null) {
+    const problems = isSeedless ? [...parsed.problems, ...log.sorted()] : parsed.problems;
+    return { ...parsed, plan, problems, why };
+  }
   const [task, message] = unseen;
   log.error(START, `task ${quote(task)}: ${message}`, UNSEEN_REMEDY);
   return { ...parsed, plan: null, problems: [...parsed.problems, ...log.sorted()], why };

@@ -244,6 +244,10 @@ class PlanMaker {
       pool: r.pick([0, 8]),
       poolDisk: r.pick([0, 5 * 1024 ** 3]),
       keepFiles: ['.cache/'],
+      seed: ['node_modules/'],
+      seedBy: r.pick(['auto', 'copy', 'link']),
+      seedMost: r.between(1, 9),
+      seedDisk: r.pick([0, 1024 ** 3]),
       inject: this.#some(
         (i): Required<InjectSpec> => ({
           from: '.claude',
@@ -253,7 +257,11 @@ class PlanMaker {
         }),
       ),
     };
-    return this.#dropped(full, ['dir', 'keep', 'exclude', 'pool', 'poolDisk', 'keepFiles']);
+    const pool = ['pool', 'poolDisk', 'keepFiles', 'seedBy', 'seedMost', 'seedDisk'] as const;
+    const some = this.#dropped(full, ['dir', 'keep', 'exclude', 'seed', ...pool]);
+    const { seed, ...rest } = some;
+    const isKeyed = some.setup.length > 0 && some.setupKey.length > 0;
+    return isKeyed && seed !== undefined ? { ...rest, seed } : rest;
   }
 
   #landing(strategy: LandingSpec['strategy']): LandingSpec {

@@ -187,6 +187,9 @@ test('set-up is shown with what lets it be skipped', () => {
       .find((block) => block.startsWith('Set-up'));
   expect(shown({})).toBe('Set-up (for every task)\n  npm ci\n  npm run generate');
   expect(shown({ setupKey: ['lock'], keepFiles: ['deps/'] })).toBe(
-    'Set-up (skipped where deps/ is kept and lock is unchanged)\n  npm ci\n  npm run generate',
+    'Set-up (skipped where deps/ is kept, and lock is unchanged)\n  npm ci\n  npm run generate',
+  );
+  expect(shown({ setupKey: ['lock'], keepFiles: ['deps/'], seed: ['deps'] })).toContain(
+    '(skipped where deps/ is kept or deps is there as a seed, and lock is unchanged)',
   );
 });

@@ -124,13 +124,16 @@ function overlapLines({ overlaps: pairs }: PlanShape): string[] {
 
 /** What prepares a workspace, and whether that can be skipped. */
 function setupLines({ workspace }: Plan): string[] {
-  const { setup, setupKey: key, keepFiles = [] } = workspace;
+  const { setup, setupKey: key, keepFiles = [], seed = [] } = workspace;
   if (setup.length === 0) return [];
-  const kept = clean(keepFiles.join(', '));
+  const ways = [
+    ...(keepFiles.length === 0 ? [] : [`${keepFiles.join(', ')} is kept`]),
+    ...(seed.length === 0 ? [] : [`${seed.join(', ')} is there as a seed`]),
+  ];
   const again =
-    key.length === 0 || keepFiles.length === 0
+    key.length === 0 || ways.length === 0
       ? 'for every task'
-      : `skipped where ${kept} is kept and ${clean(key.join(', '))} is unchanged`;
+      : `skipped where ${clean(ways.join(' or '))}, and ${clean(key.join(', '))} is unchanged`;
   return [`Set-up (${again})`, ...setup.map((command) => `  ${clean(command)}`)];
 }
 

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { type PoolView, poolText, sizeText } from './pool.ts';
 
-const EMPTY: PoolView = { folder: '/w/.pool', most: 4, disk: null, bytes: 0, workspaces: [] };
+const EMPTY: PoolView = {
+  folder: '/w/.pool',
+  most: 4,
+  disk: null,
+  bytes: 0,
+  workspaces: [],
+  seeds: [],
+};
 
 test('an empty pool says how far it may grow', () => {
   expect(poolText(EMPTY)).toBe('No workspace waits; at most 4 stay for later runs.\n');
@@ -38,4 +45,22 @@ test.each([
   [20 * 1024 ** 3, '20 GB'],
 ])('%i bytes are %s', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
+});
+
+test('seeds are shown with what they hold and when they were last of use', () => {
+  const seed = {
+    path: '/r/.git/landfast/seeds/0a',
+    holds: ['node_modules/', 'web/node_modules/'],
+    bytes: 90 * 1024 ** 2,
+    age_sec: 7200,
+    unused_sec: 60,
+  };
+  expect(poolText({ ...EMPTY, seeds: [seed] })).toBe(
+    [
+      'No workspace waits; at most 4 stay for later runs.',
+      'seed  node_modules/, web/node_modules/  used 1 m 00 s ago  90 MB  /r/.git/landfast/seeds/0a',
+      '1 seed, 90 MB.',
+      '',
+    ].join('\n'),
+  );
 });

@@ -28,10 +28,41 @@ export interface PoolView {
   readonly disk: number | null;
   readonly bytes: number;
   readonly workspaces: readonly PoolRow[];
+  readonly seeds: readonly SeedRow[];
+}
+
+/** What a set-up made, kept for new workspaces; for programs. */
+export interface SeedRow {
+  readonly path: string;
+  /** What it holds, as in a workspace. */
+  readonly holds: readonly string[];
+  readonly bytes: number;
+  readonly age_sec: number;
+  readonly unused_sec: number;
 }
 
 /** The list for people. */
-export function poolText({ workspaces, most, disk, bytes }: PoolView): string {
+export function poolText(view: PoolView): string {
+  return `${workspacesText(view)}${seedsText(view.seeds)}`;
+}
+
+function seedsText(seeds: readonly SeedRow[]): string {
+  if (seeds.length === 0) return '';
+  const rows = seeds.map(({ path, holds, bytes, unused_sec }) =>
+    [
+      'seed',
+      brief(holds.join(', '), 60),
+      `used ${durationText(unused_sec * 1000)} ago`,
+      sizeText(bytes),
+      brief(path, 300),
+    ].map((text) => ({ text })),
+  );
+  const all = seeds.reduce((sum, { bytes }) => sum + bytes, 0);
+  const total = `${count(seeds.length, 'seed')}, ${sizeText(all)}.`;
+  return `${[...columns(rows, PLAIN_INK), total].join('\n')}\n`;
+}
+
+function workspacesText({ workspaces, most, disk, bytes }: PoolView): string {
   const room = disk === null ? '' : ` of ${sizeText(disk)}`;
   const limit = most === 0 ? 'the pool is off' : `at most ${most} stay for later runs`;
   if (workspaces.length === 0) return `No workspace waits; ${limit}.\n`;

@@ -179,8 +179,12 @@ test('the lines say whether set-up ran', () => {
   const run = new JournalBuilder([{ id: 'a' }]).start('a');
   const prepared = { type: 'attempt.prepared', task: 'a', attempt: 1 } as const;
   run.add({ ...prepared, setup: 'ran', ms: 12_000 }).add({ ...prepared, setup: 'kept', ms: 20 });
-  expect(linesOf(run).slice(-2)).toEqual([
+  run.add({ ...prepared, setup: 'seeded', ms: 800 });
+  run.add({ ...prepared, setup: 'ran', ms: 12_000, why: 'workspace.seed does not name .env' });
+  expect(linesOf(run).slice(-4)).toEqual([
     '12:00:02  a          set-up done after 12 s',
     '12:00:03  a          set-up skipped: key unchanged',
+    '12:00:04  a          set-up skipped: key unchanged, copied from a seed in 0.8 s',
+    '12:00:05  a          set-up done after 12 s; no seed: workspace.seed does not name .env',
   ]);
 });

@@ -199,9 +199,11 @@ function attemptText(event: Event & { type: 'attempt.started' }, task: TaskState
   return `attempt ${event.attempt} started (${who})`;
 }
 
-function setupText({ setup, ms }: Event & { type: 'attempt.prepared' }): string {
-  if (setup === 'ran') return `set-up done after ${durationText(ms)}`;
-  return 'set-up skipped: key unchanged';
+function setupText({ setup, ms, why }: Event & { type: 'attempt.prepared' }): string {
+  const time = durationText(ms);
+  if (setup === 'kept') return 'set-up skipped: key unchanged';
+  if (setup === 'seeded') return `set-up skipped: key unchanged, copied from a seed in ${time}`;
+  return `set-up done after ${time}${why === undefined ? '' : `; no seed: ${brief(why, 160)}`}`;
 }
 
 function publishedText(event: Event & { type: 'publish.finished' }): string {

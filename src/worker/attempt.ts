@@ -216,8 +216,8 @@ async function placeOf(site: Site, order: Order, signal: AbortSignal): Promise<P
   return { kind: 'ready', dir, root: created.dir, setup: created.setup };
 }
 
-function prepared({ task, attempt }: AttemptEffect, { how, ms }: Prepared): Event {
-  return { type: 'attempt.prepared', task, attempt, setup: how, ms };
+function prepared({ task, attempt }: AttemptEffect, { how, ...rest }: Prepared): Event {
+  return { type: 'attempt.prepared', task, attempt, setup: how, ...rest };
 }
 
 function failed(failure: Failure | null): End {

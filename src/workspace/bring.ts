@@ -41,6 +41,8 @@ export type Brought =
 export interface Prepared {
   readonly how: SetUp;
   readonly ms: number;
+  /** Why what it made is no seed, although the plan wants one. */
+  readonly why?: string;
 }
 
 export interface Placed {
@@ -64,19 +66,49 @@ export async function bring(ground: Ground, place: Placed, signal: AbortSignal):
   const done = await setupIn(place.dir);
   if (done !== null && place.goesOn) return { kind: 'ready', setup: null };
   const begin = performance.now();
-  const prepared = (how: Prepared['how']): Brought => {
-    return { kind: 'ready', setup: { how, ms: Math.round(performance.now() - begin) } };
-  };
   const key = await setupKey(ground, place, signal);
-  if (done?.key === key && isThere(place.dir, done)) {
-    if (done.at === place.dir) return { kind: 'ready', setup: null };
-    if (await moveIn(place.dir, done, signal)) return prepared('kept');
+  if (done?.key === key && done.at === place.dir && isThere(place.dir, done)) {
+    return { kind: 'ready', setup: null };
   }
+  const isKept = done?.key === key && isThere(place.dir, done);
+  const prepared =
+    isKept && (await moveIn(place.dir, done, signal))
+      ? ({ how: 'kept' } as const)
+      : await prepare(ground, { ...place, key, brought }, signal);
+  if ('kind' in prepared) return prepared;
+  return { kind: 'ready', setup: { ...prepared, ms: Math.round(performance.now() - begin) } };
+}
+
+type NotReady = Exclude<Brought, { kind: 'ready' }>;
+type ToPrepare = Placed & { readonly key: string; readonly brought: readonly string[] };
+
+/** From a seed, which somebody may be about to make, or by its commands. */
+async function prepare(
+  ground: Ground,
+  place: ToPrepare,
+  signal: AbortSignal,
+): Promise<Omit<Prepared, 'ms'> | NotReady> {
+  const { seeds } = ground;
+  if (seeds === undefined) return makeAll(ground, place, signal);
+  const { dir, key, of } = place;
+  const lay = (): Promise<boolean> =>
+    timed({ kind: 'setup', of, name: 'seed' }, () => seeds.lay(dir, key, signal));
+  if (await lay()) return { how: 'seeded' };
+  if ((await seeds.wait(key, signal)) && (await lay())) return { how: 'seeded' };
+  return seeds.while(key, () => makeAll(ground, place, signal));
+}
+
+async function makeAll(
+  ground: Ground,
+  place: ToPrepare,
+  signal: AbortSignal,
+): Promise<Omit<Prepared, 'ms'> | NotReady> {
   const span = { kind: 'setup', of: place.of, name: 'setup' };
   const broken = await timed(span, () => runSetup(ground, place, signal));
   if (broken !== null) return broken;
-  await rememberSetup(ground, { dir: place.dir, key, brought }, signal);
-  return prepared('ran');
+  const setup = await rememberSetup(ground, place, signal);
+  const why = (await ground.seeds?.store(place.dir, setup, signal)) ?? null;
+  return { how: 'ran', ...(why === null ? {} : { why }) };
 }
 
 /** Runs the commands; an answer only where they did not all pass. */
@@ -84,7 +116,7 @@ async function runSetup(
   ground: Ground,
   place: Placed,
   signal: AbortSignal,
-): Promise<Exclude<Brought, { kind: 'ready' }> | null> {
+): Promise<NotReady | null> {
   await forgetSetup(place.dir);
   for (const command of ground.plan.workspace.setup) {
     const result: CheckResult = await check(

@@ -17,6 +17,7 @@ import { ownerOf } from '../git/worktree.ts';
 import { runBranch, taskBranch, workspaceName } from '../model/names.ts';
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
 import type { Pool } from './pool.ts';
+import type { Seeds } from './seeds.ts';
 
 export interface Ground {
   readonly repository: Repository;
@@ -25,6 +26,8 @@ export interface Ground {
   /** The environment of set-up commands, checks and gates. */
   readonly env: Readonly<Record<string, string>>;
   readonly pool: Pool;
+  /** Absent where the plan keeps no results of set-up. */
+  readonly seeds?: Seeds;
   /** Halts what runs for an attempt; gates are not concerned. */
   readonly suspension: Suspension;
   readonly verdicts: VerdictMemory;

@@ -20,6 +20,7 @@ import {
   type Ground,
   gateDir,
   isOwn,
+  poolFolder,
   runFolder,
   runRef,
   workspaceDir,
@@ -75,6 +76,7 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
     }
   }
   await ground.pool.settle(signal);
+  await rmdir(poolFolder(ground)).catch(() => undefined); // Copies of seeds pass through it.
   await sweepRemoved(runFolder(ground), signal);
   await rmdir(runFolder(ground)).catch(() => undefined); // Kept workspaces keep it.
   for (const { id } of ground.plan.tasks) await removeEmptyParents(ground, id);

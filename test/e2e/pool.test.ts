@@ -91,7 +91,7 @@ test('warm makes them at the head, status tells of them, drain removes them', as
   const run = await runPlan(repo, { tasks: { t: 'cat b; echo 1 > t' } });
   expect(run).toMatchObject({ code: 0 });
   expect(run.of('attempt.finished', 't')[0]?.text).toBe('1');
-  expect(await pool('drain')).toEqual({ removed: 1 });
+  expect(await pool('drain')).toEqual({ removed: 1, seeds: 0 });
   expect((await pool('status')).workspaces).toEqual([]);
 });
 

@@ -12,13 +12,14 @@ import type { Repository } from '../../git/repository.ts';
 import type { WorkspaceSpec } from '../../model/plan.ts';
 import { count } from '../../report/format.ts';
 import { jsonText } from '../../report/json.ts';
-import { type PoolRow, type PoolView, poolText } from '../../report/pool.ts';
+import { type PoolRow, type PoolView, poolText, type SeedRow } from '../../report/pool.ts';
 import { claims, isTrusted, readIdle } from '../../workspace/idle.ts';
 import type { Pool } from '../../workspace/pool.ts';
+import type { Seeds } from '../../workspace/seeds.ts';
 import { loadConfiguration } from '../config-files.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
-import { poolOf } from '../pooling.ts';
+import { poolOf, seedStore } from '../pooling.ts';
 import { requireRepository } from '../survey.ts';
 
 export interface PoolFlags {
@@ -32,14 +33,14 @@ const AT_ONCE = 4;
 
 /** Shows what waits. */
 export async function status(flags: PoolFlags): Promise<number> {
-  const { pool, repository, signal } = await open(flags);
-  show(await viewOf(pool, repository, signal), flags);
+  show(await viewOf(await open(flags)), flags);
   return EXIT.ok;
 }
 
 /** Makes as many as are missing for `wanted`, at the current head. */
 export async function warm(wanted: number | undefined, flags: PoolFlags): Promise<number> {
-  const { pool, repository, signal } = await open(flags);
+  const opened = await open(flags);
+  const { pool, repository, signal } = opened;
   const { later, most } = pool.place;
   if (most === 0) throw new UserError('The pool is off: workspace.pool is 0.');
   if (wanted !== undefined && wanted > most) {
@@ -54,7 +55,7 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
   const there = (await pool.idle()).filter(({ note }) => note !== null).length;
   const missing = Math.max(0, (wanted ?? later) - there);
   const made = await makeAll(pool, { head, missing, quiet: flags.json === true }, signal);
-  show(await viewOf(pool, repository, signal), flags);
+  show(await viewOf(opened), flags);
   if (made === missing) return EXIT.ok;
   console.error(`landfast: ${count(missing - made, 'workspace')} could not be kept ready.`);
   return EXIT.failed;
@@ -62,11 +63,12 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
 
 /** Removes what waits. */
 export async function drain(flags: PoolFlags): Promise<number> {
-  const { pool, signal } = await open(flags);
+  const { pool, seeds: store, signal } = await open(flags);
   const slots = (await pool.idle()).map(({ slot }) => slot);
   const removed = await pool.drain(slots, signal);
-  if (flags.json === true) process.stdout.write(jsonText({ removed }));
-  else console.log(`Removed: ${count(removed, 'workspace')}.`);
+  const seeds = await store.drain(signal);
+  if (flags.json === true) process.stdout.write(jsonText({ removed, seeds }));
+  else console.log(`Removed: ${count(removed, 'workspace')}, ${count(seeds, 'seed')}.`);
   return EXIT.ok;
 }
 
@@ -92,6 +94,7 @@ async function makeAll(
 
 interface Opened {
   readonly pool: Pool;
+  readonly seeds: Seeds;
   readonly repository: Repository;
   readonly signal: AbortSignal;
 }
@@ -118,17 +121,14 @@ async function open({ projectDir }: PoolFlags): Promise<Opened> {
     workers: limits.workers ?? DEFAULT_WORKERS,
     ...(limits.disk === undefined ? {} : { diskBytes: limits.disk }),
   };
-  return {
-    pool: poolOf({ repository, plan: { workspace: spec, limits: bounds } }),
-    repository,
-    signal,
-  };
+  const of = { repository, plan: { workspace: spec, limits: bounds } };
+  return { pool: poolOf(of), seeds: seedStore(of), repository, signal };
 }
 
 /** As a native plan has it. */
 const DEFAULT_WORKERS = 4;
 
-async function viewOf(pool: Pool, repository: Repository, signal: AbortSignal): Promise<PoolView> {
+async function viewOf({ pool, seeds, repository, signal }: Opened): Promise<PoolView> {
   const { folder, later, disk } = pool.place;
   const head = await headOf(repository.dir, signal);
   const now = Date.now();
@@ -149,7 +149,18 @@ async function viewOf(pool: Pool, repository: Repository, signal: AbortSignal): 
   );
   const workspaces = [...idle, ...claimed];
   const bytes = workspaces.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
-  return { folder, most: later, disk, bytes, workspaces };
+  return { folder, most: later, disk, bytes, workspaces, seeds: seedRows(seeds, now) };
+}
+
+function seedRows(seeds: Seeds, now: number): readonly SeedRow[] {
+  const secondsSince = (at: number): number => Math.max(0, Math.round((now - at) / 1000));
+  return seeds.list().map(({ name, paths, bytes, at, usedAt }) => ({
+    path: join(seeds.place.folder, name),
+    holds: paths,
+    bytes,
+    age_sec: secondsSince(at),
+    unused_sec: secondsSince(usedAt),
+  }));
 }
 
 function unknown(path: string, state: PoolRow['state']): PoolRow {

@@ -46,6 +46,19 @@ describe('a manifest of another tool', () => {
       sandbox: { mode: 'on', network: 'off', caches: [] },
     });
   });
+
+  test('is told that it can have no seed where nothing says what set-up depends on', () => {
+    const config: Config = { workspace: { setup: ['npm ci'], seed: ['node_modules'] } };
+    const read = parsePlan(planInput('plan', MANIFEST, { config }), null);
+    expect(read.plan?.workspace.seed).toEqual(['node_modules']);
+    expect(read.problems).toMatchObject([
+      {
+        severity: 'warning',
+        message:
+          'workspace.seed needs workspace.setup and workspace.setup_key: here it has no effect',
+      },
+    ]);
+  });
 });
 
 describe('a native plan', () => {

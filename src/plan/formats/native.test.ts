@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planInput } from '../../../test/support/plan-input.ts';
 import { NATIVE_CONVENTIONS, NO_OPTIONS, NO_SANDBOX, type Plan } from '../../model/plan.ts';
+import type { Config } from '../config/schema.ts';
 import { formatProblem } from '../problem.ts';
 import { native } from './native.ts';
 
@@ -11,15 +12,17 @@ interface Given {
   readonly path?: string;
   readonly directory?: string;
   readonly files?: Readonly<Record<string, string>>;
+  readonly config?: Config;
 }
 
 function parse(text: string, given: Given = {}) {
-  const { path = 'plans/accounts.yaml', directory = 'plans', files = {} } = given;
+  const { path = 'plans/accounts.yaml', directory = 'plans', files = {}, config = {} } = given;
   const around = Object.entries(files).map(([name, content]) => [
     posix.join(directory, name),
     content,
   ]);
-  return native.parse(planInput(path, text, { directory, files: Object.fromEntries(around) }));
+  const all = { directory, files: Object.fromEntries(around), config };
+  return native.parse(planInput(path, text, all));
 }
 
 function planOf(text: string, given: Given = {}): Plan {
@@ -258,5 +261,24 @@ describe('a prompt file', () => {
     expect(problemsOf(plan(path), { files: { 'empty.md': ' \n' } })).toEqual([
       `2:31: error: ${expected}`,
     ]);
+  });
+});
+
+describe('a seed', () => {
+  const plan = (workspace: string) =>
+    `landfast: 1\nworkspace:\n  ${workspace}\ntasks: [{ id: a, prompt: p }]\n`;
+
+  test('needs a set-up and what that depends on, of the plan or of the configuration', () => {
+    const wanted = plan('seed: [node_modules]');
+    const refused = [
+      '3:3: error: workspace.seed needs workspace.setup and workspace.setup_key\n' +
+        '  add setup: [npm ci] and setup_key: [package-lock.json], or what your project has',
+    ];
+    expect(problemsOf(wanted)).toEqual(refused);
+    const setup = { setup: ['npm ci'] };
+    expect(problemsOf(wanted, { config: { workspace: setup } })).toEqual(refused);
+    const whole = { ...setup, setup_key: ['package-lock.json'] };
+    expect(problemsOf(wanted, { config: { workspace: whole } })).toEqual([]);
+    expect(problemsOf(plan('seed: []'))).toEqual([]);
   });
 });

@@ -17,6 +17,7 @@ import { lower } from './native/lower.ts';
 import { promptsOf } from './native/prompts.ts';
 import { nativeSchema } from './native/schema.ts';
 import { sectionsOf } from './native/sections.ts';
+import { checkSeed } from './native/seed-key.ts';
 import { taskNodes, textOf, textsOf } from './native/tree.ts';
 
 export const native: PlanFormat = {
@@ -56,6 +57,7 @@ function parse(input: PlanInput): ParsedPlan {
   checkBranches(root, log);
   checkHears(root, log);
   checkDelivery(root, input.config, log);
+  checkSeed(root, input.config, log);
   validateTasks(root, input.config, log);
   if (!parsed.success) return result(null);
   const { config, home } = input;

@@ -34,6 +34,10 @@ export function sectionWords(plan: Plan): Words {
       pool: workspace.pool,
       pool_disk: workspace.poolDisk,
       keep_files: workspace.keepFiles,
+      seed: workspace.seed,
+      seed_by: workspace.seedBy,
+      seed_most: workspace.seedMost,
+      seed_disk: workspace.seedDisk,
       inject: workspace.inject.map(injectWords),
     },
     gates: plan.gates.map(({ timeoutMs, name, run, ...rest }) => ({

@@ -174,11 +174,18 @@ function lowerWorkspace(given: NonNullable<NativePlan['workspace']>, home: strin
 /** How workspaces are used again. */
 export function poolWords(
   given: NonNullable<NativePlan['workspace']>,
-): Pick<WorkspaceSpec, 'pool' | 'poolDisk' | 'keepFiles'> {
+): Pick<
+  WorkspaceSpec,
+  'pool' | 'poolDisk' | 'keepFiles' | (`seed${string}` & keyof WorkspaceSpec)
+> {
   return {
     ...present('pool', given.pool),
     ...present('poolDisk', given.pool_disk),
     ...present('keepFiles', given.keep_files),
+    ...present('seed', given.seed),
+    ...present('seedBy', given.seed_by),
+    ...present('seedMost', given.seed_most),
+    ...present('seedDisk', given.seed_disk),
   };
 }
 

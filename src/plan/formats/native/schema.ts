@@ -123,6 +123,10 @@ export const workspaceSchema = z.strictObject({
   pool: count(0, 256).optional(),
   pool_disk: size.optional(),
   keep_files: texts.optional(),
+  seed: texts.optional(),
+  seed_by: choice(['auto', 'copy', 'link']).optional(),
+  seed_most: count(1, 64).optional(),
+  seed_disk: size.optional(),
   inject: z.array(injectSchema).optional(),
 });
 

@@ -1,0 +1,25 @@
+/** Lays a seed into a workspace, as a run would, or stores one first: the part of seeds.ts to time. */
+
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { thisClaimant } from '../src/cli/pooling.ts';
+import { Seeds } from '../src/workspace/seeds.ts';
+
+const [repo = '', by = 'auto', dir = '', task = 'lay'] = process.argv.slice(2);
+const { signal } = new AbortController();
+const seeds = new Seeds({
+  folder: join(repo, '.git', 'landfast', 'seeds'),
+  temp: join(`${repo}.worktrees`, '.pool'),
+  patterns: ['node_modules'],
+  by: by === 'link' ? 'link' : 'auto',
+  most: 4,
+  disk: null,
+  me: thisClaimant(),
+});
+
+if (task === 'store') {
+  execFileSync('npm', ['ci', '--offline', '--silent'], { cwd: dir });
+  const setup = { key: 'bench', made: ['node_modules/'], at: dir, keyed: true, loose: false };
+  const why = await seeds.store(dir, setup, signal);
+  if (why !== null) throw new Error(why);
+} else if (!(await seeds.lay(dir, 'bench', signal))) throw new Error('there is no seed');
