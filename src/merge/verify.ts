@@ -159,6 +159,7 @@ async function runGate(
   const { run: command, timeoutMs, name, quarantine } = gate;
   const env = { ...ground.env, ...gate.env };
   const span = { kind: 'gate', of: task, name };
+  report({ type: 'gate.started', task, gate: name, tree });
   const result = await timed(span, () =>
     check({ dir, command, env, timeoutMs, mark, suspension: null }, signal),
   );

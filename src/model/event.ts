@@ -236,6 +236,13 @@ export type LandingEvent =
     }
   /** The head is moved to the candidate of this task, with all before it. */
   | { readonly type: 'merge.landing'; readonly task: TaskId; readonly commit: Sha }
+  /** A gate is being run on a candidate's exact tree; `gate.finished` says how it ended. */
+  | {
+      readonly type: 'gate.started';
+      readonly task: TaskId | null;
+      readonly gate: string;
+      readonly tree: Sha;
+    }
   /** A gate ran on a candidate's exact tree. `task` is null when the candidate is a publication. */
   | {
       readonly type: 'gate.finished';

@@ -1,9 +1,9 @@
 /** The part of the fold that is about the landing queue; fold.ts alone calls it. */
 
-import { unreachable } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import type { Event } from './event.ts';
 import type { Sha, TaskId } from './plan.ts';
-import type { Candidate, Lingering, RunState, TaskState } from './state.ts';
+import type { Candidate, GateRun, Lingering, RunState, TaskState } from './state.ts';
 
 /** What only the fold may write. */
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
@@ -36,7 +36,7 @@ export function applyToQueue(
     case 'candidate.built':
       return built(state, event);
     case 'candidate.verifying':
-      return change(state, event, { isRunning: true, since: at });
+      return change(state, event, { isRunning: true, since: at, gate: null });
     case 'candidate.verified':
       forget(state, event);
       return verified(state, event);
@@ -50,6 +50,29 @@ export function applyToQueue(
     default:
       return unreachable(event);
   }
+}
+
+/** Which gate is at work on a candidate, or on a publication; and how it ended. */
+export function noteGate(
+  state: Draft<RunState>,
+  event: Event & { type: `gate.${string}` },
+  at: number,
+): void {
+  const { task, tree } = event;
+  if (event.type === 'gate.finished' && task !== null) {
+    const { type: _, task: __, ...run } = event;
+    const gates = state.tasks.get(task)?.gates;
+    assert(gates !== undefined, `the journal names an unknown task: ${task}`);
+    (gates as GateRun[]).push(run);
+  }
+  const gate = event.type === 'gate.started' ? { name: event.gate, at } : null;
+  if (task === null) {
+    if (state.publish.kind === 'running') state.publish = { ...state.publish, gate };
+    return;
+  }
+  const found = queueOf(state).find((candidate) => candidate.task === task);
+  // Work that stays on its branch is never built.
+  if (found !== undefined && (found.built?.tree ?? tree) === tree) found.gate = gate;
 }
 
 function queueOf(state: RunState): Draft<Candidate>[] {
@@ -99,7 +122,7 @@ function verified(state: RunState, event: Event & { type: 'candidate.verified' }
   const looks = 1 + (state.queue.find(({ task }) => task === event.task)?.looks ?? 0);
   const { failure } = event;
   const verdict = failure === null ? 'green' : 'red';
-  change(state, event, { isRunning: false, verdict, looks, failure });
+  change(state, event, { isRunning: false, gate: null, verdict, looks, failure });
 }
 
 function withdraw(

@@ -12,12 +12,11 @@ import type { Failure } from './failure.ts';
 import { applyToAgents } from './fold-agents.ts';
 import { newAttempt } from './fold-attempt.ts';
 import { publishAfter } from './fold-publish.ts';
-import { applyToQueue, type Draft, leave } from './fold-queue.ts';
+import { applyToQueue, type Draft, leave, noteGate } from './fold-queue.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import { CLEAR, radarAfter, radarWithout } from './radar.ts';
 import {
   type Attempt,
-  type GateRun,
   isGood,
   isOver,
   type Landing,
@@ -131,8 +130,9 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
     case 'radar.semantic':
       state.radar = radarAfter(state.radar, event);
       return;
+    case 'gate.started':
     case 'gate.finished':
-      return addGate(state, event);
+      return noteGate(state, event, at);
     case 'merge.rejected':
       leave(state, event.task);
       return reject(taskOf(state, event.task), event, at);
@@ -188,7 +188,7 @@ type ToTask = Exclude<
       | `merge.${string}`
       | `candidate.${string}`
       | `radar.${string}`
-      | 'gate.finished'
+      | `gate.${string}`
       | 'work.delivered'
       | 'task.retried';
   }
@@ -366,11 +366,6 @@ function endAttempt(
     Object.assign(attempt, pick(event, 'files', 'outside', 'text'));
     attempt.structured = event.structured ?? null;
   }
-}
-
-function addGate(state: RunState, event: Event & { type: 'gate.finished' }): void {
-  const { type: _, task, ...run } = event;
-  if (task !== null) (taskOf(state, task).gates as GateRun[]).push(run);
 }
 
 function lastAttempt(task: TaskState): Draft<Attempt> {

@@ -177,6 +177,8 @@ export interface Candidate {
   readonly isRunning: boolean;
   /** When they were last begun. */
   readonly since?: number;
+  /** The one that runs, where that is known. */
+  readonly gate?: RunningGate | null;
   /** Why it is red. */
   readonly failure: Failure | null;
   /** It passes the work of these tasks: `onto` is the head, and nothing is built on it. */
@@ -186,6 +188,12 @@ export interface Candidate {
 export interface Lingering {
   readonly task: TaskId;
   readonly commit: Sha;
+}
+
+/** A gate that is at work, and since when. */
+export interface RunningGate {
+  readonly name: string;
+  readonly at: number;
 }
 
 export interface GateRun {
@@ -216,7 +224,13 @@ export interface Landing {
 export type Publish =
   | { readonly kind: 'none' }
   /** `early`: tasks go on meanwhile. */
-  | { readonly kind: 'running'; readonly head: Sha; readonly early: boolean }
+  | {
+      readonly kind: 'running';
+      readonly head: Sha;
+      readonly early: boolean;
+      /** The gate that runs on the combination with a target that moved. */
+      readonly gate?: RunningGate | null;
+    }
   | {
       readonly kind: 'finished';
       /** What of the run is published: more may land after a resume. */

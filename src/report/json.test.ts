@@ -174,10 +174,13 @@ test('a retried task has both attempts, with their failures, exit codes and cost
           "failure_category": "none",
           "gates": [
             {
+              "by": null,
               "gate": "tests",
               "ms": 3200,
               "ok": true,
               "output": "",
+              "quarantined": false,
+              "spared": null,
               "tree": "0003cccccccccccccccccccccccccccccccccccc",
             },
           ],
@@ -193,6 +196,7 @@ test('a retried task has both attempts, with their failures, exit codes and cost
           "retry_count": 1,
           "reworks": 0,
           "session": "session-of-users",
+          "settled": [],
           "state": "landed",
           "status": "succeeded",
           "tokens": {
@@ -212,6 +216,7 @@ test('a retried task has both attempts, with their failures, exit codes and cost
       },
       "total": 1,
       "unfinished": 0,
+      "unreliable_gates": [],
     }
   `);
 });
@@ -238,12 +243,15 @@ test('a task that did not land says why, where its work is and what to do', () =
       },
       "gates": [
         {
+          "by": null,
           "gate": "tests",
           "ms": 3200,
           "ok": false,
           "output": "FAIL test/auth.test.ts
       expected 200, got 500
     ",
+          "quarantined": false,
+          "spared": null,
           "tree": "0006cccccccccccccccccccccccccccccccccccc",
         },
       ],

@@ -8,7 +8,7 @@
 
 import type { Failure } from '../model/failure.ts';
 import { runBranch } from '../model/names.ts';
-import type { Attempt, RunState, TaskState } from '../model/state.ts';
+import type { Attempt, GateRun, RunState, TaskState } from '../model/state.ts';
 import { costOf, isGood, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
 import { categoryOf } from './lines.ts';
@@ -24,6 +24,7 @@ import {
 } from './outcome.ts';
 import type { ReportInfo } from './remedy.ts';
 import { branchOf, hasKeptWork, remedyOf } from './remedy.ts';
+import { unreliableGates } from './unreliable.ts';
 
 /** Everything a run has to tell, as plain JSON. A run that is not over ends with its last entry. */
 export function reportJson(state: RunState, info: ReportInfo) {
@@ -51,6 +52,7 @@ export function reportJson(state: RunState, info: ReportInfo) {
       at: isoTime(landing.at),
     })),
     publish: publishJson(state),
+    unreliable_gates: unreliableGates(state),
     ...(info.profile === undefined ? {} : { profile: info.profile }),
     tasks: tasks.map((task) => taskJson(state, task, info)),
   };
@@ -99,7 +101,8 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
       at: isoTime(at),
       ...failureJson(failure),
     })),
-    gates: task.gates.map(({ gate, tree, ok, ms, output }) => ({ gate, ok, ms, tree, output })),
+    settled: task.settled,
+    gates: task.gates.map(gateJson),
     denied: [...deniedTools(task)].map(([tool, times]) => ({ tool, times })),
     outside: task.attempts.at(-1)?.outside ?? [],
     workspace: {
@@ -108,6 +111,11 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
       branch: hasKeptWork(state, task) ? branchOf(state, task, info) : null,
     },
   };
+}
+
+function gateJson({ gate, ok, ms, tree, output, spared, by, quarantined }: GateRun) {
+  const why = { spared: spared ?? null, by: by ?? null, quarantined: quarantined === true };
+  return { gate, ok, ms, tree, output, ...why };
 }
 
 function attemptJson(attempt: Attempt) {

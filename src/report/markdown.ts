@@ -34,7 +34,8 @@ import {
   remedyOf,
   resumeCommand,
 } from './remedy.ts';
-import { unreliableGates } from './unreliable.ts';
+import { howSettled } from './settled.ts';
+import { unreliableText } from './unreliable.ts';
 
 /** The whole report. A run that is not over is told up to its last entry. */
 export function reportMarkdown(state: RunState, info: ReportInfo): string {
@@ -52,6 +53,7 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     ...proofSection(state),
     ...gatesSection(state),
     ...profileSection(info),
+    ...perTask(state, 'Conflicts that were settled without asking anybody', settledLine),
     ...perTask(state, 'What agents said of their work', saidLine),
     ...perTask(state, 'Denied tools', deniedLine),
     ...perTask(state, 'Files outside the declared scope', outsideLine),
@@ -237,7 +239,7 @@ function gatesSection(state: RunState): string[] {
     ]),
   );
   if (rows.length === 0) return [];
-  const notes = unreliableGates(state).map((sentence) => escaped(sentence, 200));
+  const notes = unreliableText(state).map((sentence) => escaped(sentence, 200));
   return ['## Gates', table(['Task', 'Gate', 'Verdict', 'Duration', 'Tree'], rows), ...notes];
 }
 
@@ -255,6 +257,11 @@ function deniedLine(task: TaskState): string | null {
     times === 1 ? code(tool) : `${code(tool)} (${times} times)`,
   );
   return tools.length === 0 ? null : `${code(task.spec.id)}: ${tools.join(', ')}`;
+}
+
+function settledLine({ spec, settled }: TaskState): string | null {
+  const files = settled.map((file) => `${code(file.path)} ${escaped(howSettled(file), 200)}`);
+  return files.length === 0 ? null : `${code(spec.id)}: ${files.join(', ')}`;
 }
 
 /** A word of its own only; a failed task's reason stands with the failure. */

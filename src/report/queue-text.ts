@@ -5,7 +5,13 @@
  */
 
 import type { Sha, TaskId } from '../model/plan.ts';
-import { type Candidate, chainOf, passerOf, type RunState } from '../model/state.ts';
+import {
+  type Candidate,
+  chainOf,
+  passerOf,
+  type RunningGate,
+  type RunState,
+} from '../model/state.ts';
 import { brief } from './clean.ts';
 import { durationText, isoTime, nameList, shortSha } from './format.ts';
 
@@ -43,16 +49,33 @@ export function queueView(state: RunState) {
 function candidateView({ landing }: RunState, candidate: Candidate) {
   const { task, isRunning, since = null, looks } = candidate;
   const verifying = isRunning ? isoTime(since) : null;
-  return { task, state: conditionOf(candidate, landing), since: verifying, looks };
+  const { gate = null } = candidate;
+  return {
+    task,
+    state: conditionOf(candidate, landing),
+    since: verifying,
+    looks,
+    gate: gate?.name ?? null,
+    gate_since: isoTime(gate?.at ?? null),
+  };
 }
 
-type Condition = 'being built' | 'landing' | 'verifying' | 'green' | 'red' | 'built';
+export type Condition = 'being built' | 'landing' | 'verifying' | 'green' | 'red' | 'built';
 
-function conditionOf({ built, isRunning, verdict }: Candidate, landing: Sha | null): Condition {
+/** One word or two for where a candidate is. */
+export function conditionOf(
+  { built, isRunning, verdict }: Candidate,
+  landing: Sha | null,
+): Condition {
   if (built === null) return 'being built';
   if (built.commit === landing) return 'landing';
   if (isRunning) return 'verifying';
   return verdict === 'none' ? 'built' : verdict;
+}
+
+/** A gate that is at work: `gate tests for 8.0 s`. */
+export function gateText({ name, at }: RunningGate, now: number): string {
+  return `gate ${brief(name, 60)} for ${durationText(Math.max(0, now - at))}`;
 }
 
 /** The queue as text. */
@@ -90,7 +113,9 @@ function candidateRow({ landing }: RunState, candidate: Candidate, now: number):
   const { since = now } = candidate;
   const time = condition === 'verifying' ? ` for ${durationText(Math.max(0, now - since))}` : '';
   const again = condition === 'verifying' && candidate.looks > 0 ? ', a second look' : '';
-  return [candidate.task, `${condition}${time}${again}`];
+  const { gate = null } = candidate;
+  const which = gate === null ? '' : `, ${gateText(gate, now)}`;
+  return [candidate.task, `${condition}${time}${again}${which}`];
 }
 
 function passerRows(state: RunState, now: number): readonly Row[] {

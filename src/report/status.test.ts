@@ -69,7 +69,7 @@ test('every task says where it is and what it waits for', () => {
 
     ✓ landed       landed    #1  3.0 s   $0.50  as 0004ccc
     ○ queued       queued    #1  1.0 s          waits to land
-    ◍ landing      landing   #1  1.0 s          being verified on 0004ccc
+    ◍ landing      landing   #1  1.0 s          is being built, on 0004ccc
     ● running      running   #1   47 s  <$0.01  Edit src/a/x.ts
     ↻ limited      retrying  #1  1.0 s          waits: claude is at its limit until 12:02 UTC: rate-limited: Limit reached.
     ↻ retrying     retrying  #1  1.0 s          retry in 2.0 s: transient: Overloaded.
@@ -80,7 +80,7 @@ test('every task says where it is and what it waits for', () => {
     ✗ failed       failed    #1  1.0 s          auth: Not signed in.
     ⊘ skipped      skipped                      needs failed
 
-    Landing queue: landing, queued
+    Landing queue: landing is being built · queued waits for its turn
     Workspace kept: failed (it holds changes that are in no commit)
     "
   `);
@@ -98,6 +98,7 @@ test('text and JSON agree', () => {
       "id": "running",
       "kept_why": null,
       "outside_scope": [],
+      "settled": [],
       "silent_sec": null,
       "state": "running",
       "waits_for": null,

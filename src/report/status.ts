@@ -7,7 +7,7 @@
 
 import type { RunOutcome } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
+import type { Publish, RunState, TaskState } from '../model/state.ts';
 import { costOf } from '../model/state.ts';
 import type { Wait } from '../model/wait.ts';
 import { brief, clean } from './clean.ts';
@@ -18,7 +18,6 @@ import {
   durationText,
   isoTime,
   moneyText,
-  nameList,
   PLAIN_INK,
   seconds,
   shortSha,
@@ -31,8 +30,11 @@ import {
   progressText,
   STOPPING_WORDS,
 } from './outcome.ts';
+import { queueLine } from './queue-line.ts';
+import { gateText } from './queue-text.ts';
 import { radarLines } from './radar.ts';
 import { resumeCommand } from './remedy.ts';
+import { settledTasks, settledText } from './settled.ts';
 import type { Hearing, TaskView, Waits } from './task-view.ts';
 import { silenceOf, taskView } from './task-view.ts';
 
@@ -97,6 +99,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
       cost_usd: dollars(view.costUsd),
       silent_sec: silentSeconds(state, view.id, info),
       outside_scope: state.tasks.get(view.id)?.attempts.at(-1)?.astray ?? [],
+      settled: state.tasks.get(view.id)?.settled ?? [],
       detail: view.detail,
       waits_for: view.wait && waitJson(view.wait),
     })),
@@ -222,10 +225,11 @@ function taskRow(view: TaskView): Cell[] {
 function footer(state: RunState, info: StatusInfo, ink: Ink): string[] {
   const { paint } = ink;
   const lines: string[] = [];
-  const queue = queueOf(state);
-  if (queue.length > 0) lines.push(`Landing queue: ${nameList(queue, 8)}`);
+  const queue = queueLine(state, momentOf(state, info));
+  if (queue !== null) lines.push(`Landing queue: ${queue}`);
+  lines.push(...settledLines(state));
   lines.push(...radarLines(state, ink));
-  lines.push(...publishLines(state, paint), ...keptLines(state));
+  lines.push(...publishLines(state, momentOf(state, info), paint), ...keptLines(state));
   if (info.live && state.held !== null) {
     lines.push(`The run ${heldWord(state)} and goes on by itself: ${brief(state.held.why, 200)}`);
   }
@@ -238,12 +242,18 @@ function footer(state: RunState, info: StatusInfo, ink: Ink): string[] {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-function publishLines({ publish }: RunState, paint: Ink['paint']): string[] {
+function settledLines(state: RunState): string[] {
+  return settledTasks(state).map(
+    ({ task, files }) => `Settled in ${brief(task, 60)}: ${brief(settledText(files), 300)}`,
+  );
+}
+
+function publishLines({ publish }: RunState, now: number, paint: Ink['paint']): string[] {
   switch (publish.kind) {
     case 'none':
       return [];
     case 'running':
-      return [`Publishing ${shortSha(publish.head)}`];
+      return [`Publishing ${shortSha(publish.head)}${publishGate(publish, now)}`];
     case 'finished':
       return [`Published to ${brief(publish.target, 80)} at ${shortSha(publish.commit)}`];
     case 'blocked':
@@ -252,6 +262,10 @@ function publishLines({ publish }: RunState, paint: Ink['paint']): string[] {
         `    ${paint('accent', clean(publish.remedy))}`,
       ];
   }
+}
+
+function publishGate({ gate = null }: Publish & { kind: 'running' }, now: number): string {
+  return gate === null ? '' : `, its combination in ${gateText(gate, now)}`;
 }
 
 function keptLines(state: RunState): string[] {

@@ -29,7 +29,7 @@ import {
   remedyOf,
   resumeCommand,
 } from './remedy.ts';
-import { unreliableGates } from './unreliable.ts';
+import { unreliableText } from './unreliable.ts';
 
 export interface SummaryInfo extends ReportInfo {
   /** Where the report was written, if it was. */
@@ -46,7 +46,7 @@ export function summaryText(state: RunState, info: SummaryInfo): string {
     deliveredLines(state),
     ...failed.slice(0, SHOWN).map((task) => failedTask(state, task, info)),
     restLines(state, failed.length, info),
-    unreliableGates(state),
+    unreliableText(state),
     publishLines(state, ink),
     nextLines(state, info),
   ];

@@ -5,7 +5,7 @@
  *   V2. What the row says follows from the state, `now` and the last actions alone.
  */
 
-import type { TaskId } from '../model/plan.ts';
+import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { taskCost } from '../model/state.ts';
 import type { Wait } from '../model/wait.ts';
@@ -14,6 +14,7 @@ import type { Style } from './format.ts';
 import { durationText, nameList, shortSha } from './format.ts';
 import type { Result } from './outcome.ts';
 import { deliveryText, failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
+import { saying } from './queue-line.ts';
 import { waitText } from './wait.ts';
 
 export interface TaskView {
@@ -99,7 +100,7 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
     case 'committed':
       return shape('queued', '○', 'accent', 'waits to land');
     case 'merging':
-      return shape('landing', '◍', 'accent', `being verified on ${shortSha(status.onto)}`);
+      return shape('landing', '◍', 'accent', landingDetail(state, task, status.onto, context));
     case 'landed':
       return shape('landed', '✓', 'good', `as ${shortSha(status.commit)}`);
     case 'delivered':
@@ -109,6 +110,17 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
     case 'failed':
       return overShape(task, resultOf(task));
   }
+}
+
+function landingDetail(
+  state: RunState,
+  { spec }: TaskState,
+  onto: Sha,
+  { now }: ViewContext,
+): string {
+  const candidate = state.queue.find(({ task }) => task === spec.id);
+  const where = candidate === undefined ? 'is verified' : saying(state, candidate, now);
+  return `${where}, on ${shortSha(onto)}`;
 }
 
 function runningShape(task: TaskState, { now, actions, hearing }: ViewContext): Shape {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { JournalBuilder } from '../../test/support/journal-builder.ts';
 import { summaryText } from './summary.ts';
-import { unreliableGates } from './unreliable.ts';
+import { unreliableGates, unreliableText } from './unreliable.ts';
 
 const gate = { type: 'gate.finished', task: 'a', tree: 'a'.repeat(40), ms: 1, output: '' } as const;
 
@@ -15,7 +15,11 @@ test('a gate that was red and green on the same files, and one in quarantine, ar
     'Gate tests is flaky: red and green on aaaaaaa.',
     'Gate e2e is in quarantine: it was red once, which did not count.',
   ];
-  expect(unreliableGates(run.state())).toEqual(sentences);
+  expect(unreliableGates(run.state())).toEqual([
+    { gate: 'tests', flaky: ['a'.repeat(40)], quarantined: 0 },
+    { gate: 'e2e', flaky: [], quarantined: 1 },
+  ]);
+  expect(unreliableText(run.state())).toEqual(sentences);
   const text = summaryText(run.end('failed').state(), { run: 'r1' });
   for (const sentence of sentences) expect(text).toContain(sentence);
 });

@@ -68,9 +68,26 @@ test('a run midway: each task with its symbol, time, attempt, action and cost', 
     1 running, 1 landing, 1 to retry, 1 waiting, 1 good, head 0004ccc for main
     ✓ users       3.0 s     as 0004ccc                                         $0.31
     ⠋ login    1 m 55 s #2  Edit src/auth/login.ts                             $0.12
-    ⠋ billing     1.0 s     being verified on 0004ccc
+    ⠋ billing     1.0 s     is being built, on 0004ccc
     ↻ mail        1.0 s     waits: claude is at its limit until 12:03 UTC: rate-lim…
-    · docs                  needs login"
+    · docs                  needs login
+    queue: billing is being built"
+  `);
+});
+
+test('the queue has a line of its own: who is in which gate, and who waits', () => {
+  const run = midway().start('docs').finish('docs');
+  const tree = 'b'.repeat(40);
+  run.add({ type: 'candidate.built', task: 'billing', commit: tree, tree });
+  run.add({ type: 'candidate.verifying', task: 'billing', commit: tree });
+  run.add({ type: 'gate.started', task: 'billing', gate: 'tests', tree });
+  expect(shown(view(run)).split('\n').slice(4)).toMatchInlineSnapshot(`
+    [
+      "⠋ billing     1.0 s     in gate tests for 1 m 43 s, on 0004ccc",
+      "↻ mail        1.0 s     waits: claude is at its limit until 12:03 UTC: rate-lim…",
+      "○ docs        1.0 s     waits to land",
+      "queue: billing in gate tests for 1 m 43 s · docs waits for its turn",
+    ]
   `);
 });
 
@@ -81,9 +98,10 @@ test('at thirty columns times and costs make room', () => {
     1 running, 1 landing, 1 to re…
     ✓ users   as 0004ccc
     ⠋ login   Edit src/auth/login…
-    ⠋ billing being verified on 0…
+    ⠋ billing is being built, on …
     ↻ mail    waits: claude is at…
-    · docs    needs login"
+    · docs    needs login
+    queue: billing is being built"
   `);
 });
 

@@ -15,6 +15,8 @@ import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
 import { durationText, moneyText, shortSha } from '../report/format.ts';
 import { heldWord, pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
+import { queueLine } from '../report/queue-line.ts';
+import { gateText } from '../report/queue-text.ts';
 import { radarLine } from '../report/radar.ts';
 import type { Hearing, ViewContext, Waits } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
@@ -44,13 +46,17 @@ export function frame(view: LiveView): string[] {
   const { paint } = inkOf(view.color);
   const tasks = [...state.tasks.values()];
   const seen = radarLine(state);
-  const radar: Span[] = seen === null ? [] : [{ text: seen, style: 'warn' }];
+  const queue = queueLine(state, view.now);
+  const below: Span[] = [
+    ...(queue === null ? [] : [{ text: `queue: ${queue}`, style: 'accent' } as const]),
+    ...(seen === null ? [] : [{ text: seen, style: 'warn' } as const]),
+  ];
   const head = [titleLine(view, paint), countsLine(view, tasks, paint)];
   const context = contextOf(view);
-  const { shown, notes } = chooseRows(tasks, height - head.length - radar.length);
+  const { shown, notes } = chooseRows(tasks, height - head.length - below.length);
   const idWidth = idColumn(shown, width);
   const rows = shown.map((task) => taskLine(view, task, { context, idWidth, paint }));
-  const foot = [...notes, ...radar].map((span) => fitLine([span], width, paint));
+  const foot = [...notes, ...below].map((span) => fitLine([span], width, paint));
   return [...head, ...rows, ...foot].slice(0, Math.max(0, height));
 }
 
@@ -87,7 +93,11 @@ function titleLine({ run, state, now, width }: LiveView, paint: Paint): string {
   );
 }
 
-function countsLine({ state, width }: LiveView, tasks: readonly TaskState[], paint: Paint): string {
+function countsLine(
+  { state, now, width }: LiveView,
+  tasks: readonly TaskState[],
+  paint: Paint,
+): string {
   const counts = new Map<string, number>();
   for (const task of tasks) {
     const word = countWord(task);
@@ -99,7 +109,7 @@ function countsLine({ state, width }: LiveView, tasks: readonly TaskState[], pai
   const target = state.target === null ? '' : ` for ${brief(state.target, 60)}`;
   const head = state.head === null ? [] : [`head ${shortSha(state.head)}${target}`];
   return fitLine(
-    [...stoppingSpans(state), { text: [...parts, ...head].join(', '), style: 'dim' }],
+    [...stoppingSpans(state, now), { text: [...parts, ...head].join(', '), style: 'dim' }],
     width,
     paint,
   );
@@ -136,7 +146,7 @@ function countWord(task: TaskState): (typeof COUNT_ORDER)[number] {
   }
 }
 
-function stoppingSpans(state: RunState): Span[] {
+function stoppingSpans(state: RunState, now: number): Span[] {
   const { stopping, publish } = state;
   const paused = pauseWord(state);
   if (stopping !== null) {
@@ -146,7 +156,10 @@ function stoppingSpans(state: RunState): Span[] {
   }
   const halt = paused ?? heldWord(state);
   if (halt !== null) return [{ text: `${halt}  `, style: 'warn' }];
-  return publish.kind === 'running' ? [{ text: 'publishing  ', style: 'accent' }] : [];
+  if (publish.kind !== 'running') return [];
+  const { gate = null } = publish;
+  const which = gate === null ? '' : `, in ${gateText(gate, now)}`;
+  return [{ text: `publishing${which}  `, style: 'accent' }];
 }
 
 /** Which tasks get a row, and what is said of the others. */

@@ -17,6 +17,7 @@ import type { Wait } from '../model/wait.ts';
 import { brief, clean } from '../report/clean.ts';
 import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
 import { deliveryText, doerOf, outcomeSentence, SHORT_OF } from '../report/outcome.ts';
+import { settledText } from '../report/settled.ts';
 import { isNotable, waitText } from '../report/wait.ts';
 import { pad } from './fit.ts';
 
@@ -72,6 +73,8 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
     case 'radar.cleared':
     case 'radar.semantic':
       return radarText(event);
+    case 'gate.started':
+      return null; // How it ends is told.
     case 'gate.finished':
       return gateText(event);
     default:
@@ -81,7 +84,7 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
 
 type TaskFact = Exclude<
   Event,
-  { type: `run.${string}` | `publish.${string}` | `radar.${string}` | 'gate.finished' }
+  { type: `run.${string}` | `publish.${string}` | `radar.${string}` | `gate.${string}` }
 >;
 
 interface Moment {
@@ -116,7 +119,7 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
     case 'work.delivered':
       return `${deliveryText(event)}${filesText(task)}`;
     case 'merge.settled':
-      return settledText(event);
+      return `merged, with ${brief(settledText(event.files), 160)}`;
     case 'merge.withdrawn':
       return `leaves the queue for now: ${brief(event.why, 120)}`;
     case 'candidate.verified':
@@ -166,13 +169,6 @@ function startText({ plan, base, target }: Event & { type: 'run.started' }): str
 function endText(state: RunState, at: number): string {
   const time = durationText(at - state.startedAt);
   return `${outcomeSentence(state)} ${time}, ${moneyText(costOf(state))}`;
-}
-
-function settledText({ files }: Event & { type: 'merge.settled' }): string {
-  const words = files.map(({ path, how, by }) =>
-    how === 'memory' ? `${path} resolved as in run ${by}` : `${path} made anew by ${by}`,
-  );
-  return `merged, with ${brief(words.join(', '), 160)}`;
 }
 
 function gateText(event: Event & { type: 'gate.finished' }): string {

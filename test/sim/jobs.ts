@@ -254,6 +254,7 @@ function beginVerify(
 ): void {
   const { repo } = universe;
   const isAccident = !again && random.chance(0.1);
+  job.say({ type: 'gate.started', task, gate: 'tests', tree });
   const isScoped = universe.plan.gates.some(({ paths }) => paths !== undefined);
   job.later(random.between(5, isScoped ? 12_000 : 3_000), () => {
     const isRed = isAccident || universe.isRed(commit);
