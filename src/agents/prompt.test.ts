@@ -123,6 +123,27 @@ test('an agent is told how its last words should look', () => {
   );
 });
 
+test('an agent is told what is checked out, where not all is', () => {
+  const context = { prose: true, attempt: 1, start: FRESH, before: null, heard: [], meanwhile: [] };
+  const told = (task: TaskSpec, cone: readonly string[]) =>
+    attemptPrompt(task, { ...context, cone });
+  expect(told({ ...TASK, rules: 'own' }, ['.github', 'src/auth'])).toMatchInlineSnapshot(`
+    "Add the login form.
+
+    # Your checkout
+
+    Only \`.github\`, \`src/auth\` and the files in the root of the repository are checked out here.
+    The other folders are in git and stay as they are. If you need one, run
+    \`git sparse-checkout add FOLDER\`; \`git ls-files\` lists everything, and
+    \`git grep --cached\` searches everything.
+    "
+  `);
+  expect(told(TASK, []).split('# Your checkout\n\n')[1]).toContain('Only the files in the root of');
+  const again = { kind: 'continue', session: 's1' } as const;
+  const resumed = attemptPrompt(TASK, { ...context, attempt: 2, start: again, cone: ['src/auth'] });
+  expect(resumed).not.toContain('sparse-checkout');
+});
+
 test('a prompt that brings its own rules stands alone until something went wrong', () => {
   const own: TaskSpec = { ...TASK, rules: 'own' };
   expect(prompt(own, FRESH, null)).toBe('Add the login form.\n');

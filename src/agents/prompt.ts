@@ -26,6 +26,8 @@ export interface PromptContext
   > {
   /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
   readonly prose: boolean;
+  /** The folders that are checked out, where not all are. */
+  readonly cone?: readonly string[];
 }
 
 /** The prompt of one attempt at a task. */
@@ -39,7 +41,7 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   const resumed = start.kind !== 'fresh' && start.session !== null;
   const sections = resumed
     ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']
-    : [...context.heard.flatMap(told), ...work(task)];
+    : [...context.heard.flatMap(told), ...work(task, context.cone)];
   if (!resumed && past.length > 0) sections.push(`# Before this attempt (${attempt})`, ...past);
   return `${sections.join('\n\n')}\n`;
 }
@@ -50,9 +52,22 @@ function triedBy({ by, times, failure }: Tried): string {
   return `${doerName(by)} has tried this ${often} without success; the last time: ${failure.kind}.`;
 }
 
-function work(task: TaskSpec): readonly string[] {
+function work(task: TaskSpec, cone: PromptContext['cone']): readonly string[] {
   const prompt = task.prompt.trim();
-  return task.rules === 'own' ? [prompt] : [`# Task ${task.id}`, prompt, rules(task)];
+  const parts = cone === undefined ? [] : ['# Your checkout', checkedOut(cone)];
+  if (task.rules === 'own') return [prompt, ...parts];
+  return [`# Task ${task.id}`, prompt, rules(task), ...parts];
+}
+
+/** Without these words an agent would take what is not checked out for missing. */
+function checkedOut(cone: readonly string[]): string {
+  const folders = cone.length === 0 ? '' : `${codeList(cone)} and `;
+  return [
+    `Only ${folders}the files in the root of the repository are checked out here.`,
+    'The other folders are in git and stay as they are. If you need one, run',
+    '`git sparse-checkout add FOLDER`; `git ls-files` lists everything, and',
+    '`git grep --cached` searches everything.',
+  ].join('\n');
 }
 
 /** What another task reported, in front of the prompt; the middle of a long report is left out. */

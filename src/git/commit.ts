@@ -52,7 +52,8 @@ export async function commitAll(
 ): Promise<Committed | { readonly kind: 'nothing' }> {
   const limitMs = options.limitMs ?? LONG_LIMIT_MS;
   return orRefused(async () => {
-    await git(dir, ['add', '--all'], signal, { limitMs: LONG_LIMIT_MS });
+    // Also what lies outside of the folders that are checked out, if only some are.
+    await git(dir, ['add', '--all', '--sparse'], signal, { limitMs: LONG_LIMIT_MS });
     const args = ['commit', '--quiet', '--file=-'];
     const how = { stdin: options.message, limitMs, okCodes: [0, 1] };
     const result = await git(dir, args, signal, how);

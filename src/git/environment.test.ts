@@ -49,3 +49,12 @@ test('nothing that could open a dialogue is left, and additions win', () => {
   expect(environment).not.toHaveProperty('GPG_TTY');
   expect(environment).not.toHaveProperty('SSH_ASKPASS');
 });
+
+test('what an agent was told of its folders does not reach the runs that it starts', () => {
+  const told = "'core.sparseCheckout=true' 'core.sparseCheckoutCone=true' 'index.sparse=true'";
+  const given = (text: string) => gitEnvironment({ GIT_CONFIG_PARAMETERS: text });
+  expect(given(told)).not.toHaveProperty('GIT_CONFIG_PARAMETERS');
+  expect(given(`'user.name=Ada' ${told}`)).toMatchObject({
+    GIT_CONFIG_PARAMETERS: "'user.name=Ada'",
+  });
+});

@@ -9,6 +9,8 @@
  *       as it was: hooks inherit it.
  */
 
+import { SPARSE_PARAMETERS } from './sparse.ts';
+
 /** Set by git for its hooks and meant for one repository; `git rev-parse --local-env-vars`. */
 const OF_ANOTHER_REPOSITORY = [
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
@@ -58,6 +60,11 @@ const FIXED = {
   TERM: 'dumb',
 };
 
+/** What an agent is told of its workspace (sparse.ts) means nothing elsewhere, if it starts us. */
+function withoutSparse(settings: string): string {
+  return settings.replace(SPARSE_PARAMETERS, '').trim();
+}
+
 /** Our own environment made fit for git, with additions. */
 export function gitEnvironment(
   inherited: NodeJS.ProcessEnv,
@@ -67,6 +74,9 @@ export function gitEnvironment(
   if (inherited.LC_ALL) environment.LC_CTYPE = inherited.LC_ALL;
   for (const name of OF_ANOTHER_REPOSITORY) delete environment[name];
   for (const name of UNWANTED) delete environment[name];
+  const settings = withoutSparse(inherited.GIT_CONFIG_PARAMETERS ?? '');
+  if (settings === '') delete environment.GIT_CONFIG_PARAMETERS;
+  else environment.GIT_CONFIG_PARAMETERS = settings;
   return Object.assign(environment, additions);
 }
 

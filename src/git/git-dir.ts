@@ -8,6 +8,11 @@ import { join, resolve } from 'node:path';
 
 /** The git folder of a working tree: `.git`, or what the file `.git` of a linked one names. */
 export async function gitDirOf(dir: string): Promise<string> {
+  return gitFolderOf(dir);
+}
+
+/** The same, at once. */
+export function gitFolderOf(dir: string): string {
   const path = join(dir, '.git');
   const link = textOf(path);
   return link === null ? path : resolve(dir, link.replace(/^gitdir: /, '').trimEnd());

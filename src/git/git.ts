@@ -17,6 +17,7 @@ import { capture, TimeLimitError } from '../process/capture.ts';
 import { CoShells } from '../process/co-shell.ts';
 import { scratchFolder } from '../process/scratch.ts';
 import { BATCH_SSH, choosesSsh, gitEnvironment } from './environment.ts';
+import { sparseSettings } from './sparse.ts';
 
 /** The id of a commit, tree or blob, in full. */
 export type Sha = string;
@@ -150,7 +151,7 @@ async function runOnce(
   const added = { ...(await sshFor(dir, args, signal)), ...options.env };
   const command = {
     file: 'git',
-    args: [...SETTINGS, ...settingsOf(options), ...args],
+    args: [...SETTINGS, ...sparseSettings(dir), ...settingsOf(options), ...args],
     cwd: dir,
     stdin: options.stdin ?? '',
     limitMs,

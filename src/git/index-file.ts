@@ -12,8 +12,9 @@ import { join } from 'node:path';
 /** An index as it lies on the disk. */
 export interface IndexFile {
   readonly form: 'plain' | 'flagged' | 'unknown';
+  /** How many are checked out. */
   readonly files: number;
-  /** What the files take on the disk, in whole blocks; 0 where that is not known. */
+  /** What these take on the disk, in whole blocks; 0 where that is not known. */
   readonly bytes: number;
   /** Whether one of the entries is a submodule. */
   readonly hasSubmodule: boolean;
@@ -28,6 +29,8 @@ export const STAT_BYTES = 40;
 const ASSUME_VALID = 0x8000;
 const EXTENDED = 0x4000;
 const STAGES = 0x3000;
+/** In the flags that follow where an entry has extended ones. */
+const SKIPPED = 0x4000;
 const SUBMODULE = 0o160000;
 const BLOCK_BYTES = 4096;
 
@@ -43,13 +46,14 @@ export function readIndexFile(gitDir: string): IndexFile | null {
   const files = index.readUInt32BE(8);
   const found = indexEntries(index, 20) ?? indexEntries(index, 32);
   if (found === null) return { form: 'unknown', files, bytes: 0, hasSubmodule: false };
-  const { form, starts } = found;
+  const { form, starts, skipped } = found;
+  const there = skipped.size === 0 ? starts : starts.filter((at) => !skipped.has(at));
   const blocksOf = (at: number): number =>
     Math.ceil(index.readUInt32BE(at + SIZE_AT) / BLOCK_BYTES);
   return {
     form,
-    files,
-    bytes: starts.reduce((sum, at) => sum + blocksOf(at) * BLOCK_BYTES, 0),
+    files: there.length,
+    bytes: there.reduce((sum, at) => sum + blocksOf(at) * BLOCK_BYTES, 0),
     hasSubmodule: starts.some((at) => index.readUInt32BE(at + MODE_AT) === SUBMODULE),
   };
 }
@@ -58,6 +62,8 @@ export function readIndexFile(gitDir: string): IndexFile | null {
 export interface IndexEntries {
   readonly form: IndexFile['form'];
   readonly starts: readonly number[];
+  /** Those of them that are not checked out, or that git was told to skip. */
+  readonly skipped: ReadonlySet<number>;
   readonly end: number;
 }
 
@@ -65,19 +71,23 @@ export interface IndexEntries {
 export function indexEntries(index: Buffer, hashBytes: number): IndexEntries | null {
   if (index.toString('latin1', 0, 4) !== 'DIRC' || index.readUInt32BE(4) > 3) return null;
   const starts: number[] = [];
+  const skipped = new Set<number>();
   let at = HEADER_BYTES;
   let isPlain = true;
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
     starts.push(at);
     const flagsAt = at + STAT_BYTES + hashBytes;
-    if (flagsAt + 2 > index.length) return null;
+    if (flagsAt + 4 > index.length) return null;
     const flags = index.readUInt16BE(flagsAt);
+    const isExtended = (flags & EXTENDED) !== 0;
     if ((flags & (ASSUME_VALID | EXTENDED | STAGES)) !== 0) isPlain = false;
-    const end = index.indexOf(0, flagsAt + ((flags & EXTENDED) === 0 ? 2 : 4));
+    if (isExtended && (index.readUInt16BE(flagsAt + 2) & SKIPPED) !== 0) skipped.add(at);
+    const end = index.indexOf(0, flagsAt + (isExtended ? 4 : 2));
     if (end === -1) return null;
     at += Math.floor((end - at) / 8 + 1) * 8; // Names are padded with one to eight NULs.
   }
   if (at > index.length - hashBytes) return null;
   const isSplit = index.toString('latin1', at, at + 4) === 'link';
-  return { form: isSplit ? 'unknown' : isPlain ? 'plain' : 'flagged', starts, end: at };
+  const form = isSplit ? 'unknown' : isPlain ? 'plain' : 'flagged';
+  return { form, starts, skipped, end: at };
 }

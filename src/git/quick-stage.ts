@@ -50,7 +50,7 @@ export async function quickStage(place: Place, signal: AbortSignal): Promise<Sta
   try {
     copyIndex(own, aside);
     const env = { GIT_INDEX_FILE: aside };
-    await git(dir, ['add', '--all'], signal, { env, limitMs: LONG_LIMIT_MS });
+    await git(dir, ['add', '--all', '--sparse'], signal, { env, limitMs: LONG_LIMIT_MS });
     const after = IndexTree.read(aside);
     if (after !== null) return staged(place, { own, aside, before, after, drop });
   } catch (error) {

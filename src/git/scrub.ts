@@ -6,6 +6,7 @@
  *   S2. HEAD is detached at a commit: no branch is held.
  *   S3. An index that cannot be read, or whose entries git was told not to look at, is built anew
  *       from the commit; the files are then compared by their content.
+ *   S4. A cone of ours (sparse.ts) stays, as it was when the worktree was new.
  *
  * The files are not touched: `restoreFiles` does that.
  */
@@ -14,9 +15,12 @@ import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { capture } from '../process/capture.ts';
+import { literalPattern } from './exclude.ts';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { readIndexFile } from './index-file.ts';
+import { coneOf, isConeChanged, setCone } from './sparse.ts';
 
 /** Without these it is no worktree. */
 const OWN = ['HEAD', 'commondir', 'gitdir', 'index'];
@@ -25,8 +29,8 @@ const OWN = ['HEAD', 'commondir', 'gitdir', 'index'];
 export const CHECKOUT_WORKERS = Math.min(8, 2 * availableParallelism());
 
 /**
- * Detaches HEAD and clears the worktree's git folder; files in `keep` stay. Answers whether the
- * index could be trusted: where it was built anew, the files may differ from it.
+ * Detaches HEAD and clears the worktree's git folder; files in `keep` stay. Answers whether index
+ * and cone could be trusted: where not, the files may differ from them.
  */
 export async function scrub(
   dir: string,
@@ -34,14 +38,17 @@ export async function scrub(
   signal: AbortSignal,
 ): Promise<boolean> {
   const gitDir = await gitDirOf(dir);
+  const cone = coneOf(dir);
+  const isSameCone = !isConeChanged(dir);
   const stays = new Set([...OWN, ...keep]);
   for (const name of readdirSync(gitDir)) {
     if (!stays.has(name)) await rm(join(gitDir, name), { recursive: true, force: true });
   }
+  if (cone !== null) await setCone(dir, cone);
   const next = join(gitDir, 'HEAD.next');
   writeFileSync(next, `${commit}\n`);
   renameSync(next, join(gitDir, 'HEAD'));
-  if (await looksAtAll(dir, gitDir, signal)) return true;
+  if (isSameCone && (await looksAtAll(dir, gitDir, signal))) return true;
   await rebuildIndex(dir, gitDir, signal);
   return false;
 }
@@ -61,14 +68,32 @@ export async function restoreFiles(dir: string, signal: AbortSignal): Promise<vo
   });
 }
 
-/** Removes every file that no commit holds, ignored ones too, but those that match a pattern. */
+/** Removes every file that no commit holds, ignored ones too, but these. */
 export async function removeUntracked(
   dir: string,
   except: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const keep = except.flatMap((pattern) => ['-e', pattern]);
+  const keep = except.flatMap((path) => ['-e', literalPattern(path)]);
   await git(dir, ['clean', '-q', '-ffdx', ...keep], signal, { limitMs: LONG_LIMIT_MS });
+  if (coneOf(dir) !== null) await removeEmptyFolders(dir, except, signal);
+}
+
+/** To git a folder that is not checked out is one of the commit's: it leaves it where it is. */
+async function removeEmptyFolders(
+  dir: string,
+  except: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const paths = ['.git', ...except].map((path) => `./${globOf(path)}`);
+  const spared = paths.flatMap((path) => ['!', '-path', path, '!', '-path', `${path}/*`]);
+  const args = ['.', '-mindepth', '1', '-depth', '-type', 'd', '-empty', ...spared, '-delete'];
+  const command = { file: 'find', args, cwd: dir, env: process.env, stdin: '' };
+  await capture({ ...command, limitMs: LONG_LIMIT_MS }, signal);
+}
+
+function globOf(path: string): string {
+  return path.replace(/\/$/, '').replace(/[\\*?[\]]/g, '\\$&');
 }
 
 /** Whether git finds no difference between HEAD, the index and the tracked files. */
@@ -80,12 +105,14 @@ export async function isRestored(dir: string, signal: AbortSignal): Promise<bool
 /** Whether git looks at every entry of the index. */
 async function looksAtAll(dir: string, gitDir: string, signal: AbortSignal): Promise<boolean> {
   const index = readIndexFile(gitDir);
-  if (index === null || index.form === 'flagged') return false;
+  const isSparse = coneOf(dir) !== null;
+  if (index === null || (index.form === 'flagged' && !isSparse)) return false;
   if (index.form === 'plain') return true;
-  const { code, stdout } = await git(dir, ['ls-files', '-v', '-z'], signal, {
-    okCodes: [0, 128],
-  });
-  return code === 0 && splitNul(stdout).every((line) => line.startsWith('H '));
+  const args = ['ls-files', '-v', '-z', ...(isSparse ? ['--sparse'] : [])];
+  const { code, stdout } = await git(dir, args, signal, { okCodes: [0, 128] });
+  // What a cone leaves out git skips (S), and what it should not skip it finds by the cone.
+  const isSeen = isSparse ? /^[HS] / : /^H /;
+  return code === 0 && splitNul(stdout).every((line) => isSeen.test(line));
 }
 
 async function rebuildIndex(dir: string, gitDir: string, signal: AbortSignal): Promise<void> {

@@ -23,6 +23,7 @@ import { gitDirOf } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { readRef } from './refs.ts';
 import { restoreFiles } from './scrub.ts';
+import { type Cone, setCone } from './sparse.ts';
 
 /** A worktree to add. */
 export interface NewWorktree {
@@ -33,6 +34,8 @@ export interface NewWorktree {
   readonly commit: Sha;
   /** Whose it is, for `ownerOf`. */
   readonly owner?: string;
+  /** The folders that are checked out, where not all are. */
+  readonly cone?: Cone | null;
 }
 
 /** A worktree as git lists it. */
@@ -61,6 +64,7 @@ export async function addWorktree(
   await alone(commonDir, () => register(commonDir, worktree, signal));
   try {
     if (worktree.owner !== undefined) await setOwner(worktree.path, worktree.owner);
+    if (worktree.cone) await setCone(worktree.path, worktree.cone);
     await restoreFiles(worktree.path, signal);
     await runPostCheckout(commonDir, worktree, signal);
   } catch (error) {

@@ -236,6 +236,13 @@ export interface WorkspaceSpec {
   readonly seedMost?: number;
   /** What they may take on the disk, in bytes. */
   readonly seedDisk?: number;
+  /**
+   * Which folders a task that writes finds: all, those of its scope, or these and those of its
+   * scope; absent means all. Gates always have all.
+   */
+  readonly sparse?: 'off' | 'auto' | readonly string[];
+  /** Folders that are checked out besides. */
+  readonly sparseAlso?: readonly string[];
 }
 
 /** A folder of the user's that is laid into the workspaces of tasks and never committed. */

@@ -248,6 +248,8 @@ class PlanMaker {
       seedBy: r.pick(['auto', 'copy', 'link']),
       seedMost: r.between(1, 9),
       seedDisk: r.pick([0, 1024 ** 3]),
+      sparse: r.pick(['off', 'auto', ['packages/web', 'tools']]),
+      sparseAlso: ['tools'],
       inject: this.#some(
         (i): Required<InjectSpec> => ({
           from: '.claude',
@@ -257,8 +259,9 @@ class PlanMaker {
         }),
       ),
     };
-    const pool = ['pool', 'poolDisk', 'keepFiles', 'seedBy', 'seedMost', 'seedDisk'] as const;
-    const some = this.#dropped(full, ['dir', 'keep', 'exclude', 'seed', ...pool]);
+    const pool = ['pool', 'poolDisk', 'keepFiles', 'sparse', 'sparseAlso'] as const;
+    const seeds = ['seedBy', 'seedMost', 'seedDisk'] as const;
+    const some = this.#dropped(full, ['dir', 'keep', 'exclude', 'seed', ...pool, ...seeds]);
     const { seed, ...rest } = some;
     const isKeyed = some.setup.length > 0 && some.setupKey.length > 0;
     return isKeyed && seed !== undefined ? { ...rest, seed } : rest;

@@ -21,6 +21,7 @@ import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
 import type { Prepared } from '../workspace/bring.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
+import { checkedOutIn } from '../workspace/cone.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { type Judged, judgeWork, runChecks } from '../workspace/judge.ts';
@@ -156,13 +157,18 @@ async function speakWatched(
   const watched = agent.can.prose && !isMeant ? site.ground : null;
   const before = watched && (await fingerprint(watched, signal));
   const ids = { run: site.run, task: task.id, attempt, index: order.index };
+  const here = checkedOutIn(place.root ?? place.dir, { ...site.userEnv, ...task.env });
   const spoken = await speak(
     {
       agent,
       task,
       run: site.run,
       attempt,
-      prompt: attemptPrompt(task, { ...effect, prose: agent.can.prose }),
+      prompt: attemptPrompt(task, {
+        ...effect,
+        prose: agent.can.prose,
+        ...(here.cone === null ? {} : { cone: here.cone }),
+      }),
       session: sessionOf(effect.start),
       fork: effect.start.kind === 'fresh',
       budgetUsd: effect.budgetUsd,
@@ -170,7 +176,7 @@ async function speakWatched(
       dir: place.dir,
       mark,
       userEnv: site.userEnv,
-      extraEnv: { ...task.env, ...attemptEnv(ids) },
+      extraEnv: { ...task.env, ...attemptEnv(ids), ...here.env },
       resolve: site.resolveDir,
       suspension: site.suspension,
       failures: site.failures.filter((each) => (each.agent ?? agent.name) === agent.name),

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
-import { git, LONG_LIMIT_MS } from '../git/git.ts';
+import { removeUntracked } from '../git/scrub.ts';
 import { untrackedMatching } from '../git/untracked.ts';
 import type { SetUp } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
@@ -145,9 +145,7 @@ async function moveIn(dir: string, done: Setup, signal: AbortSignal): Promise<bo
 
 /** Removes whatever no commit holds, ignored files too; what set-up made may stay. */
 export async function cleanWorkspace(dir: string, signal: AbortSignal): Promise<void> {
-  const made = (await setupIn(dir))?.made ?? [];
-  const keep = made.flatMap((path) => ['-e', literalPattern(path)]);
-  await git(dir, ['clean', '-q', '-ffdx', ...keep], signal, { limitMs: LONG_LIMIT_MS });
+  await removeUntracked(dir, (await setupIn(dir))?.made ?? [], signal);
 }
 
 /** Answers with the files that came along. */

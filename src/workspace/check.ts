@@ -7,6 +7,7 @@
 
 import { Countdown } from '../base/countdown.ts';
 import type { Suspension } from '../base/suspension.ts';
+import { sparseEnvironment } from '../git/sparse.ts';
 import { run } from '../process/run.ts';
 
 export interface Check {
@@ -41,7 +42,7 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
       file: '/bin/sh',
       args: ['-c', what.command],
       cwd: what.dir,
-      env: what.env,
+      env: { ...what.env, ...sparseEnvironment(what.dir, what.env) },
       stdin: '',
       graceMs: GRACE_MS,
       mark: what.mark,

@@ -16,11 +16,13 @@ import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { isAncestor, readRef, setRef, tipOf, updateRef } from '../git/refs.ts';
+import { ANY_CONE, coneOf, setCone } from '../git/sparse.ts';
 import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { bring, cleanWorkspace, type Prepared } from './bring.ts';
+import { coneFor } from './cone.ts';
 import {
   branchOf,
   type Ground,
@@ -86,12 +88,9 @@ async function checkOut(
   if (order.attempt === 1) await adoptBranch(ground, branch, order.base, signal);
   await hide(ground, dir, signal);
   if (order.attempt === 1) {
-    const wanted = {
-      dir,
-      branch,
-      commit: beginningOf(order),
-      owner: ownerName(ground, order.task),
-    };
+    const commit = beginningOf(order);
+    const cone = await coneFor(ground, { task: order.task, commit }, signal);
+    const wanted = { dir, branch, commit, owner: ownerName(ground, order.task), cone };
     if (await ground.pool.take(wanted, signal)) {
       return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
     }
@@ -153,7 +152,9 @@ async function add(
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
   const commit = goesOn && tip !== null ? tip : beginningOf(order);
   const owner = ownerName(ground, order.task);
-  await addWorktree(commonDir, { path: order.dir, branch: order.branch, commit, owner }, signal);
+  const cone = await coneFor(ground, { task: order.task, commit }, signal);
+  const { dir: path, branch } = order;
+  await addWorktree(commonDir, { path, branch, commit, owner, cone }, signal);
 }
 
 /** In a checkout, git would take a folder of workspaces for new files of the user's. */
@@ -199,8 +200,9 @@ async function resetTo(
   await keepWork(dir, { ref, message, beyond: base }, signal);
   await keepAside(ground, task, dir, signal);
   await forgetSpoiltSetup(ground, dir, signal);
-  const limit = { limitMs: LONG_LIMIT_MS };
-  await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal, limit);
+  await setCone(dir, coneOf(dir)); // An agent may have checked out more.
+  const options = { limitMs: LONG_LIMIT_MS, config: ANY_CONE };
+  await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal, options);
   await cleanWorkspace(dir, signal);
 }
 
@@ -211,6 +213,9 @@ async function resetTo(
 async function layOut(order: WorkspaceOrder, dir: string, signal: AbortSignal): Promise<void> {
   if (await isMerging(dir)) return;
   if (await isAncestor(dir, order.base, 'HEAD', signal)) return;
+  // A conflict in a file that is not checked out is written out only where git has left it out.
+  const quietly = { config: { 'core.hooksPath': '/dev/null' }, limitMs: LONG_LIMIT_MS };
+  if (coneOf(dir) !== null) await git(dir, ['checkout', '-q'], signal, quietly);
   const message = `Merge what landed meanwhile into ${order.task}`;
   const options = { okCodes: [0, 1], env: { GIT_MERGE_AUTOEDIT: 'no' } };
   await git(dir, ['merge', '-q', '--no-ff', '-m', message, order.base], signal, options);

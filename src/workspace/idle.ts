@@ -18,6 +18,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gitDirOf } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
+import { type Cone, coneOf } from '../git/sparse.ts';
 import { placesBelow, placeTold } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
 
@@ -32,6 +33,8 @@ export interface Idle {
   readonly asked: boolean;
   /** The index as it was left: its inode, size and time. */
   readonly index: string;
+  /** The folders that are checked out, where not all are. */
+  readonly cone?: Cone;
 }
 
 /** A process that claims workspaces, and how to tell whether another one still lives. */
@@ -122,7 +125,11 @@ export async function noteIdle(
   const { commit, asked, extra } = what;
   const bytes = index.bytes + statSync(join(gitDir, 'index')).size + extra;
   const print = indexPrint(gitDir);
-  const idle = { commit, files: index.files, bytes, at: Date.now(), asked, index: print };
+  const cone = coneOf(dir);
+  const idle = {
+    ...{ commit, files: index.files, bytes, at: Date.now(), asked, index: print },
+    ...(cone === null ? {} : { cone }),
+  };
   await writeFile(join(gitDir, NOTE), JSON.stringify(idle satisfies Idle));
   return idle;
 }
@@ -136,11 +143,17 @@ export async function forgetIdle(dir: string): Promise<void> {
 export async function isTrusted(claimed: string, slot: string, idle: Idle): Promise<boolean> {
   const gitDir = await gitDirOf(claimed);
   const head = textIn(gitDir, 'HEAD').trim();
-  const isWhole = head === idle.commit && indexPrint(gitDir) === idle.index;
+  const isWhole =
+    head === idle.commit && indexPrint(gitDir) === idle.index && isCone(idle, coneOf(claimed));
   const isLocked = ['index.lock', 'HEAD.lock', 'locked'].some((name) =>
     existsSync(join(gitDir, name)),
   );
   return isWhole && !isLocked && (await placeTold(claimed)) === slot;
+}
+
+/** Whether an idle workspace has these folders checked out; null for all. */
+export function isCone({ cone }: Idle, wanted: Cone | null): boolean {
+  return JSON.stringify(cone ?? null) === JSON.stringify(wanted);
 }
 
 function indexPrint(gitDir: string): string {

@@ -5,8 +5,8 @@
  *       become what they lead to; those that lead nowhere, and repositories inside, stay behind.
  *   I2. What was laid in is ignored through a `.gitignore` of its own folder, which ignores itself:
  *       `git add -A` of an agent does not see it, and nothing changes outside of the workspace.
- *   I3. A tracked file that is blank is hidden from git (skip-worktree) while the agent runs, and
- *       gets its content back before anybody judges, keeps, resets or merges: `takeBack`.
+ *   I3. A tracked file that is blank is hidden from git, by a flag in the index, while the agent
+ *       runs, and gets its content back before anybody judges, keeps, resets or merges: `takeBack`.
  *   I4. What was done is written down, in the workspace's own git folder, before it is done. That
  *       note also keeps the workspace out of the pool.
  */
@@ -17,6 +17,7 @@ import { dirname, join, resolve } from 'node:path';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, splitNul } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
+import { coneOf } from '../git/sparse.ts';
 import type { InjectSpec } from '../model/plan.ts';
 import { filesBelow } from './files-below.ts';
 import type { Ground } from './ground.ts';
@@ -55,7 +56,7 @@ export async function takeBack(dir: string, signal: AbortSignal): Promise<void> 
   if (blanked.length === 0) return;
   // An agent may have taken one out of the index: then it is gone for good.
   const stdin = nulls([...(await trackedIn(dir, blanked, signal))]);
-  await git(dir, ['update-index', '--no-skip-worktree', '-z', '--stdin'], signal, { stdin });
+  await git(dir, ['update-index', `--no-${hiding(dir)}`, '-z', '--stdin'], signal, { stdin });
   await git(dir, ['checkout-index', '-f', '-z', '--stdin'], signal, { stdin });
 }
 
@@ -146,9 +147,14 @@ async function makeEmpty(path: string): Promise<void> {
 
 async function hide(dir: string, paths: readonly string[], signal: AbortSignal): Promise<void> {
   if (paths.length === 0) return;
-  const args = ['update-index', '--skip-worktree', '-z', '--stdin'];
+  const args = ['update-index', `--${hiding(dir)}`, '-z', '--stdin'];
   await git(dir, args, signal, { stdin: nulls(paths) });
   for (const path of paths) await makeEmpty(join(dir, path));
+}
+
+/** Where only some folders are checked out git looks at skipped files that are there. */
+function hiding(dir: string): string {
+  return coneOf(dir) === null ? 'skip-worktree' : 'assume-unchanged';
 }
 
 async function trackedIn(

@@ -6,11 +6,13 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { git, LONG_LIMIT_MS } from '../git/git.ts';
+import { git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
 import { gitDirOf, headRefOf } from '../git/git-dir.ts';
 import { headOf, isAncestor, setRef, tipOf, treeOf } from '../git/refs.ts';
+import { coneOf, mayBeSparse } from '../git/sparse.ts';
+import { inCone } from '../model/cone.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { branchOf, type Ground } from './ground.ts';
@@ -64,12 +66,51 @@ async function snapshotTree(dir: string, signal: AbortSignal): Promise<Sha> {
   const index = join(await gitDirOf(dir), `landfast-index-${randomUUID()}`);
   const env = { GIT_INDEX_FILE: index };
   try {
-    await git(dir, ['read-tree', 'HEAD'], signal, { env });
-    await git(dir, ['add', '-A'], signal, { env, limitMs: LONG_LIMIT_MS });
+    await (mayBeSparse(dir) ? beginSparse(dir, env, signal) : readHead(dir, env, signal));
+    await git(dir, ['add', '-A', '--sparse'], signal, { env, limitMs: LONG_LIMIT_MS });
     return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();
   } finally {
     await rm(index, { force: true });
   }
+}
+
+type OwnIndex = { readonly GIT_INDEX_FILE: string };
+
+async function readHead(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
+  await git(dir, ['read-tree', 'HEAD'], signal, { env });
+}
+
+/**
+ * Where only some folders are checked out the workspace's own index knows what is missing because
+ * of that, and holds what a merge has changed there. One that cannot be read is built anew: what is
+ * missing outside of the folders was not deleted.
+ */
+async function beginSparse(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
+  const list = ['ls-files', '-v', '-z', '--sparse'];
+  const entries = await copyFile(join(await gitDirOf(dir), 'index'), env.GIT_INDEX_FILE)
+    .then(() => git(dir, list, signal, { env, okCodes: [0, 128] }))
+    .catch(() => null);
+  const update = async (flag: string, paths: readonly string[]): Promise<void> => {
+    if (paths.length === 0) return;
+    const stdin = paths.map((path) => `${path}\0`).join('');
+    await git(dir, ['update-index', flag, '-z', '--stdin'], signal, { env, stdin });
+  };
+  if (entries?.code === 0) {
+    // A small letter: git was told to take the file for unchanged.
+    const hidden = splitNul(entries.stdout).filter((line) => /^[a-z] /.test(line));
+    return update(
+      '--no-assume-unchanged',
+      hidden.map((line) => line.slice(2)),
+    );
+  }
+  await rm(env.GIT_INDEX_FILE, { force: true });
+  await readHead(dir, env, signal);
+  const missing = splitNul((await git(dir, ['ls-files', '-d', '-z'], signal, { env })).stdout);
+  const folders = new Set(coneOf(dir) ?? []);
+  await update(
+    '--skip-worktree',
+    missing.filter((path) => !inCone(path, folders)),
+  );
 }
 
 /**

@@ -18,6 +18,7 @@ import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { CHECKOUT_WORKERS, forgetMoves } from '../git/scrub.ts';
+import { ANY_CONE, type Cone, coneOf, dropCone, isConeChanged, setCone } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import {
   addWorktree,
@@ -37,6 +38,7 @@ import {
   forgetIdle,
   type Idle,
   idleSlots,
+  isCone,
   isTrusted,
   newClaim,
   noteIdle,
@@ -77,6 +79,8 @@ export interface ToTake {
   readonly branch: string | null;
   /** Whose it becomes. */
   readonly owner: string | null;
+  /** The folders that are to be checked out, where not all are. */
+  readonly cone?: Cone | null;
 }
 
 /** Below so many files a new workspace costs less than a tenth of a second. */
@@ -157,7 +161,7 @@ export class Pool {
     const { folder, me, most } = this.place;
     if (most === 0) return false;
     await this.repair(signal);
-    for (const slot of await this.#slotsFor(wanted.commit)) {
+    for (const slot of await this.#slotsFor(wanted)) {
       const claimed = await claimSlot(folder, slot, me);
       if (claimed === null) continue; // Somebody else was faster.
       const idle = await readIdle(claimed);
@@ -233,13 +237,18 @@ export class Pool {
     return found.sort((a, b) => (b.note?.at ?? 0) - (a.note?.at ?? 0));
   }
 
-  /** Those that are at the commit already come first. */
-  async #slotsFor(commit: Sha): Promise<readonly number[]> {
-    const rank = (note: Idle | null): number => (note?.commit === commit ? 0 : 1);
-    const linked = (await this.idle()).filter(({ slot }) =>
-      isLinked(join(this.place.folder, `${slot}`)),
+  /**
+   * Those that are at the commit already come first, and before all others those with the same
+   * folders. One with all of them is not cut down: a new one with some costs less.
+   */
+  async #slotsFor({ commit, cone = null }: ToTake): Promise<readonly number[]> {
+    const rank = (note: Idle | null): number =>
+      (note?.commit === commit ? 0 : 1) + (note === null || isCone(note, cone) ? 0 : 2);
+    const usable = (await this.idle()).filter(
+      ({ slot, note }) =>
+        isLinked(join(this.place.folder, `${slot}`)) && (cone === null || note?.cone !== undefined),
     );
-    return linked.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
+    return usable.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
   }
 
   async #handOver(claimed: string, wanted: ToTake, signal: AbortSignal): Promise<boolean> {
@@ -248,11 +257,7 @@ export class Pool {
     try {
       await tellPlace(claimed, claimed);
       const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
-      await git(claimed, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
-        // The hook is run below as in a new worktree, which this is to whoever gets it.
-        config: { 'core.hooksPath': '/dev/null', 'checkout.workers': String(CHECKOUT_WORKERS) },
-        limitMs: LONG_LIMIT_MS,
-      });
+      await checkOut(claimed, { target, cone: wanted.cone ?? null }, signal);
       await forgetMoves(claimed);
       if (owner !== null) await setOwner(claimed, owner);
       await forgetIdle(claimed);
@@ -311,6 +316,25 @@ export class Pool {
     const { folder } = this.place;
     for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
   }
+}
+
+/** Moves a workspace to a commit, with these folders; null for all. */
+async function checkOut(
+  dir: string,
+  { target, cone }: { readonly target: readonly string[]; readonly cone: Cone | null },
+  signal: AbortSignal,
+): Promise<void> {
+  const isOther = isConeChanged(dir) || JSON.stringify(coneOf(dir)) !== JSON.stringify(cone);
+  await setCone(dir, cone);
+  await git(dir, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
+    config: {
+      'core.hooksPath': '/dev/null', // Its hook is run as in a new worktree, which this is to all.
+      'checkout.workers': String(CHECKOUT_WORKERS),
+      ...(isOther ? ANY_CONE : {}),
+    },
+    limitMs: LONG_LIMIT_MS,
+  });
+  await dropCone(dir);
 }
 
 /** Whether a folder is a worktree at all, as far as one can see from outside. */

@@ -15,6 +15,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
 import { gitDirOf } from '../git/git-dir.ts';
+import { coneOf } from '../git/sparse.ts';
 import { filesIn, ignoredIn } from '../git/untracked.ts';
 import { inScope, isLiteral } from '../model/scope.ts';
 import type { Ground } from './ground.ts';
@@ -51,7 +52,9 @@ export async function setupKey(
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const files = names.length === 0 ? unkeyed : await contentsOf(dir, names, signal);
   const tools = await toolsOf(ground, signal);
-  return digest(JSON.stringify([setup, env, tools, process.platform, process.arch, files]));
+  const cone = coneOf(dir); // Set-up sees only the folders that are checked out.
+  const { platform, arch } = process;
+  return digest(JSON.stringify([setup, env, tools, platform, arch, files, cone]));
 }
 
 /** The set-up that is done in a workspace; null where none is, or half of one. */

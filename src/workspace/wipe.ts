@@ -12,7 +12,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { literalPattern } from '../git/exclude.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { IndexTree } from '../git/index-tree.ts';
@@ -49,7 +48,7 @@ export async function wipe(what: ToWipe, signal: AbortSignal): Promise<boolean> 
   const isTrusted = await scrub(dir, { commit, keep: what.notes }, signal);
   if (what.pristine && isTrusted && odd === 'none') return true;
   await restoreFiles(dir, signal);
-  await removeUntracked(dir, keep.map(literalPattern), signal);
+  await removeUntracked(dir, keep, signal);
   await forgetMoves(dir);
   // The commit may hold submodules although what the task left did not.
   return !hasSubmodules(dir, gitDir) && (await isRestored(dir, signal));

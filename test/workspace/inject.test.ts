@@ -39,8 +39,9 @@ async function scene(
   repo: TempRepo,
   more: Partial<InjectSpec> = {},
   mode: 'write' | 'read' = 'write',
+  sparse: 'off' | readonly string[] = 'off',
 ) {
-  const workspace = { setup: [], setupKey: [], copy: [], inject: [{ ...SPEC, ...more }] };
+  const workspace = { setup: [], setupKey: [], copy: [], inject: [{ ...SPEC, ...more }], sparse };
   const plan = planOf([{ id: 'a', mode }], { workspace });
   const dir = join(repo.outside, 'repo.worktrees', 'r1', 'a');
   const repository = {
@@ -265,4 +266,25 @@ test('such a workspace is handed on without what was laid in', async () => {
   expect(await ground.pool.take(wanted, repo.signal)).toBe(true);
   expect(readdirSync(dir).sort()).toEqual(['.conf', '.git']);
   expect(readFileSync(join(dir, '.conf/RULES.md'), 'utf8')).toBe('ours\n');
+});
+
+test('where only some folders are checked out a blank file is hidden as well', async () => {
+  const files = { '.conf/RULES.md': 'ours\n', 'a/x': '1\n', 'b/y': '1\n' };
+  await using repo = await tempRepo({ files });
+  await repo.write({ '.conf/dev.md': 'You develop.\n' });
+  const { ground, dir, status, read, judge, again } = await scene(repo, {}, 'write', ['a']);
+  expect(await status()).toBe('');
+  expect([read('.conf/RULES.md'), read('.conf/dev.md'), read('b/y')]).toEqual([
+    '',
+    'You develop.\n',
+    null,
+  ]);
+  await writeFiles(dir, { 'a/x': '2\n', 'b/y': '2\n' });
+  await again('continue');
+  await commitIn(repo, dir);
+  await writeFiles(dir, { 'a/x': '3\n' });
+  const judged = await judge();
+  expect(judged).toMatchObject({ kind: 'good', files: ['a/x', 'b/y'] });
+  const branch = `landfast/${ground.run}.a`;
+  expect(await repo.git('diff', '--name-only', 'main', branch)).toBe('a/x\nb/y');
 });

@@ -88,10 +88,27 @@ test.each([
   ['defaults: { pass_env: [LD_PRELOAD] }', 'the name of a variable that may be passed on'],
   ['defaults: { tools: { add_dirs: [../x] } }', 'climbs out of the repository'],
   ['defaults: { max_turns: 0 }', 'a whole number from 1 to 10000'],
+  [
+    'workspace: { sparse: atuo }',
+    'workspace.sparse: expected off, auto or a list of folders, found "atuo"',
+  ],
+  ['workspace: { sparse: packages/web }', 'write it as a list: ["packages/web"]'],
+  ['workspace: { sparse: [] }', 'workspace.sparse: the list is empty\n  use off'],
+  ['workspace: { sparse: [a, "**/b"] }', '2:26: error: workspace.sparse[1]: expected a folder'],
+  ['workspace: { sparse: [../x] }', 'climbs out of the repository'],
+  ['workspace: { sparse_also: ["*/x"] }', 'a glob has to begin with the name of one'],
 ])('%s is refused with its place', (line, expected) => {
   const { plan, problems } = parse(`landfast: 1\n${line}\ntasks: [{ id: a, prompt: x }]\n`);
   expect(plan).toBe(null);
   expect(problems.map(formatProblem).join('\n')).toContain(expected);
+});
+
+test('a workspace may hold some folders', () => {
+  const { plan, problems } = parse(
+    'landfast: 1\nworkspace: { sparse: [./a/, b/**], sparse_also: [c] }\ntasks: [{ id: a, prompt: x }]',
+  );
+  expect(problems).toEqual([]);
+  expect(plan?.workspace).toMatchObject({ sparse: ['a', 'b/**'], sparseAlso: ['c'] });
 });
 
 test('what the last words mean is one of four answers', () => {

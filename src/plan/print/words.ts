@@ -38,6 +38,8 @@ export function sectionWords(plan: Plan): Words {
       seed_by: workspace.seedBy,
       seed_most: workspace.seedMost,
       seed_disk: workspace.seedDisk,
+      sparse: workspace.sparse,
+      sparse_also: workspace.sparseAlso,
       inject: workspace.inject.map(injectWords),
     },
     gates: plan.gates.map(({ timeoutMs, name, run, ...rest }) => ({

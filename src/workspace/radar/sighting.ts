@@ -16,11 +16,14 @@ import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { hashFiles } from '../../git/blobs.ts';
 import { changedFiles, type Difference, filesBelow, ignoredOf } from '../../git/diff.ts';
+import type { TreeEntry } from '../../git/edit-tree.ts';
 import { git, type Sha } from '../../git/git.ts';
 import { gitDirOf, isMerging, looseHead } from '../../git/git-dir.ts';
 import { isAncestor } from '../../git/refs.ts';
+import { coneOf } from '../../git/sparse.ts';
 import { snapshotCommit } from '../keep.ts';
 import { TreeWatch } from './tree-watch.ts';
+import { unseenOf } from './unseen.ts';
 
 /** Larger files are not read: when they were touched they have changed. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
@@ -42,6 +45,8 @@ export class Sighting {
   readonly #seen = new Map<string, Seen>();
   /** Paths that the private index does not hold as they are now. */
   readonly #stale = new Set<string>();
+  /** What differs and is not on the disk, because its folder is not checked out. */
+  readonly #unseen = new Map<string, TreeEntry>();
   #watch: TreeWatch | null = null;
   #commit: Sha | null = null;
   #index: string | null = null;
@@ -88,6 +93,12 @@ export class Sighting {
     }
     const touched = this.#watch.take();
     if (whole || this.#watch.isBlind) return this.#lookAtAll(base, signal);
+    if (coneOf(this.dir) !== null && touched.length > 0) {
+      const isDifferent = await this.#lookAtAll(base, signal); // Only git knows what is left out.
+      const folders = touched.filter((path) => this.#stat(path)?.isDirectory() === true);
+      await this.#enterNew(folders, [...base.keys(), ...this.#seen.keys()], signal);
+      return isDifferent;
+    }
     return touched.length === 0 ? false : this.#lookAt(base, touched, signal);
   }
 
@@ -180,6 +191,13 @@ export class Sighting {
       else if (stat.isSymbolicLink()) ids.set(path, this.#idOfLink(path));
       else ids.set(path, `${stat.size} ${stat.mtimeMs}`);
     }
+    const missing = coneOf(this.dir) === null ? [] : paths.filter((path) => !this.#stat(path));
+    const unseen = await unseenOf(this.dir, missing, signal);
+    for (const path of paths) this.#unseen.delete(path);
+    for (const [path, entry] of unseen) {
+      this.#unseen.set(path, entry);
+      ids.set(path, entry.object);
+    }
     const hashes = await hashFiles(this.dir, read, signal);
     for (const [at, path] of read.entries()) ids.set(path, hashes[at] ?? '');
     return ids;
@@ -205,9 +223,14 @@ export class Sighting {
     const options = { env, config: { 'core.fsync': 'none' } };
     if (isNew) await git(this.dir, ['read-tree', this.base], signal, options);
     const paths = isNew ? [...this.#seen.keys()] : [...this.#stale];
-    const stdin = paths.map((path) => `${path}\0`).join('');
+    const there = paths.filter((path) => !this.#unseen.has(path));
+    const stdin = there.map((path) => `${path}\0`).join('');
     const add = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-    if (paths.length > 0) await git(this.dir, add, signal, { ...options, stdin });
+    if (there.length > 0) await git(this.dir, add, signal, { ...options, stdin });
+    const lines = [...this.#unseen].filter(([path]) => paths.includes(path));
+    const info = lines.map(([path, { mode, object }]) => `${mode} ${object}\t${path}\0`).join('');
+    const put = ['update-index', '--replace', '-z', '--index-info'];
+    if (info !== '') await git(this.dir, put, signal, { ...options, stdin: info });
     this.#stale.clear();
     const tree = (await git(this.dir, ['write-tree'], signal, options)).stdout.trim();
     const seen = { tree, head: this.base, message: 'Seen by the radar' };

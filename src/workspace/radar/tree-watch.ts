@@ -32,8 +32,11 @@ export class TreeWatch {
   /** Watches the folders of these files, from the root down; a folder that is new is read once. */
   follow(files: Iterable<string>): void {
     this.#add('');
+    const tried = new Set<string>(); // One that is not there is not tried for each of its files.
     for (const file of files) {
-      for (let dir = dirname(file); dir !== '.' && !this.#watchers.has(dir); dir = dirname(dir)) {
+      for (let dir = dirname(file); dir !== '.'; dir = dirname(dir)) {
+        if (this.#watchers.has(dir) || tried.has(dir)) break;
+        tried.add(dir);
         this.#add(dir);
       }
     }

@@ -171,15 +171,17 @@ function lowerWorkspace(given: NonNullable<NativePlan['workspace']>, home: strin
   };
 }
 
-/** How workspaces are used again. */
+/** How workspaces are used again, and what they hold. */
 export function poolWords(
   given: NonNullable<NativePlan['workspace']>,
 ): Pick<
   WorkspaceSpec,
-  'pool' | 'poolDisk' | 'keepFiles' | (`seed${string}` & keyof WorkspaceSpec)
+  'pool' | 'poolDisk' | 'keepFiles' | (`${'seed' | 'sparse'}${string}` & keyof WorkspaceSpec)
 > {
   return {
     ...present('pool', given.pool),
+    ...present('sparse', given.sparse),
+    ...present('sparseAlso', given.sparse_also),
     ...present('poolDisk', given.pool_disk),
     ...present('keepFiles', given.keep_files),
     ...present('seed', given.seed),

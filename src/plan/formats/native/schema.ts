@@ -1,6 +1,7 @@
 /** The native plan as zod sees it: every key, its kind and its bounds. Unknown keys are refused. */
 
 import { z } from 'zod';
+import { coneFolder, sparse } from './cone.ts';
 import { conventionsSchema, retrySchema } from './conventions.ts';
 import { failureSchema } from './failures.ts';
 import { room, size } from './size.ts';
@@ -127,6 +128,8 @@ export const workspaceSchema = z.strictObject({
   seed_by: choice(['auto', 'copy', 'link']).optional(),
   seed_most: count(1, 64).optional(),
   seed_disk: size.optional(),
+  sparse: sparse.optional(),
+  sparse_also: z.array(coneFolder).optional(),
   inject: z.array(injectSchema).optional(),
 });
 

@@ -1,0 +1,125 @@
+/**
+ * What a workspace with some folders costs beside one with all, in a repository of 50,000 files:
+ * to make one, to hand one on to the next task, to look at what has changed, to remove one. All take
+ * turns, round by round. One of 50 packages, with 1,000 files, is what the task may write.
+ *
+ *   npm run bench:sparse [-- --files 50000 --rounds 5 --dir /dev/shm]
+ */
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { thisClaimant } from '../src/cli/pooling.ts';
+import { changedFiles } from '../src/git/diff.ts';
+import type { Cone } from '../src/git/sparse.ts';
+import { addWorktree, removeWorktree } from '../src/git/worktree.ts';
+import { Pool } from '../src/workspace/pool.ts';
+import { defaultPlace } from './ground.ts';
+
+const PACKAGES = 50;
+const FOLDERS = 20;
+const MINUTES = 60_000;
+
+const { values } = parseArgs({
+  options: {
+    files: { type: 'string', default: '50000' },
+    rounds: { type: 'string', default: '5' },
+    dir: { type: 'string' },
+  },
+});
+const place = mkdtempSync(join(values.dir ?? defaultPlace(tmpdir()), 'landfast-sparse-'));
+try {
+  await measure(join(place, 'repo'));
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+
+async function measure(dir: string): Promise<void> {
+  const commits = build(dir, Number(values.files));
+  const cones = { full: null, sparse: ['packages/p7'] };
+  const times = new Map<string, number[]>();
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const [name, cone] of Object.entries(cones)) {
+      for (const [step, ms] of await once(dir, commits, cone)) {
+        const key = `${step} ${name}`;
+        times.set(key, [...(times.get(key) ?? []), ms]);
+      }
+    }
+  }
+  const steps = [...times.keys()].filter((key) => key.endsWith(' full'));
+  for (const step of steps.map((key) => key.replace(/ full$/, ''))) {
+    const [full, sparse] = ['full', 'sparse'].map((name) =>
+      median(times.get(`${step} ${name}`) ?? []),
+    );
+    const ratio = ((sparse ?? 0) / (full ?? 1)).toFixed(3);
+    console.log(
+      `${step}: full ${full?.toFixed(0)} ms, sparse ${sparse?.toFixed(0)} ms, ratio ${ratio}`,
+    );
+  }
+}
+
+/** The life of one workspace: how long each step took. */
+async function once(
+  dir: string,
+  { base, next }: { readonly base: string; readonly next: string },
+  cone: Cone | null,
+): Promise<readonly (readonly [string, number])[]> {
+  const signal = AbortSignal.timeout(10 * MINUTES);
+  const commonDir = join(dir, '.git');
+  const pool = new Pool({
+    ...{ commonDir, folder: join(`${dir}.worktrees`, '.pool'), most: 4, later: 0, small: true },
+    ...{ disk: null, keepFiles: [], me: thisClaimant() },
+  });
+  const [one, two] = [join(`${dir}.worktrees`, 'one'), join(`${dir}.worktrees`, 'two')];
+  const steps: (readonly [string, number])[] = [];
+  const timed = async (step: string, work: () => Promise<unknown>): Promise<void> => {
+    const began = performance.now();
+    await work();
+    steps.push([step, performance.now() - began]);
+  };
+  mkdirSync(`${dir}.worktrees`, { recursive: true });
+  await timed('make', () =>
+    addWorktree(commonDir, { path: one, branch: null, commit: base, cone }, signal),
+  );
+  writeFileSync(join(one, 'packages/p7/d3/f1.ts'), 'changed\n');
+  await timed('look', () => changedFiles(one, base, signal));
+  await timed('wipe', () => pool.put(one, { commit: base, pristine: false }, signal));
+  const wanted = { dir: two, commit: next, branch: null, owner: null, cone };
+  await timed('hand on', async () => {
+    if (!(await pool.take(wanted, signal))) throw new Error('nothing was handed on');
+  });
+  await timed('remove', () => removeWorktree(commonDir, two, signal));
+  return steps;
+}
+
+/** Two commits that differ in one file of every package. */
+function build(dir: string, files: number): { readonly base: string; readonly next: string } {
+  mkdirSync(dir, { recursive: true });
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: dir, encoding: 'utf8' }).trim();
+  git('init', '-q', '-b', 'main');
+  const each = Math.ceil(files / PACKAGES / FOLDERS);
+  const commit = (text: string, count: number): string => {
+    for (let at = 0; at < PACKAGES * FOLDERS; at += 1) {
+      const folder = join(dir, `packages/p${Math.floor(at / FOLDERS)}/d${at % FOLDERS}`);
+      mkdirSync(folder, { recursive: true });
+      for (let nth = 0; nth < count; nth += 1) {
+        writeFileSync(
+          join(folder, `f${nth}.ts`),
+          `export const ${text} = '${at}.${nth}';\n`.repeat(25),
+        );
+      }
+    }
+    writeFileSync(join(dir, 'package.json'), '{}\n');
+    git('add', '-A');
+    git('-c', 'user.name=bench', '-c', 'user.email=bench@localhost', 'commit', '-q', '-m', text);
+    return git('rev-parse', 'HEAD');
+  };
+  return { base: commit('one', each), next: commit('two', 1) };
+}
+
+function median(all: readonly number[]): number {
+  return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,136 @@
+/**
+ * What tasks may leave in a workspace, and everything that the next one could tell it by: the test
+ * for workspaces that are used again.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TempRepo, tempRepo } from './temp-repo.ts';
+
+export const FILES = {
+  '.gitignore': 'cache/\n*.log\n',
+  a: '1\n',
+  b: '1\n',
+  'dir/c': '1\n',
+  'dir/deep/d': '1\n',
+  'bin/tool': '#!/bin/sh\n',
+};
+
+/** Kinds of dirt, each a shell script in the workspace; `|| true`: one may stand in another's way. */
+export const DIRT: Readonly<Record<string, string>> = {
+  'a changed file': 'echo x >> a',
+  'a changed file that is staged': 'echo x >> b; git add b',
+  'a deleted file': 'rm -f dir/c',
+  'a deleted folder': 'rm -rf dir',
+  'a file that is a folder now': 'rm -f a; mkdir a; echo x > a/x',
+  'a folder that is a link now': 'rm -rf dir; mkdir ../elsewhere; ln -s ../elsewhere dir',
+  'a link that leads elsewhere': 'rm -f link; ln -s /etc/passwd link',
+  'untracked files': 'mkdir -p new/deep; echo x > new/deep/x; echo x > "with space"',
+  'ignored files': 'mkdir -p cache; echo x > cache/x; echo x > x.log',
+  'empty folders': 'mkdir -p empty/inner dir/empty',
+  'a program that is none': 'chmod -x bin/tool',
+  'a file that is a program': 'chmod +x b',
+  'a secret mode': 'chmod 600 a; git status >/dev/null',
+  'a file nobody may write': 'chmod 444 dir/deep/d',
+  'a folder nobody may enter': 'chmod 000 dir/deep',
+  'a folder for everybody': 'chmod 777 dir',
+  'a pipe': 'mkfifo pipe',
+  'a second name of a file': 'ln a ../second; git update-index --refresh',
+  'a commit': 'echo x > own; git add own; git commit -qm own',
+  'another branch': 'git checkout -q -b other-$$',
+  'files that git does not look at': 'git update-index --assume-unchanged a; echo x > a',
+  'files that git skips': 'git update-index --skip-worktree b; rm -f b',
+  'a file that is only intended': 'echo x > soon; git add -N soon',
+  'half of a checkout': 'git sparse-checkout set dir',
+  'a sparse index': 'git sparse-checkout set --sparse-index dir',
+  'a bisection': 'git bisect start -q; git bisect bad',
+  'a merge in progress': 'git merge -q --no-commit --no-ff side',
+  'a conflict': 'echo y > a; git commit -qam y; git merge -q side',
+  'a rebase in progress': 'echo z > a; git commit -qam z; git rebase -q side',
+  'a cherry-pick in progress': 'echo z > a; git commit -qam z; git cherry-pick side',
+  'settings of its own': 'git config --worktree core.eol crlf; git config --worktree user.name X',
+  'refs of its own': 'git update-ref refs/worktree/mine HEAD; git update-ref refs/bisect/x HEAD',
+  'a broken index': 'echo broken > "$(git rev-parse --git-path index)"',
+  'no index': 'rm -f "$(git rev-parse --git-path index)"',
+  'a lock': 'touch "$(git rev-parse --git-path index.lock)"',
+  'a locked worktree': 'git worktree lock .',
+  'an index of another form': 'git update-index --index-version 4',
+  'a split index':
+    'git update-index --split-index; git update-index --assume-unchanged a; echo x > a',
+  'a repository inside': 'git init -q inner; git -C inner commit -q --allow-empty -m x',
+  'a line end': "printf '1\\r\\n' > a",
+  'notes in the git folder': 'echo x > "$(git rev-parse --git-dir)/landfast-whatever"',
+};
+
+/** Where HEAD is. */
+export function headIn(cwd: string): string {
+  return execFileSync('git', ['rev-parse', 'HEAD'], { cwd, encoding: 'utf8' }).trim();
+}
+
+/** A repository in which every kind of dirt is possible, and a commit to move on to. */
+export async function dirtyable(): Promise<TempRepo> {
+  const repo = await tempRepo({ files: FILES });
+  execFileSync('sh', ['-ec', 'chmod +x bin/tool; ln -s dir/c link'], { cwd: repo.dir });
+  await repo.git('add', '-A');
+  await repo.git('commit', '-qm', 'modes');
+  await repo.commit('side', { a: 'side\n' });
+  await repo.commit('next', { b: '2\n', 'dir/deep/d': null, 'other/e': '1\n' });
+  return repo;
+}
+
+/** Runs a script of dirt. */
+export function dirty(
+  cwd: string,
+  script: string,
+  env: Readonly<Record<string, string>> = {},
+): void {
+  const options = { cwd, env: { ...process.env, ...env } };
+  execFileSync('sh', ['-c', `(${script}) >/dev/null 2>&1 || true`], options);
+}
+
+/** Every file and folder: its kind, mode and content. */
+export function walk(dir: string, below = ''): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const name of readdirSync(join(dir, below)).sort()) {
+    const path = below === '' ? name : `${below}/${name}`;
+    if (path === '.git') continue;
+    const full = join(dir, path);
+    const what = lstatSync(full);
+    const mode = what.mode.toString(8);
+    if (what.isDirectory()) {
+      found.set(`${path}/`, mode);
+      for (const [inner, text] of walk(dir, path)) found.set(inner, text);
+    } else if (what.isSymbolicLink()) found.set(path, `${mode} -> ${readlinkSync(full)}`);
+    else
+      found.set(path, `${mode} ${what.nlink} ${what.isFile() ? readFileSync(full, 'utf8') : ''}`);
+  }
+  return found;
+}
+
+/** What an agent can ask git about where it is. */
+export function gitState(
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  const asked = [
+    'git status --porcelain=v2 --branch --ignored --untracked-files=all',
+    'git ls-files -v -s',
+    'git write-tree; git rev-parse HEAD HEAD^{tree}; git symbolic-ref HEAD',
+    'git diff HEAD --raw',
+    'git sparse-checkout list',
+    'git rev-parse @{-1} ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD BISECT_HEAD',
+    'git for-each-ref refs/bisect refs/worktree refs/rewritten',
+    'git config --get core.eol; git config --get user.name; git config --get core.sparseCheckout',
+    'git bisect log',
+    'git reflog show HEAD --format=%H | sort -u | grep -v "$(git rev-parse HEAD)"',
+    'ls "$(git rev-parse --git-dir)" | grep -v -e ^logs$ -e ^refs$ -e ORIG_HEAD -e landfast-owner',
+    'cd "$(git rev-parse --git-dir)" && ls -A refs',
+  ];
+  return asked.map((command) =>
+    execFileSync('sh', ['-c', `${command} 2>&1 || true`], {
+      ...{ cwd, encoding: 'utf8' },
+      env: { ...process.env, ...env },
+    }),
+  );
+}
