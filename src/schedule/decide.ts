@@ -35,7 +35,7 @@ import { refusalOf } from './parking.ts';
 import { publishEarly, publishLast } from './publishing.ts';
 import type { AgentsKnown } from './retry.ts';
 import { recordedScarcity, scarcityOn, turnOf } from './room.ts';
-import { type Look, look, type Starting } from './start.ts';
+import { begin, type Look, look, type Starting } from './start.ts';
 
 export interface Decision {
   readonly record: Event;
@@ -64,7 +64,7 @@ export function decide(
   // What is over now may have been the last: then it is no early publication.
   const landing = [...land(state, queued), ...(over.length === 0 ? publishEarly(state) : [])];
   const settled = [...over, ...release(state), ...landing];
-  const seen = look(state, now, agents, scarcityOn(state, machine, now, agents));
+  const seen = begin(state, now, agents, scarcityOn(state, machine, now, agents));
   const begun = seen.starts.map((starting) => attemptDecision(state, starting));
   const decisions: Decision[] = [...settled, ...roomTurn(state, seen), ...begun];
   if (decisions.length === 0) decisions.push(...giveUpRefused(state, seen, agents));
@@ -75,8 +75,9 @@ export function decide(
 /** Tasks that are over although nothing runs any more: given up, cancelled, or without hope. */
 function settle(state: RunState, agents: AgentsKnown): readonly Decision[] {
   const decisions: Decision[] = [];
+  const spent = isSpent(state);
   for (const task of state.tasks.values()) {
-    const failure = finalFailure(state, task, agents);
+    const failure = finalFailure(state, task, { agents, spent });
     if (failure !== null) {
       decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
     }
@@ -84,7 +85,11 @@ function settle(state: RunState, agents: AgentsKnown): readonly Decision[] {
   return decisions;
 }
 
-function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Failure | null {
+function finalFailure(
+  state: RunState,
+  task: TaskState,
+  { agents, spent }: { readonly agents: AgentsKnown; readonly spent: boolean },
+): Failure | null {
   const { status, spec } = task;
   if (isOver(task) || status.kind === 'running' || status.kind === 'merging') return null;
   if (task.cancelled || state.stopping?.mode === 'cancel') {
@@ -103,9 +108,9 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
     return status.failure;
   }
+  if (!spent || state.stopping !== null) return null;
   const isFree = isQueued(state, task, agents) || isToAdopt(task);
-  const spends = agents(spec.agent).prose && !isFree;
-  if (spends && state.stopping === null && isSpent(state)) {
+  if (agents(spec.agent).prose && !isFree) {
     const message = `The run's budget of $${state.plan.limits.budgetUsd} is spent.`;
     return { kind: 'budget', message };
   }
@@ -114,6 +119,7 @@ function finalFailure(state: RunState, task: TaskState, agents: AgentsKnown): Fa
 
 /** The first task it needs that failed, unless somebody said to go on without. */
 function lostNeed(state: RunState, { spec }: TaskState): TaskId | null {
+  if (spec.needs.length === 0) return null;
   const isLost = (id: TaskId): boolean => {
     const task = state.tasks.get(id);
     return task?.status.kind === 'failed' && !isMet(task);
@@ -137,12 +143,14 @@ function release(state: RunState): readonly Decision[] {
 
 /** Work that the plan brings along; where it did not land and is tried again, once more. */
 function adopt(state: RunState): readonly Decision[] {
-  if (state.stopping !== null) return [];
-  return [...state.tasks.values()].flatMap((task) => {
+  const decisions: Decision[] = [];
+  if (state.stopping !== null) return decisions;
+  for (const task of state.tasks.values()) {
     const { id, work: commit } = task.spec;
-    if (commit === undefined || !isToAdopt(task) || !mayStart(state, task)) return [];
-    return [{ record: { type: 'work.adopted', task: id, commit } }];
-  });
+    if (commit === undefined || !isToAdopt(task) || !mayStart(state, task)) continue;
+    decisions.push({ record: { type: 'work.adopted', task: id, commit } });
+  }
+  return decisions;
 }
 
 function isToAdopt({ spec, status }: TaskState): boolean {

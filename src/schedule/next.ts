@@ -25,8 +25,10 @@ export function nextOf(state: RunState, task: TaskState, agents: AgentsKnown): N
 
 /** Whether its finished work waits to land. */
 export function isQueued(state: RunState, task: TaskState, agents: AgentsKnown): boolean {
+  const { kind } = task.status;
+  if (kind !== 'committed' && kind !== 'stopped') return false;
   if (task.cancelled || task.skipped !== null) return false;
-  return task.status.kind === 'committed' || nextOf(state, task, agents)?.kind === 'queue';
+  return kind === 'committed' || nextOf(state, task, agents)?.kind === 'queue';
 }
 
 function wished(state: RunState, task: TaskState, agents: AgentsKnown): Next | null {

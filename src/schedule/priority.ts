@@ -5,12 +5,12 @@
  */
 
 import { pathLengths } from '../model/graph.ts';
-import type { Plan, TaskId } from '../model/plan.ts';
+import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
 import { overlaps } from '../model/scope.ts';
 import type { TaskState } from '../model/state.ts';
 
 const ranks = new WeakMap<Plan, ReadonlyMap<TaskId, number>>();
-const overlapping = new WeakMap<Plan, Map<string, boolean>>();
+const meeting = new WeakMap<TaskSpec, WeakMap<TaskSpec, boolean>>();
 
 /** Sorts tasks so that what unblocks most comes first. */
 export function byPriority(plan: Plan): (a: TaskState, b: TaskState) => number {
@@ -18,16 +18,18 @@ export function byPriority(plan: Plan): (a: TaskState, b: TaskState) => number {
   return (a, b) => (rank.get(a.spec.id) ?? 0) - (rank.get(b.spec.id) ?? 0);
 }
 
-/** Whether two tasks of a plan declare scopes that could meet. */
-export function scopesMeet(plan: Plan, a: TaskState, b: TaskState): boolean {
-  const { id: idA, writes: writesA } = a.spec;
-  const { id: idB, writes: writesB } = b.spec;
-  if (writesA.length === 0 || writesB.length === 0) return false;
-  const known = overlapping.get(plan) ?? new Map<string, boolean>();
-  overlapping.set(plan, known);
-  const key = idA < idB ? `${idA} ${idB}` : `${idB} ${idA}`;
-  const answer = known.get(key) ?? overlaps(writesA, writesB);
-  known.set(key, answer);
+/** All tasks of a plan in that order. */
+export function inPriority(plan: Plan): Iterable<TaskId> {
+  return rankOf(plan).keys();
+}
+
+/** Whether two tasks declare scopes that could meet. */
+export function scopesMeet({ spec: a }: TaskState, { spec: b }: TaskState): boolean {
+  if (a.writes.length === 0 || b.writes.length === 0) return false;
+  const known = meeting.get(a) ?? new WeakMap<TaskSpec, boolean>();
+  meeting.set(a, known);
+  const answer = known.get(b) ?? overlaps(a.writes, b.writes);
+  known.set(b, answer);
   return answer;
 }
 

@@ -46,14 +46,25 @@ export function scarcityOn(
   now: number,
   agents: AgentsKnown,
 ): Scarcity {
-  const growing = [...state.tasks.values()].filter(({ status, spec, attempts }) => {
-    const since = attempts.at(-1)?.startedAt ?? 0;
-    return status.kind === 'running' && agents(spec.agent).prose && now - since < GROWING_MS;
-  }).length;
+  let known: number | null = null;
+  const growing = (): number => {
+    known ??= growingIn(state, now, agents);
+    return known;
+  };
   return {
     disk: shortageOn(state, machine),
-    strain: (begun) => strainOn(state, machine, growing + begun),
+    strain: (begun) => strainOn(state, machine, growing() + begun),
   };
+}
+
+/** How many attempts have begun so short ago that they will take more memory. */
+function growingIn(state: RunState, now: number, agents: AgentsKnown): number {
+  let growing = 0;
+  for (const { status, spec, attempts } of state.tasks.values()) {
+    if (status.kind !== 'running' || !agents(spec.agent).prose) continue;
+    if (now - (attempts.at(-1)?.startedAt ?? 0) < GROWING_MS) growing += 1;
+  }
+  return growing;
 }
 
 /** Scarcity as the run has recorded it, for those who cannot measure. */

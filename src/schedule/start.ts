@@ -12,7 +12,7 @@ import type { Wait } from '../model/wait.ts';
 import { estimateOf, Purse } from './budget.ts';
 import { isQueued, nextOf } from './next.ts';
 import { Parking } from './parking.ts';
-import { byPriority, scopesMeet } from './priority.ts';
+import { byPriority, inPriority, scopesMeet } from './priority.ts';
 import type { AgentsKnown, NextAttempt } from './retry.ts';
 import { keepsBack, type Scarcity } from './room.ts';
 
@@ -30,6 +30,35 @@ export interface Look {
   readonly waits: ReadonlyMap<TaskId, Wait>;
   /** When time alone will make a difference (ms since 1970). */
   readonly wakeAt: number | null;
+}
+
+/**
+ * Which attempts begin now: what `look` says, without looking at every task where that can be
+ * avoided. Tasks are asked in the order of their priority; when the last slot is taken none of the
+ * others can begin, and time alone makes no difference.
+ */
+export function begin(state: RunState, now: number, agents: AgentsKnown, scarcity: Scarcity): Look {
+  const isTold = scarcity.disk !== null || state.held !== null;
+  const room = new Room(state, agents, { due: [], scarcity });
+  if (isTold || (!room.isFull && isShared(state))) return look(state, now, agents, scarcity);
+  const parking = new Parking(state, now);
+  const waits = new Map<TaskId, Wait>();
+  const starts: Starting[] = [];
+  for (const id of inPriority(state.plan)) {
+    if (room.isFull) return { starts, waits, wakeAt: null };
+    const task = state.tasks.get(id);
+    const found = task === undefined ? null : dueOrWait(state, task, { now, agents, parking });
+    if (found === null) continue;
+    const wait = 'next' in found ? room.waitFor(found) : found;
+    if (wait !== null) waits.set(id, wait);
+    else if ('next' in found) starts.push({ ...found, budgetUsd: room.take(found) });
+  }
+  return { starts, waits, wakeAt: earliest(waits) };
+}
+
+/** Whether it matters for one that begins who else could: they share money, or an agent's limit. */
+function isShared({ plan, agents }: RunState): boolean {
+  return plan.limits.budgetUsd !== undefined || agents.size > 0;
 }
 
 /** Looks at every task that could begin; `scarcity` is what the machine has too little of. */
@@ -80,10 +109,7 @@ function dueOrWait(
   if (task.cancelled || task.skipped !== null || next?.kind !== 'attempt') return { kind: 'end' };
   if (state.stopping !== null) return { kind: 'stopping' };
   if (state.paused !== null) return { kind: 'paused' };
-  const unmet = task.spec.needs.filter((need) => {
-    const needed = state.tasks.get(need);
-    return needed === undefined || !isMet(needed);
-  });
+  const unmet = unmetNeeds(state, task);
   if (unmet.length > 0) return { kind: 'needs', tasks: unmet };
   if (task.workspace === 'released') return { kind: 'workspace' };
   const parked = at.parking.waitFor(next.by.agent);
@@ -91,12 +117,22 @@ function dueOrWait(
   return next.at > at.now ? { kind: 'retry', until: next.at } : { task, next };
 }
 
+const NONE: readonly TaskId[] = [];
+
+function unmetNeeds(state: RunState, { spec }: TaskState): readonly TaskId[] {
+  if (spec.needs.length === 0) return NONE;
+  return spec.needs.filter((need) => {
+    const needed = state.tasks.get(need);
+    return needed === undefined || !isMet(needed);
+  });
+}
+
 /** The limits of the run, with what begins in this turn counted. */
 class Room {
   readonly #state: RunState;
   readonly #agents: AgentsKnown;
-  readonly #active: TaskState[];
-  readonly #holding: TaskState[];
+  readonly #active: TaskState[] = [];
+  readonly #holding: TaskState[] = [];
   readonly #purse: Purse;
   readonly #scarcity: Scarcity;
   #spenders: number;
@@ -108,14 +144,20 @@ class Room {
     agents: AgentsKnown,
     { due, scarcity }: { readonly due: readonly Due[]; readonly scarcity: Scarcity },
   ) {
-    const tasks = [...state.tasks.values()];
     this.#state = state;
     this.#agents = agents;
     this.#scarcity = scarcity;
-    this.#active = tasks.filter(({ status }) => status.kind === 'running');
-    this.#holding = tasks.filter((task) => this.#holdsScope(task));
+    for (const task of state.tasks.values()) {
+      if (task.status.kind === 'running') this.#active.push(task);
+      if (this.#holdsScope(task)) this.#holding.push(task);
+    }
     this.#purse = new Purse(state, this.#active);
     this.#spenders = due.filter(({ task }) => this.#spends(task)).length;
+  }
+
+  /** Whether every slot is taken. */
+  get isFull(): boolean {
+    return this.#active.length >= this.#state.plan.limits.workers;
   }
 
   /** What has no room for the task; null where it may begin. */
@@ -127,15 +169,14 @@ class Room {
       const busy = this.#active.filter((other) => other.spec.group === group).length;
       if (busy >= limit) return { kind: 'group', group, busy, limit };
     }
-    if (this.#active.length >= workers) return { kind: 'slot', workers };
+    if (this.isFull) return { kind: 'slot', workers };
     const here = this.#active.find(({ spec }) => spec.mode === 'here');
     if (mode === 'here' && here !== undefined) return { kind: 'checkout', task: here.spec.id };
-    const other = this.#holding.find(
-      (each) => each !== task && scopesMeet(this.#state.plan, task, each),
-    );
+    const other = this.#holding.find((each) => each !== task && scopesMeet(task, each));
     if (other !== undefined) return { kind: 'scope', task: other.spec.id };
-    const estimate = estimateOf(this.#state, task, next.by);
-    if (this.#spends(task) && this.#purse.lacks(estimate)) return { kind: 'money' };
+    if (this.#spends(task) && this.#purse.lacks(this.#estimateOf(task, next))) {
+      return { kind: 'money' };
+    }
     return this.#strainOn(task);
   }
 
@@ -143,8 +184,9 @@ class Room {
   take({ task, next }: Due): number | null {
     const free = this.#state.plan.limits.workers - this.#active.length;
     const shares = Math.min(free, this.#spenders);
-    const estimate = estimateOf(this.#state, task, next.by);
-    const budgetUsd = this.#spends(task) ? this.#purse.take(shares, estimate) : null;
+    const budgetUsd = this.#spends(task)
+      ? this.#purse.take(shares, this.#estimateOf(task, next))
+      : null;
     if (this.#spends(task)) {
       this.#spenders -= 1;
       this.#begun += 1;
@@ -160,6 +202,12 @@ class Room {
     const short = this.#scarcity.strain(this.#begun);
     if (short === null || (short.of === 'memory' && !this.#spends(task))) return null;
     return { kind: 'room', ...short };
+  }
+
+  /** Needed only where there is a budget: it looks at every attempt. */
+  #estimateOf(task: TaskState, { by }: NextAttempt): number | null {
+    const { budgetUsd } = this.#state.plan.limits;
+    return budgetUsd === undefined ? null : estimateOf(this.#state, task, by);
   }
 
   /** Fallbacks are coding agents where the task's own is one. */

@@ -110,14 +110,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it runs one worker too many',
     file: START,
-    find: 'if (this.#active.length >= workers)',
-    replace: 'if (this.#active.length > workers)',
+    find: 'return this.#active.length >= this.#state.plan.limits.workers;',
+    replace: 'return this.#active.length > this.#state.plan.limits.workers;',
   },
   {
     name: 'it leaves a worker idle',
     file: START,
-    find: 'if (this.#active.length >= workers)',
-    replace: 'if (this.#active.length >= Math.max(1, workers - 1))',
+    find: 'return this.#active.length >= this.#state.plan.limits.workers;',
+    replace: 'return this.#active.length >= Math.max(1, this.#state.plan.limits.workers - 1);',
   },
   {
     name: 'it forgets that scopes overlap',
@@ -128,7 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it starts attempts with the money spent',
     file: START,
-    find: 'if (this.#spends(task) && this.#purse.lacks(estimate))',
+    find: 'if (this.#spends(task) && this.#purse.lacks(this.#estimateOf(task, next)))',
     replace: 'if (this.#spends(task) && workers < 1)',
   },
   {
