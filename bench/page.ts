@@ -33,13 +33,18 @@ export function judged(results: Results, cases: readonly Case[] = CASES): readon
 export function storyOf({ surroundings, cases }: Results): string {
   const { date, fileSystem, cores, processor, load, node, git } = surroundings;
   const rounds = cases.flatMap(({ costs }) => Object.values(costs).map(({ runs }) => runs.length));
+  const [fewest, most] = [Math.min(...rounds), Math.max(...rounds)];
+  const runs = most === 1 ? 'Single runs' : `Medians of ${fewest} to ${most} runs in turns`;
   const checks = cases.flatMap((each) => each.checks);
   const kept = checks.filter((check) => check.kept).length;
-  return [
-    `Medians of ${Math.min(...rounds)} to ${Math.max(...rounds)} runs in turns, ${date}:`,
-    `${fileSystem}, ${cores} cores (${processor}), git ${git}, Node ${node};`,
-    `a load of ${load} when it began. ${kept} of ${checks.length} targets are kept.`,
-  ].join(' ');
+  const busy =
+    load > cores
+      ? ` The machine was busy with other things (load ${load}): times say little, and ratios are rough.`
+      : '';
+  return (
+    `${runs}, ${date}: ${fileSystem}, ${cores} cores (${processor}), git ${git}, Node ${node}. ` +
+    `${kept} of ${checks.length} targets are kept.${busy}`
+  );
 }
 
 /** A line for each pair that is compared: ratios, and what they may be at most. */
