@@ -261,8 +261,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it promises the same money twice',
     file: 'src/schedule/budget.ts',
-    find: 'this.#left -= Math.max(0, (attempt?.reservedUsd ?? 0) - (attempt?.costUsd ?? 0));',
-    replace: '',
+    find: 'this.#left = budgetLeft(state) - this.#promised;',
+    replace: 'this.#left = budgetLeft(state);',
   },
   {
     name: 'it lets others into the scope of work that waits to land again',
@@ -303,8 +303,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it verifies one candidate too many at a time',
     file: QUEUE,
-    find: 'const free = slots - running;',
-    replace: 'const free = slots - running + 1;',
+    find: 'const free = slots - busy - running;',
+    replace: 'const free = slots - busy - running + 1;',
   },
   {
     name: 'it never verifies a second candidate while one is being verified',
