@@ -83,9 +83,10 @@ async function tryMerge(
   const { strategy } = ground.plan.landing;
   const from = effect.base === null ? {} : { base: effect.base };
   const settle = settlerFor(ground);
-  const message = messageFor(ground, task);
+  const message = messageFor(ground, effect);
   const { credit } = effect;
-  const said = credit && { trailers: landingTrailers(ground.run, task, credit) };
+  const isTold = ground.plan.landing.trailers === true;
+  const said = isTold ? { trailers: landingTrailers(ground.run, task, credit) } : {};
   const merge = { work, onto, ...from, message, ...said, strategy, settle };
   const there = ahead === null ? await foundOn(ground, task, merge, signal) : null;
   if (there !== null) return there;
@@ -213,11 +214,12 @@ async function moveBranch(ground: Ground, { onto, commit }: Landed): Promise<Lan
 }
 
 /** Rebased commits are nobody's merge: the one that lands them is called like their own. */
-function messageFor({ plan, run }: Ground, task: TaskId): string {
+function messageFor({ plan, run }: Ground, { task, credit }: MergeEffect): string {
   const spec = plan.tasks.find(({ id }) => id === task);
   assert(spec !== undefined, `no task ${task} in the plan`);
-  const name = plan.landing.strategy === 'rebase' ? commitMessage : mergeMessage;
-  return name(plan.conventions, run, spec);
+  const { conventions, landing } = plan;
+  if (landing.strategy === 'rebase') return commitMessage(conventions, run, spec, credit.by);
+  return mergeMessage(conventions, run, spec, credit);
 }
 
 async function holdsWork(

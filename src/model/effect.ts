@@ -83,8 +83,8 @@ export interface MergeEffect {
   readonly landedSince: readonly TaskId[];
   /** Whether the work may hold a merge that somebody has resolved. */
   readonly teaches: boolean;
-  /** What the commit is to say of its making; absent where it says nothing. */
-  readonly credit?: Credit;
+  /** Who made the work, and for how much. */
+  readonly credit: Credit;
 }
 
 /** Run the gates on a candidate's exact tree. */

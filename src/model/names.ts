@@ -6,7 +6,8 @@
  *   N2. What is kept of removed or abandoned work is below `refs/landfast/kept/`.
  */
 
-import { type Conventions, type TaskSpec, titleOf } from './plan.ts';
+import { type Conventions, type Doer, type TaskSpec, titleOf } from './plan.ts';
+import { type Credit, costText } from './trailers.ts';
 
 /** The branch that verified work lands on. */
 export function runBranch(run: string): string {
@@ -33,15 +34,39 @@ export function keptRef(run: string, what: string): string {
   return `refs/landfast/kept/${run}/${what}`;
 }
 
+/** What may stand in braces in each of the conventions. */
+export const TEMPLATE_KEYS = {
+  branch: ['run', 'task', 'hash'],
+  workspace: ['run', 'task', 'branch'],
+  commitMessage: ['run', 'task', 'title', 'agent', 'model'],
+  mergeMessage: ['run', 'task', 'title', 'agent', 'model', 'cost'],
+} as const;
+
 /** The message of the commit that holds what the agent left uncommitted. */
-export function commitMessage(conventions: Conventions, run: string, task: TaskSpec): string {
+export function commitMessage(
+  conventions: Conventions,
+  run: string,
+  task: TaskSpec,
+  by: Doer | null,
+): string {
   if (task.commitMessage !== undefined) return task.commitMessage;
-  return fill(conventions.commitMessage, { run, task: task.id, title: titleOf(task) });
+  return fill(conventions.commitMessage, messageWords(run, task, by));
 }
 
 /** The message of the commit that lands a task. */
-export function mergeMessage(conventions: Conventions, run: string, task: TaskSpec): string {
-  return fill(conventions.mergeMessage, { run, task: task.id, title: titleOf(task) });
+export function mergeMessage(
+  conventions: Conventions,
+  run: string,
+  task: TaskSpec,
+  { by, costUsd }: Credit,
+): string {
+  const cost = costText(costUsd);
+  return fill(conventions.mergeMessage, { ...messageWords(run, task, by), cost });
+}
+
+function messageWords(run: string, task: TaskSpec, by: Doer | null) {
+  const { agent = 'somebody', model = 'default' } = by ?? {};
+  return { run, task: task.id, title: titleOf(task), agent, model };
 }
 
 function fill(template: string, values: Readonly<Record<string, string>>): string {

@@ -320,8 +320,8 @@ export interface NotifySpec {
 export type Occasion = 'finished' | 'failed' | 'person' | 'limit';
 
 /**
- * What users of an input format are used to seeing. `{run}`, `{task}`, `{branch}`, `{title}` and
- * `{hash}` are filled in.
+ * What users of an input format are used to seeing. What stands in braces is filled in; what may is
+ * in `TEMPLATE_KEYS` (names.ts).
  */
 export interface Conventions {
   readonly branch: string;

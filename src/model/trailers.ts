@@ -21,8 +21,13 @@ export function landingTrailers(
     trailer('Landfast-Task', task),
     trailer('Landfast-Run', run),
     ...agent.map((name) => trailer('Landfast-Agent', name)),
-    ...(costUsd > 0 ? [trailer('Landfast-Cost', `$${costUsd.toFixed(2)}`)] : []),
+    ...(costUsd > 0 ? [trailer('Landfast-Cost', costText(costUsd))] : []),
   ];
+}
+
+/** `$0.12` */
+export function costText(costUsd: number): string {
+  return `$${costUsd.toFixed(2)}`;
 }
 
 /** One line, whatever the value holds. */

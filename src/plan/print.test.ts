@@ -323,8 +323,8 @@ class PlanMaker {
     const full: Required<Conventions> = {
       branch: r.pick(['landfast/{run}.{task}', 'team/{task}-{hash}']),
       workspace: r.pick(['{run}/{task}', '{branch}']),
-      commitMessage: this.#text(),
-      mergeMessage: this.#text(),
+      commitMessage: `{title} by {agent}: ${this.#plain()}`,
+      mergeMessage: `{task} for {cost}: ${this.#plain()}`,
       conflictExit: r.pick([1, 3]),
       summary: r.pick(['report', 'lines', 'results', 'streams']),
       noTasks: r.pick(['error', 'notice']),
@@ -339,6 +339,11 @@ class PlanMaker {
       }),
     };
     return this.#dropped(full, ['logs']);
+  }
+
+  /** Nothing that would be filled in. */
+  #plain(): string {
+    return this.#text().replaceAll(/[{}]/g, '');
   }
 
   #text(): string {

@@ -177,6 +177,7 @@ describe('landing', () => {
         perform: {
           ...{ kind: 'merge', task: 'a', commit, onto, base: sha(1), ahead: null },
           ...{ lands: true, landedSince: ['c'], teaches: false },
+          credit: { by: { agent: 'claude' }, costUsd: 0 },
         },
       },
     ]);

@@ -15,6 +15,7 @@ import {
   passerOf,
   type RunState,
   type TaskState,
+  taskCost,
 } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 import { inLandingOrder, suspectsIn } from './foresight.ts';
@@ -150,7 +151,7 @@ function mergeEffect(
     ...(beside ? { beside } : {}),
     landedSince: aheadOf(state, task, merge.ahead),
     teaches: isTeacher(task),
-    ...creditFor(state, task),
+    credit: { by: task.attempts.at(-1)?.by ?? null, costUsd: taskCost(task) },
   };
 }
 
@@ -185,12 +186,6 @@ export function unfinished(
 function aheadIn(state: RunState, candidate: Candidate): TaskId | null {
   const chain = chainOf(state);
   return chain[chain.indexOf(candidate) - 1]?.task ?? null;
-}
-
-function creditFor({ plan }: RunState, { attempts }: TaskState): Pick<MergeEffect, 'credit'> {
-  if (plan.landing.trailers !== true) return {};
-  const costUsd = attempts.reduce((sum, attempt) => sum + attempt.costUsd, 0);
-  return { credit: { by: attempts.at(-1)?.by ?? null, costUsd } };
 }
 
 function verifyEffect(state: RunState, candidate: Candidate, again: boolean): VerifyEffect {

@@ -53,9 +53,8 @@ test('what is gone on with after a crash proves only what had landed up to its h
   expect(publishEffect(journal.state(), journal.state().head!, 'main').works).toHaveLength(2);
 });
 
-test('where landed commits have trailers a merge knows who made the work and what it cost', () => {
-  const spec = { ...landing, trailers: true } as const;
-  const journal = new JournalBuilder([{ id: 'a', model: 'opus' }], { landing: spec });
+test('a merge knows who made the work and what it cost', () => {
+  const journal = new JournalBuilder([{ id: 'a', model: 'opus' }], { landing });
   const tokens = { inputTokens: 1, outputTokens: 1 };
   const usage = { type: 'attempt.usage', task: 'a', attempt: 1, costUsd: 0.25, ...tokens } as const;
   journal.start('a').add(usage).finish('a');

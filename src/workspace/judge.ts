@@ -14,6 +14,7 @@ import { headRefOf } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { quickStage, type Staged } from '../git/quick-stage.ts';
 import { headOf, setRef } from '../git/refs.ts';
+import { ownDoer } from '../model/doer.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage } from '../model/names.ts';
 import type { Sha, TaskSpec } from '../model/plan.ts';
@@ -157,7 +158,7 @@ async function commit(
   { files, staged }: Looked,
   signal: AbortSignal,
 ): Promise<Judged> {
-  const message = commitMessage(ground.plan.conventions, ground.run, task);
+  const message = commitMessage(ground.plan.conventions, ground.run, task, ownDoer(task));
   const quick = (await staged?.commit(message, signal)) ?? null;
   // Without hooks nothing has touched the files since they were staged.
   if (quick !== null) ground.pool.note(dir);

@@ -161,6 +161,7 @@ test('work that a dead engine has landed is found, although its commits are othe
     kind: 'merge',
     ...{ task: 'a', commit: work, onto, base: null, ahead: null, lands: true, landedSince: [] },
     teaches: false,
+    credit: { by: null, costUsd: 0 },
   } as const;
   const land = async () => {
     const facts: Event[] = [];

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { buildCandidate } from '../../src/merge/candidate.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { withClaude } from '../support/with-claude.ts';
 
 const TASKS = { one: 'echo new > a.txt' };
 
@@ -63,4 +64,29 @@ test('trailers that a message ends with stay in one block with ours', async () =
   const candidate = await buildCandidate(repo.commonDir, merge, repo.signal);
   if (candidate.kind !== 'built') throw new Error(candidate.kind);
   expect(await trailersOf(repo, candidate.commit)).toEqual(['Refs: #7', 'Landfast-Task: one']);
+});
+
+/** Writes a file, and says what that cost. */
+const WRITER = `echo new > a.txt
+echo '{"type":"system","subtype":"init","session_id":"s","cwd":"/"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","session_id":"s","total_cost_usd":0.25}'`;
+
+test('messages are made as the plan says, of who did it and what it cost', async () => {
+  await using repo = await tempRepo();
+  const conventions = {
+    commit_message: '{title} by {agent}/{model}',
+    merge_message: 'Land {task}: {agent} ({model}), {cost}',
+  };
+  const task = { agent: 'claude', model: 'opus', title: 'Make it', prompt: 'x' };
+  const plan = { tasks: { one: task }, more: { conventions } };
+  const run = await runPlan(repo, plan, { env: withClaude(repo, WRITER) });
+  expect(run).toMatchObject({ code: 0 });
+  const subjects = (await repo.git('log', '-2', '--format=%s', 'main')).split('\n');
+  expect(subjects).toEqual(['Land one: claude (opus), $0.25', 'Make it by claude/opus']);
+  expect(await trailersOf(repo, 'main')).toEqual([
+    'Landfast-Task: one',
+    `Landfast-Run: ${run.run}`,
+    'Landfast-Agent: claude/opus',
+    'Landfast-Cost: $0.25',
+  ]);
 });

@@ -5,8 +5,7 @@ import { homedir } from 'node:os';
 import { OperationalError, UserError } from '../../base/errors.ts';
 import { filesBetween } from '../../git/diff.ts';
 import { buildCandidate } from '../../merge/candidate.ts';
-import { mergeMessage } from '../../model/names.ts';
-import type { GateSpec, Plan, Sha, TaskSpec } from '../../model/plan.ts';
+import type { GateSpec, Plan, Sha } from '../../model/plan.ts';
 import type { Config } from '../../plan/config/schema.ts';
 import { type BranchToLand, gateOf, landPlan } from '../../plan/land.ts';
 import { type LandForecast, landForecast } from '../../report/land-forecast.ts';
@@ -109,9 +108,8 @@ async function forecast(
   const { strategy } = plan.landing;
   const forecasts: LandForecast[] = [];
   let onto = base;
-  for (const [at, { name, work, subjects }] of branches.entries()) {
-    const message = mergeMessage(plan.conventions, '', plan.tasks[at] as TaskSpec);
-    const merge = { work, onto, message, strategy, isDraft: true };
+  for (const { name, work, subjects } of branches) {
+    const merge = { work, onto, message: name, strategy, isDraft: true };
     const candidate = await buildCandidate(dir, merge, signal);
     const built = candidate.kind === 'built' ? candidate.commit : null;
     const files = built === null ? [] : await filesBetween(dir, onto, built, signal);

@@ -80,6 +80,25 @@ test('what is laid into workspaces, and where they are', () => {
   });
 });
 
+test.each([
+  ['branch', 'x/{task}-{agent}', '{agent}', '{run}, {task}, {hash}'],
+  ['workspace', '{task}/{title}', '{title}', '{run}, {task}, {branch}'],
+  ['commit_message', '{task}: {cost}', '{cost}', '{run}, {task}, {title}, {agent}, {model}'],
+  ['merge_message', '{x}', '{x}', '{run}, {task}, {title}, {agent}, {model}, {cost}'],
+])('a key that %s does not know is refused with those it knows', (key, template, wrong, known) => {
+  expect(parse({ conventions: { [key]: template } }).problems).toEqual([
+    expect.stringMatching(/^plan.yaml:1:\d+: error: /),
+  ]);
+  const [problem] = parse({ conventions: { [key]: template } }).problems;
+  expect(problem).toContain(`conventions.${key}: unknown key ${wrong}\n`);
+  expect(problem).toContain(`known keys: ${known}`);
+});
+
+test('a slip in a key is pointed out', () => {
+  const { problems } = parse({ conventions: { merge_message: 'Land {task} by {agnet}' } });
+  expect(problems[0]).toContain('did you mean {agent}? known keys: {run}, ');
+});
+
 describe('independent tasks', () => {
   const task = { id: 'a', prompt: 'p', independent: true };
   const gate = { name: 'tests', run: 'npm test' };

@@ -1,15 +1,45 @@
 /** `conventions` and `retry`: what people of other tools are used to, in words of a native plan. */
 
 import { z } from 'zod';
+import { TEMPLATE_KEYS } from '../../../model/names.ts';
 import { type Conventions, NATIVE_CONVENTIONS, type RetrySpec } from '../../../model/plan.ts';
-import { value } from './value.ts';
-import { branch, choice, factor, flag, pathRefusal, pause, place, text } from './values.ts';
+import { closest } from '../../suggest.ts';
+import { type Refusal, value } from './value.ts';
+import {
+  branch,
+  choice,
+  factor,
+  flag,
+  pathRefusal,
+  pause,
+  place,
+  text,
+  textValue,
+} from './values.ts';
 
 /** A branch with `{run}`, `{task}` and `{hash}` in it; each task needs one of its own. */
 const branchTemplate = value({ type: 'string', pattern: '\\{task\\}' }, (given, refuse) => {
   const isBranch = branch.safeParse(given).success && String(given).includes('{task}');
-  return isBranch ? String(given) : refuse({ expected: 'the name of a branch with {task} in it' });
+  if (!isBranch) return refuse({ expected: 'the name of a branch with {task} in it' });
+  const unknown = unknownKey(String(given), TEMPLATE_KEYS.branch);
+  return unknown === null ? String(given) : refuse(unknown);
 });
+
+/** Why a template cannot be filled in; null where it can. */
+function unknownKey(template: string, known: readonly string[]): Refusal | null {
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong === undefined) return null;
+  const guess = closest(wrong, known);
+  const list = `known keys: ${known.map((name) => `{${name}}`).join(', ')}`;
+  const remedy = guess === null ? list : `did you mean {${guess}}? ${list}`;
+  return { message: `unknown key {${wrong}}`, remedy };
+}
+
+/** A message with keys in it. */
+function messageTemplate(known: readonly string[]) {
+  return textValue((given) => unknownKey(given, known));
+}
 
 /** A folder with `{run}`, `{task}` and `{branch}` in it. */
 const folderTemplate = value(
@@ -17,7 +47,7 @@ const folderTemplate = value(
   (given, refuse) => {
     const isOwn = typeof given === 'string' && /\{(?:task|branch)\}/.test(given);
     if (!isOwn) return refuse({ expected: 'a folder with {task} or {branch} in it' });
-    const wrong = pathRefusal(given);
+    const wrong = pathRefusal(given) ?? unknownKey(given, TEMPLATE_KEYS.workspace);
     return wrong === null ? given : refuse(wrong);
   },
 );
@@ -29,8 +59,8 @@ const exitCode = value({ type: 'integer', minimum: 1, maximum: 3 }, (given, refu
 export const conventionsSchema = z.strictObject({
   branch: branchTemplate.optional(),
   workspace: folderTemplate.optional(),
-  commit_message: text.optional(),
-  merge_message: text.optional(),
+  commit_message: messageTemplate(TEMPLATE_KEYS.commitMessage).optional(),
+  merge_message: messageTemplate(TEMPLATE_KEYS.mergeMessage).optional(),
   conflict_exit: exitCode.optional(),
   summary: choice(['report', 'lines', 'results', 'streams']).optional(),
   no_tasks: choice(['error', 'notice']).optional(),

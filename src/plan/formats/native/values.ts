@@ -22,12 +22,19 @@ export const id = value({ type: 'string', pattern: ID.source }, (given, refuse) 
     : refuse({ expected: `an id (${ID_RULE})`, ...inQuotes(given) }),
 );
 
-export const text = value({ type: 'string', pattern: '\\S' }, (given, refuse) => {
-  if (typeof given !== 'string' || given.trim() === '') {
-    return refuse({ expected: 'some text', ...inQuotes(given) });
-  }
-  return given.includes('\0') ? refuse({ message: 'text must not contain NUL' }) : given;
-});
+export const text = textValue(() => null);
+
+/** Some text that nothing more is wrong with. */
+export function textValue(wrongWith: (given: string) => Refusal | null) {
+  return value({ type: 'string', pattern: '\\S' }, (given, refuse) => {
+    if (typeof given !== 'string' || given.trim() === '') {
+      return refuse({ expected: 'some text', ...inQuotes(given) });
+    }
+    if (given.includes('\0')) return refuse({ message: 'text must not contain NUL' });
+    const wrong = wrongWith(given);
+    return wrong === null ? given : refuse(wrong);
+  });
+}
 
 const WORD = /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/;
 
