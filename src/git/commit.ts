@@ -12,6 +12,7 @@ import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from 
 import { isMerging } from './git-dir.ts';
 import { quickCommit } from './quick-commit.ts';
 import { headOf } from './refs.ts';
+import { signingRefusal, signsCommits } from './signing.ts';
 
 /** What became of a commit. */
 export type Committed =
@@ -142,19 +143,6 @@ async function hasSomething(dir: string, signal: AbortSignal): Promise<boolean> 
   return code === 1 || (await isMerging(dir));
 }
 
-const signing = new Map<string, boolean>();
-
-/** Asked once per directory: a run should not sign half of its commits. */
-export async function signsCommits(dir: string, signal: AbortSignal): Promise<boolean> {
-  const known = signing.get(dir);
-  if (known !== undefined) return known;
-  const args = ['config', '--type=bool', '--get', 'commit.gpgSign'];
-  const { stdout } = await git(dir, args, signal, { okCodes: [0, 1] });
-  const answer = stdout.trim() === 'true';
-  signing.set(dir, answer);
-  return answer;
-}
-
 function environmentOf(author: Author | undefined): NodeJS.ProcessEnv {
   if (author === undefined) return {};
   return {
@@ -181,8 +169,5 @@ function whyOf(error: GitError): string {
   if (/tell me who you are|empty ident name|auto-detect|identity unknown/i.test(said)) {
     return NO_IDENTITY;
   }
-  if (/failed to sign|gpg failed|signing failed|load (public )?key/i.test(said)) {
-    return `the commit could not be signed, though commit.gpgSign is set: ${said}`;
-  }
-  return `git ${error.args[0]} refused: ${said}`;
+  return signingRefusal(said) ?? `git ${error.args[0]} refused: ${said}`;
 }

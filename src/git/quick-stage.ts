@@ -11,7 +11,7 @@
 
 import { copyFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Committed, signsCommits } from './commit.ts';
+import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { gitDirOf, headRefOf, looseHead } from './git-dir.ts';
@@ -20,6 +20,7 @@ import { IndexTree } from './index-tree.ts';
 import { writesPlainly } from './loose-object.ts';
 import { quickCommit } from './quick-commit.ts';
 import { treeOf, updateRef } from './refs.ts';
+import { signsCommits } from './signing.ts';
 
 /** Work that is staged aside. It is committed or dropped, and either ends it. */
 export interface Staged {

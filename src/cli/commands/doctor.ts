@@ -8,6 +8,7 @@ import { messageOf } from '../../base/errors.ts';
 import { git } from '../../git/git.ts';
 import { identityProblem } from '../../git/identity.ts';
 import { headBranch, type Repository } from '../../git/repository.ts';
+import { signingProblem, signsCommits } from '../../git/signing.ts';
 import { fenceSupport } from '../../process/fence.ts';
 import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../main.ts';
@@ -77,7 +78,12 @@ async function repositoryFindings(
     const remedy = 'Tasks that write need one: git init, or -C DIR.';
     return [{ what: 'repository', state: 'note', says: `none at ${place.dir}`, remedy }];
   }
-  return [await headFinding(place.repository, signal), await identityFinding(place.dir, signal)];
+  const { repository, dir } = place;
+  return [
+    await headFinding(repository, signal),
+    await identityFinding(dir, signal),
+    ...(await signingFindings(repository, signal)),
+  ];
 }
 
 async function headFinding({ dir }: Repository, signal: AbortSignal): Promise<Finding> {
@@ -94,6 +100,18 @@ async function identityFinding(dir: string, signal: AbortSignal): Promise<Findin
   const problem = await identityProblem(dir, signal);
   if (problem === null) return { what: 'identity', state: 'good', says: 'git knows who commits' };
   return { what: 'identity', state: 'missing', says: problem.message, remedy: problem.remedy };
+}
+
+/** Nothing where commits are not to be signed. */
+async function signingFindings(
+  { commonDir }: Repository,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  if (!(await signsCommits(commonDir, signal))) return [];
+  const problem = await signingProblem(commonDir, signal);
+  if (problem === null) return [{ what: 'signing', state: 'good', says: 'commits can be signed' }];
+  const { message, remedy } = problem;
+  return [{ what: 'signing', state: 'missing', says: message, remedy }];
 }
 
 async function agentFindings(signal: AbortSignal): Promise<readonly Finding[]> {

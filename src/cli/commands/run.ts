@@ -5,6 +5,7 @@ import { OperationalError, UserError } from '../../base/errors.ts';
 import { identityProblem } from '../../git/identity.ts';
 import { resolveCommit } from '../../git/refs.ts';
 import { headBranch, type Repository } from '../../git/repository.ts';
+import { signingProblem } from '../../git/signing.ts';
 import { openDatabase } from '../../journal/database.ts';
 import { newestRunOf } from '../../journal/log.ts';
 import type { Event } from '../../model/event.ts';
@@ -199,6 +200,7 @@ async function startingPoint(
   }
   const problem = await identityProblem(repository.dir, signal);
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
+  if (plan.tasks.some(({ mode }) => mode === 'write')) await requireSignatures(repository, signal);
   if ((await resolveCommit(repository.dir, 'refs/heads/landfast', signal)) !== null) {
     throw new OperationalError(
       'There is a branch called landfast, so there can be no landfast/….',
@@ -212,6 +214,15 @@ async function startingPoint(
     return { base, target: plan.target ?? plan.base };
   }
   return targetIn(repository, plan.target, signal);
+}
+
+/** Throws where commits are to be signed and cannot be: nothing would land. */
+export async function requireSignatures(
+  { commonDir }: Repository,
+  signal: AbortSignal,
+): Promise<void> {
+  const problem = await signingProblem(commonDir, signal);
+  if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
 }
 
 /** The branch that somebody names, or else the one that is checked out; and where it is. */
