@@ -3,7 +3,7 @@
  * files are tiny; reading them at once costs a tenth of asking for them and waiting.
  */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The git folder of a working tree: `.git`, or what the file `.git` of a linked one names. */
@@ -46,6 +46,23 @@ export async function looseHead(dir: string): Promise<string | null> {
 export async function headRefOf(dir: string): Promise<string | null> {
   const head = textOf(join(await gitDirOf(dir), 'HEAD')) ?? '';
   return /^ref: (.+)\n?$/.exec(head)?.[1] ?? null;
+}
+
+/** A file in a working tree's own git folder; null where there is none. */
+export async function readOwn(dir: string, name: string): Promise<string | null> {
+  return textOf(join(await gitDirOf(dir), name));
+}
+
+/** Writes one. */
+export async function writeOwn(dir: string, name: string, text: string): Promise<void> {
+  writeFileSync(join(await gitDirOf(dir), name), text);
+}
+
+/** Removes files or folders there. */
+export async function removeOwn(dir: string, names: readonly string[]): Promise<void> {
+  const gitDir = await gitDirOf(dir);
+  const there = names.map((name) => join(gitDir, name)).filter((path) => existsSync(path));
+  for (const path of there) rmSync(path, { recursive: true, force: true });
 }
 
 /** Whether a merge waits to be concluded. */

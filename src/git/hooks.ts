@@ -6,7 +6,7 @@
  * people use post-merge to install what is new. As with git, a failure changes nothing.
  */
 
-import { access, readdir } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 
@@ -37,11 +37,7 @@ async function runHook(
   signal: AbortSignal,
 ): Promise<void> {
   const hook = join(await hooksDirOf(commonDir, path, signal), name);
-  const exists = await access(hook).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) return;
+  if (!existsSync(hook)) return;
   const args = ['hook', 'run', '--ignore-missing', name, ...words];
   try {
     await git(path, args, signal, { limitMs: LONG_LIMIT_MS });
@@ -56,8 +52,8 @@ export async function hooksIn(
   path: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const names = await readdir(await hooksDirOf(commonDir, path, signal)).catch(() => []);
-  return names.some((name) => !name.endsWith('.sample'));
+  const folder = await hooksDirOf(commonDir, path, signal);
+  return existsSync(folder) && readdirSync(folder).some((name) => !name.endsWith('.sample'));
 }
 
 const configured = new Map<string, string | null>();

@@ -5,9 +5,8 @@
  */
 
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { gitDirOf } from './git-dir.ts';
+import { removeOwn } from './git-dir.ts';
 
 const LOCKS = ['index.lock', 'HEAD.lock'];
 
@@ -17,8 +16,7 @@ const LOCKS = ['index.lock', 'HEAD.lock'];
  */
 export async function removeStaleLocks(dir: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  const gitDir = await gitDirOf(dir);
-  await Promise.all(LOCKS.map((name) => rm(join(gitDir, name), { force: true })));
+  await removeOwn(dir, LOCKS);
 }
 
 /**

@@ -11,14 +11,13 @@
  * The files are not touched: `restoreFiles` does that.
  */
 
-import { readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { capture } from '../process/capture.ts';
 import { literalPattern } from './exclude.ts';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
-import { gitDirOf } from './git-dir.ts';
+import { gitDirOf, removeOwn } from './git-dir.ts';
 import { readIndexFile } from './index-file.ts';
 import { coneOf, isConeChanged, setCone } from './sparse.ts';
 
@@ -42,7 +41,7 @@ export async function scrub(
   const isSameCone = !isConeChanged(dir);
   const stays = new Set([...OWN, ...keep]);
   for (const name of readdirSync(gitDir)) {
-    if (!stays.has(name)) await rm(join(gitDir, name), { recursive: true, force: true });
+    if (!stays.has(name)) rmSync(join(gitDir, name), { recursive: true, force: true });
   }
   if (cone !== null) await setCone(dir, cone);
   const next = join(gitDir, 'HEAD.next');
@@ -55,9 +54,7 @@ export async function scrub(
 
 /** Deletes what git wrote down about moving HEAD: where it was before is nobody's business. */
 export async function forgetMoves(dir: string): Promise<void> {
-  const gitDir = await gitDirOf(dir);
-  await rm(join(gitDir, 'logs'), { recursive: true, force: true });
-  await rm(join(gitDir, 'ORIG_HEAD'), { force: true });
+  await removeOwn(dir, ['logs', 'ORIG_HEAD']);
 }
 
 /** Brings every file that HEAD holds back to what it was, with its mode. */
@@ -116,7 +113,7 @@ async function looksAtAll(dir: string, gitDir: string, signal: AbortSignal): Pro
 }
 
 async function rebuildIndex(dir: string, gitDir: string, signal: AbortSignal): Promise<void> {
-  await rm(join(gitDir, 'index'), { recursive: true, force: true });
+  rmSync(join(gitDir, 'index'), { recursive: true, force: true });
   await git(dir, ['read-tree', 'HEAD'], signal);
   const options = { okCodes: [0, 1], limitMs: LONG_LIMIT_MS }; // 1: some files differ.
   await git(dir, ['update-index', '-q', '--refresh'], signal, options);

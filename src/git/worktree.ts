@@ -12,14 +12,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { existsSync, renameSync } from 'node:fs';
+import { mkdir, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { capture } from '../process/capture.ts';
 import { GitError, git, type Sha, splitNul } from './git.ts';
-import { gitDirOf } from './git-dir.ts';
+import { gitDirOf, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { readRef } from './refs.ts';
 import { restoreFiles } from './scrub.ts';
@@ -80,13 +80,13 @@ const OWNER = 'landfast-owner';
 
 /** Says whose a worktree is from now on. */
 export async function setOwner(path: string, owner: string): Promise<void> {
-  await writeFile(join(await gitDirOf(path), OWNER), owner);
+  await writeOwn(path, OWNER, owner);
 }
 
 /** Whose a worktree is; null for one that nobody has claimed, and for any other folder. */
 export async function ownerOf(path: string): Promise<string | null> {
   if (!existsSync(join(path, '.git'))) return null;
-  return readFile(join(await gitDirOf(path), OWNER), 'utf8').catch(() => null);
+  return readOwn(path, OWNER);
 }
 
 /** Removes a worktree with all that is in it, or what git still knows of one that is gone. */
@@ -125,7 +125,7 @@ export async function dropWorktree(
 export async function moveWorktree(from: string, to: string): Promise<void> {
   await tellPlace(from, to);
   try {
-    await rename(from, to);
+    renameSync(from, to);
   } catch (error) {
     await tellPlace(from, from);
     throw error;
@@ -134,12 +134,12 @@ export async function moveWorktree(from: string, to: string): Promise<void> {
 
 /** Tells git where a worktree is. */
 export async function tellPlace(dir: string, place: string): Promise<void> {
-  await writeFile(join(await gitDirOf(dir), 'gitdir'), `${join(place, '.git')}\n`);
+  await writeOwn(dir, 'gitdir', `${join(place, '.git')}\n`);
 }
 
 /** Where git believes that a worktree is. */
 export async function placeTold(dir: string): Promise<string | null> {
-  const text = await readFile(join(await gitDirOf(dir), 'gitdir'), 'utf8').catch(() => null);
+  const text = await readOwn(dir, 'gitdir');
   return text === null ? null : dirname(text.trimEnd());
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { rmdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
@@ -94,7 +95,16 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
   } catch (error) {
     return { outcome: { ok: false, failure: notStarted(error) }, exitCode: null };
   } finally {
-    await rm(temp, { recursive: true, force: true });
+    await removeFolder(temp);
+  }
+}
+
+/** Mostly it is empty, which costs next to nothing to find out. */
+async function removeFolder(path: string): Promise<void> {
+  try {
+    rmdirSync(path);
+  } catch {
+    await rm(path, { recursive: true, force: true });
   }
 }
 

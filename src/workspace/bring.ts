@@ -6,6 +6,7 @@
  *   B3. What is cleaned away between two uses spares only what set-up itself had made.
  */
 
+import { existsSync } from 'node:fs';
 import { constants, copyFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
@@ -169,7 +170,8 @@ async function copyUntracked(
 }
 
 async function includePatterns(ground: Ground): Promise<readonly string[]> {
-  const text = await readFile(join(ground.repository.dir, INCLUDE_FILE), 'utf8').catch(() => '');
+  const file = join(ground.repository.dir, INCLUDE_FILE);
+  const text = existsSync(file) ? await readFile(file, 'utf8') : '';
   const named = text.split('\n').map((line) => line.trim());
   const listed = named.filter((line) => line !== '' && !line.startsWith('#'));
   return [...ground.plan.workspace.copy.map((path) => `/${path}`), ...listed];

@@ -13,10 +13,9 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { gitDirOf } from '../git/git-dir.ts';
+import { gitDirOf, removeOwn, writeOwn } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
 import { placesBelow, placeTold } from '../git/worktree.ts';
@@ -93,10 +92,12 @@ export async function claimSlot(
   me: Claimant,
 ): Promise<string | null> {
   const place = newClaim(folder, me);
-  return rename(join(folder, String(slot)), place).then(
-    () => place,
-    () => null,
-  );
+  try {
+    renameSync(join(folder, String(slot)), place);
+    return place;
+  } catch {
+    return null;
+  }
 }
 
 /** A folder that is nobody else's, for a workspace in the hands of a process. */
@@ -130,13 +131,13 @@ export async function noteIdle(
     ...{ commit, files: index.files, bytes, at: Date.now(), asked, index: print },
     ...(cone === null ? {} : { cone }),
   };
-  await writeFile(join(gitDir, NOTE), JSON.stringify(idle satisfies Idle));
+  await writeOwn(dir, NOTE, JSON.stringify(idle satisfies Idle));
   return idle;
 }
 
 /** Forgets that a workspace was idle. */
 export async function forgetIdle(dir: string): Promise<void> {
-  await rm(join(await gitDirOf(dir), NOTE), { force: true });
+  await removeOwn(dir, [NOTE]);
 }
 
 /** Whether a claimed workspace, which was in `slot`, is what its note says. */

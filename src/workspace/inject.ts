@@ -16,7 +16,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, splitNul } from '../git/git.ts';
-import { gitDirOf } from '../git/git-dir.ts';
+import { readOwn, writeOwn } from '../git/git-dir.ts';
 import { coneOf } from '../git/sparse.ts';
 import type { InjectSpec } from '../model/plan.ts';
 import { filesBelow } from './files-below.ts';
@@ -173,12 +173,12 @@ async function unmergedIn(dir: string, signal: AbortSignal): Promise<ReadonlySet
 }
 
 async function noteOf(dir: string): Promise<Injected> {
-  const text = await readFile(join(await gitDirOf(dir), NOTE), 'utf8').catch(() => null);
+  const text = await readOwn(dir, NOTE);
   return text === null ? { ignores: [], laid: [], blanked: [] } : (JSON.parse(text) as Injected);
 }
 
 async function writeNote(dir: string, note: Injected): Promise<void> {
-  await writeFile(join(await gitDirOf(dir), NOTE), JSON.stringify(note));
+  await writeOwn(dir, NOTE, JSON.stringify(note));
 }
 
 function nulls(paths: readonly string[]): string {

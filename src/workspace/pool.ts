@@ -10,7 +10,7 @@
  *   P4. There are never more idle ones than slots, nor more than the disk is allowed to hold.
  */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
@@ -120,7 +120,7 @@ export class Pool {
     if (idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
     const asked = this.#asked.delete(dir);
     const claimed = newClaim(folder, me);
-    await mkdir(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
     await moveWorktree(dir, claimed);
     try {
       const keep = keepFiles.length === 0 ? [] : await ignoredMatching(claimed, keepFiles, signal);
@@ -261,7 +261,7 @@ export class Pool {
       await forgetMoves(claimed);
       if (owner !== null) await setOwner(claimed, owner);
       await forgetIdle(claimed);
-      await mkdir(dirname(dir), { recursive: true });
+      mkdirSync(dirname(dir), { recursive: true });
       await moveWorktree(claimed, dir);
     } catch (error) {
       if (!signal.aborted) return false;
@@ -280,10 +280,8 @@ export class Pool {
     const { folder, most, disk } = this.place;
     const note = await noteIdle(dir, what);
     if (note === null) return false;
-    const others = await this.idle();
-    const used = others.reduce((sum, { note: other }) => sum + (other?.bytes ?? 0), 0);
-    if (disk !== null && used + note.bytes > disk) return false;
-    await mkdir(folder, { recursive: true });
+    if (disk !== null && (await this.#bytes()) + note.bytes > disk) return false;
+    mkdirSync(folder, { recursive: true });
     for (let slot = 1; slot <= most; slot += 1) {
       const place = join(folder, `${slot}`);
       if (existsSync(place)) continue;
@@ -294,6 +292,11 @@ export class Pool {
       if (isMoved) return true;
     }
     return false;
+  }
+
+  /** What all of them take on the disk. */
+  async #bytes(): Promise<number> {
+    return (await this.idle()).reduce((sum, { note }) => sum + (note?.bytes ?? 0), 0);
   }
 
   /** New worktrees of such a repository begin with settings that a wiped one would not have. */

@@ -11,10 +11,10 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
-import { gitDirOf } from '../git/git-dir.ts';
+import { readOwn, removeOwn, writeOwn } from '../git/git-dir.ts';
 import { coneOf } from '../git/sparse.ts';
 import { filesIn, ignoredIn } from '../git/untracked.ts';
 import { inScope, isLiteral } from '../model/scope.ts';
@@ -59,7 +59,7 @@ export async function setupKey(
 
 /** The set-up that is done in a workspace; null where none is, or half of one. */
 export async function setupIn(dir: string): Promise<Setup | null> {
-  const text = await readFile(join(await gitDirOf(dir), SETUP_DONE), 'utf8').catch(() => null);
+  const text = await readOwn(dir, SETUP_DONE);
   try {
     return text === null ? null : (JSON.parse(text) as Setup);
   } catch {
@@ -74,7 +74,7 @@ export function isThere(dir: string, { made }: Setup): boolean {
 
 /** From now on no set-up counts as done. */
 export async function forgetSetup(dir: string): Promise<void> {
-  await rm(join(await gitDirOf(dir), SETUP_DONE), { force: true });
+  await removeOwn(dir, [SETUP_DONE]);
 }
 
 /** Writes down that a set-up has finished; what was `brought` is not its work. */
@@ -95,7 +95,7 @@ export async function rememberSetup(
 
 /** Writes down what is done in a workspace. */
 export async function noteSetup(dir: string, setup: Setup): Promise<void> {
-  await writeFile(join(await gitDirOf(dir), SETUP_DONE), JSON.stringify(setup));
+  await writeOwn(dir, SETUP_DONE, JSON.stringify(setup));
 }
 
 /** The set-up of a workspace that somebody else may use now; null where he has to do his own. */
