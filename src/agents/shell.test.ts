@@ -10,15 +10,23 @@ function end(exit: Exit, stdoutTail = '', stderrTail = ''): AgentEnd {
   return { exit, job: jobOf(), result: null, spoke: false, stdoutTail, stderrTail };
 }
 
-test('the script is standard input, and a program named for other agents is not used', () => {
+test('the script is an argument, and a program named for other agents is not used', () => {
   const job = jobOf({ prompt: 'npx prettier --write src', executable: '/opt/claude' });
   expect(shell.command(job)).toEqual({
     file: '/bin/sh',
-    args: ['-c', 'eval " $(cat)"'],
-    stdin: 'npx prettier --write src',
+    args: ['-c', ' npx prettier --write src'],
+    stdin: '',
     env: {},
     inherit: [],
   });
+});
+
+test.each([
+  ['longer than an argument can be', 'é'.repeat(70_000)],
+  ['with a character that no argument can hold', 'echo \0'],
+])('a script is standard input if it is %s', (_what, prompt) => {
+  const args = ['-c', 'eval " $(cat)"'];
+  expect(shell.command(jobOf({ prompt }))).toMatchObject({ args, stdin: prompt });
 });
 
 test('a line that looks like another agent’s stream means nothing', () => {

@@ -43,6 +43,7 @@ async function run(prompt: string): Promise<{ code: number; stdout: string }> {
   const { file, args, stdin } = shell.command(jobOf({ prompt }));
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const closed = once(child, 'close');
+  child.stdin.on('error', () => {}); // A script may end before it is read.
   child.stdin.end(stdin);
   const stdout = await text(child.stdout);
   const [code] = await closed;
