@@ -2,10 +2,10 @@
  * The shell as an agent: the task's prompt is a script, and its exit code is the whole truth.
  *
  * A script is an argument where it can be, which costs no further process; there it could not be
- * longer than 128 KiB. A longer one travels on standard input and is read to its end before its first
- * command runs: fed to `sh -s`, a command in it that reads standard input would eat the rest of the
- * script. Either way there is no limit, and commands in the script find an empty standard input. The
- * blank before it keeps one that begins with `-` from being taken for an option.
+ * longer than 128 KiB. A longer one travels on standard input and is read to its end before its
+ * first command runs: fed to `sh -s`, a command in it that reads standard input would eat the rest
+ * of the script. Either way there is no limit, and commands in the script find an empty standard
+ * input. The blank before it keeps one that begins with `-` from being taken for an option.
  *
  * A script is written for `sh`, so a program the user named for other agents is not used here. Its
  * output has no form to understand: all of it is the end's `stdoutTail`, and there is no session.

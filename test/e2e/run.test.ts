@@ -30,13 +30,23 @@ test('dependants start from a head that holds what they need; everything lands o
   expect(readdirSync(repo.outside)).not.toContain('repo.worktrees');
 });
 
+/** Waits in a workspace until a file with that text has landed. */
+function landed(file: string, text: string): string {
+  const look = `git show "landfast/$LANDFAST_RUN:${file}" 2>/dev/null | grep -q ${text}`;
+  return `until ${look}; do sleep 0.05; done`;
+}
+
 test('the gate sees exactly the tree that lands: green alone, red together, the culprit stays out', async () => {
   await using repo = await tempRepo();
   const run = await runPlan(repo, {
     workers: 2,
     gates: [{ name: 'not-both', run: 'test ! -e left || test ! -e right' }],
     land: { on_gate_failure: 'fail' },
-    tasks: { left: 'echo l > left', right: 'sleep 0.3; echo r > right', free: 'echo f > free' },
+    tasks: {
+      left: 'echo l > left',
+      right: `${landed('left', 'l')}; echo r > right`,
+      free: 'echo f > free',
+    },
   });
   expect(run).toMatchObject({ code: 1 });
   expect(run.failure('right')).toMatchObject({
@@ -56,10 +66,12 @@ test('the gate sees exactly the tree that lands: green alone, red together, the 
 
 test('a script that did not land is run again on the new head', async () => {
   await using repo = await tempRepo({ files: { 'list.txt': 'start\n' } });
-  const append = (word: string, wait: string) => `sleep ${wait}; echo ${word} >> list.txt`;
   const run = await runPlan(repo, {
     workers: 2,
-    tasks: { early: append('early', '0'), late: append('late', '0.4') },
+    tasks: {
+      early: 'echo early >> list.txt',
+      late: `${landed('list.txt', 'early')}; echo late >> list.txt`,
+    },
   });
   expect(run).toMatchObject({ code: 0 });
   expect(run.of('merge.rejected', 'late')[0]?.failure).toMatchObject({
@@ -77,7 +89,7 @@ test('a conflict that may not be reworked keeps the branch and lets the others l
     land: { on_conflict: 'fail' },
     tasks: {
       mine: 'echo mine > a.txt',
-      yours: 'sleep 0.3; echo yours > a.txt',
+      yours: `${landed('a.txt', 'mine')}; echo yours > a.txt`,
       other: { needs: ['mine'], prompt: 'echo o > other.txt' },
     },
   });
