@@ -1,11 +1,18 @@
 /** The pool of a repository's workspaces, as its plan bounds it and this process claims from it. */
 
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { git, type Sha } from '../git/git.ts';
+import { headOf } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
+import { removeWorktree } from '../git/worktree.ts';
 import { isAlive, type Owner, thisHost, thisProcess } from '../journal/lease.ts';
+import { keptRef } from '../model/names.ts';
 import type { LimitsSpec, WorkspaceSpec } from '../model/plan.ts';
+import type { Pooled } from '../report/workspaces.ts';
 import { poolFolder } from '../workspace/ground.ts';
 import type { Claimant } from '../workspace/idle.ts';
+import { keepWork } from '../workspace/keep.ts';
 import { Pool } from '../workspace/pool.ts';
 import { Seeds } from '../workspace/seeds.ts';
 
@@ -66,6 +73,35 @@ export function seedsOf(of: PooledBy): { readonly seeds?: Seeds } {
   const { seed = [], setup, setupKey } = of.plan.workspace;
   const isWanted = seed.length > 0 && setup.length > 0 && setupKey.length > 0;
   return isWanted ? { seeds: seedStore(of) } : {};
+}
+
+/** Removes a workspace of a pool; what somebody has put into it is kept by a ref. */
+export async function removePooled(
+  { commonDir }: Repository,
+  { path, state }: Pooled,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [folder, name] = [dirname(path), basename(path)];
+  const limits = { most: 0, later: 0, small: false, disk: null, keepFiles: [] };
+  const pool = new Pool({ commonDir, folder, ...limits, me: thisClaimant() });
+  if (state === 'broken' && existsSync(join(path, '.git'))) {
+    const ref = keptRef('pool', `${name.replace(/^\.claim-.*/, 'claim')}_${Date.now()}`);
+    const beyond = await heldHead(path, signal);
+    const held = beyond === null ? {} : { beyond };
+    await keepWork(path, { ref, message: 'Left in a workspace of the pool', ...held }, signal);
+  }
+  if (state === 'idle') return (await pool.drain([Number(name)], signal)) === 1;
+  await removeWorktree(commonDir, path, signal);
+  await pool.drain([], signal);
+  return true;
+}
+
+/** The commit that a worktree is at, if a branch or another ref holds it. */
+async function heldHead(path: string, signal: AbortSignal): Promise<Sha | null> {
+  const head = await headOf(path, signal);
+  if (head === null) return null;
+  const args = ['for-each-ref', '--count=1', `--contains=${head}`];
+  return (await git(path, args, signal)).stdout === '' ? null : head;
 }
 
 /** This process, by pid and start: a later one with the same pid is not mistaken for it. */

@@ -136,7 +136,7 @@ async function measured({ ground, stateDir }: RoomOf): Promise<readonly string[]
   return [...folders, ...(await worktreesBelow(commonDir, workspacesFolder(ground)))];
 }
 
-/** Workspaces for gates and of pools, and transcripts, of every run but this one. */
+/** Workspaces for gates, and transcripts, of every run but this one. */
 async function evictables({
   run: own,
   ground,
@@ -158,5 +158,5 @@ async function evictables({
 
 async function unusedIn(ground: Ground): Promise<readonly string[]> {
   const all = await worktreesBelow(ground.repository.commonDir, workspacesFolder(ground));
-  return all.filter((path) => /^\.(idle|gate)-/.test(basename(path)));
+  return all.filter((path) => /^\.gate-/.test(basename(path)));
 }

@@ -1,15 +1,24 @@
 /** The workspaces of a repository and whose they are: journals and git's list, read together. */
 
 import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import type { Repository } from '../git/repository.ts';
 import { listWorktrees } from '../git/worktree.ts';
 import type { Database } from '../journal/database.ts';
 import { listRuns } from '../journal/log.ts';
-import { type Claimed, claim, type Listed, type RunPlace } from '../report/workspaces.ts';
-import { workspacesFolder } from '../workspace/ground.ts';
+import {
+  type Claimed,
+  claim,
+  type Listed,
+  type Pooled,
+  type RunPlace,
+} from '../report/workspaces.ts';
+import { isPoolFolder, workspacesFolder } from '../workspace/ground.ts';
+import { claimantOf, isTrusted, readIdle } from '../workspace/idle.ts';
 import { isLive } from './find-run.ts';
 import type { Place } from './place.ts';
+import { thisClaimant } from './pooling.ts';
 import { readState } from './watch-run.ts';
 
 /** The repository of a place, without which there are no workspaces. */
@@ -28,6 +37,31 @@ export async function survey(
 ): Promise<readonly Claimed[]> {
   const runs = db === null ? [] : runsOf(db, repository);
   return claim(await listedIn(repository, signal), runs);
+}
+
+/** Every workspace of the repository that is in a pool, as git lists them. */
+export async function pooled(
+  { commonDir }: Repository,
+  signal: AbortSignal,
+): Promise<readonly Pooled[]> {
+  const listed = await listWorktrees(commonDir, signal);
+  const { isAlive } = thisClaimant();
+  const found = listed.map(async ({ path }): Promise<Pooled | null> => {
+    const name = basename(path);
+    if (!isPoolFolder(dirname(path), commonDir)) return null;
+    if (!existsSync(path)) return { path, state: 'gone', since: null };
+    if (/^[1-9]\d*$/.test(name)) return waiting(path);
+    const owner = claimantOf(name);
+    if (owner === null) return null;
+    return { path, state: isAlive(owner) ? 'claimed' : 'broken', since: null };
+  });
+  return (await Promise.all(found)).filter((one) => one !== null);
+}
+
+async function waiting(path: string): Promise<Pooled> {
+  const note = await readIdle(path);
+  const isSound = note !== null && (await isTrusted(path, path, note));
+  return { path, state: isSound ? 'idle' : 'broken', since: note?.at ?? null };
 }
 
 /** Every run and where its workspaces are, the newest first. */

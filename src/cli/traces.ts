@@ -118,12 +118,12 @@ async function holderOf(
   return first === '' ? null : first.replace(/^refs\/heads\//, '');
 }
 
-/** Folders for gates, of the pool, and of a removal that was cut short, unknown to git. */
+/** Folders for gates, and of a removal that was cut short, unknown to git. */
 function foldersOf(of: RunPlace, known: ReadonlySet<string>): readonly Trace[] {
   const folder = join(of.folder, of.run);
   if (of.live || !existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /^\.(gate-|idle-|removed$)/.test(name))
+    .filter((name) => /^\.(gate-|removed$)/.test(name))
     .map((name) => join(folder, name))
     .filter((path) => !known.has(path))
     .map((path) => ({ kind: 'folder', path, of }));

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { JournalBuilder, START } from '../../test/support/journal-builder.ts';
-import { cleanupText, type Leftover, planCleanup } from './cleanup.ts';
+import {
+  type CleanupWish,
+  cleanupText,
+  type Leftover,
+  planCleanup,
+  planPooled,
+} from './cleanup.ts';
 import type { Unmerged } from './workspaces.ts';
 
 const DAY = 86_400_000;
@@ -9,7 +15,7 @@ const WISH = { now: START + 10 * DAY, all: false, olderThanMs: 0, run: null };
 interface Given {
   readonly live?: boolean;
   readonly outcome?: 'failed' | 'interrupted';
-  readonly kind?: 'task' | 'gate' | 'idle';
+  readonly kind?: 'task' | 'gate';
   readonly gone?: boolean;
   readonly unmerged?: Unmerged | null;
   readonly onBranch?: boolean;
@@ -49,7 +55,7 @@ test('loose files and commits without a branch stay, unless all is to go', () =>
 test('a live run keeps everything, whatever is asked for', () => {
   const why = 'its run is live; end it first: landfast cancel --run r1, or add --cancel';
   expect(fate({ live: true }, true)).toEqual([false, why]);
-  expect(fate({ live: true, kind: 'idle' }, true)).toEqual([false, why]);
+  expect(fate({ live: true, kind: 'gate' }, true)).toEqual([false, why]);
 });
 
 test('a run that can be resumed keeps its workspaces, and what nobody can measure stays', () => {
@@ -81,4 +87,22 @@ test('the list says what goes, what stays and why', () => {
     "
   `);
   expect(cleanupText([])).toBe('Nothing to clean up.\n');
+});
+
+test('a workspace of the pool goes when it is broken, gone or old enough, or when all are to go', () => {
+  const now = Date.UTC(2026, 6, 2);
+  const wish: CleanupWish = { now, all: false, olderThanMs: 0, run: null };
+  const pool = (['idle', 'claimed', 'broken', 'gone'] as const).map((state) => {
+    return { path: `/w/.pool/${state}`, state, since: now - 3_600_000 };
+  });
+  const going = (more: Partial<CleanupWish>): readonly string[] =>
+    planPooled(pool, { ...wish, ...more })
+      .filter(({ remove }) => remove)
+      .map(({ path }) => path.replace('/w/.pool/', ''));
+  expect(going({})).toEqual(['broken', 'gone']);
+  expect(going({ all: true })).toEqual(['idle', 'broken', 'gone']);
+  expect(going({ olderThanMs: 3_600_000 })).toEqual(['idle', 'broken', 'gone']);
+  expect(going({ olderThanMs: 3_600_001 })).toEqual(['broken', 'gone']);
+  expect(planPooled(pool, { ...wish, run: 'r1' })).toEqual([]);
+  expect(planPooled(pool, wish).filter(({ live }) => live)).toMatchObject([{ remove: false }]);
 });

@@ -4,12 +4,13 @@
  *   Q1. What a live run uses is never removed.
  *   Q2. A workspace goes by itself only if a branch holds all of it; loose files go only with
  *       `all`, after a backup ref was made. A run that can be resumed keeps its workspaces.
- *   Q3. Worktrees that no journal accounts for are not ours and do not even come here.
+ *   Q3. Worktrees that no journal accounts for, and that are not of the pool, are not ours and do not
+ *       even come here.
  */
 
 import { count } from './format.ts';
 import type { Trace } from './traces.ts';
-import type { Claimed, Unmerged } from './workspaces.ts';
+import type { Claimed, Pooled, Unmerged } from './workspaces.ts';
 
 /** A workspace, and what was measured in it. */
 export interface Leftover {
@@ -82,6 +83,32 @@ function fateOf({ claimed, unmerged, onBranch }: Leftover, all: boolean) {
     return remove(`its branch stays and holds ${count(unmerged.commits, 'commit')} not merged`);
   }
   return all ? remove(`a backup ref will hold it: ${lost}`) : leave(`it holds ${lost} (--all)`);
+}
+
+/** What is to become of the workspaces of the pool: they are no run's. */
+export function planPooled(pooled: readonly Pooled[], wish: CleanupWish): readonly Verdict[] {
+  if (wish.run !== null) return [];
+  return pooled.map((one) => {
+    const of = { kind: 'workspace', path: one.path, run: null, task: null } as const;
+    return { ...of, live: one.state === 'claimed', ...pooledFate(one, wish) };
+  });
+}
+
+function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: CleanupWish) {
+  const leave = (why: string) => ({ remove: false, why });
+  const remove = (why: string) => ({ remove: true, why });
+  const age = since === null ? 0 : now - since;
+  switch (state) {
+    case 'claimed':
+      return leave('a process is moving it');
+    case 'gone':
+      return remove('its folder is not there, and it held no work');
+    case 'broken':
+      return remove('it is not what it was left as; a backup ref will hold what is in it');
+    case 'idle':
+      if (olderThanMs > 0 && age >= olderThanMs) return remove('nobody has used it for so long');
+      return all ? remove('it holds no work') : leave('it waits for the next task (--all)');
+  }
 }
 
 /** The list for people. */

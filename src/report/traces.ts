@@ -24,7 +24,7 @@ export type Trace =
       /** A worktree that has it checked out and that stays. */
       readonly usedBy: string | null;
     }
-  /** Transcripts; a temporary folder; a folder for gates or of a pool that git does not know. */
+  /** Transcripts; a temporary folder; a folder for gates that git does not know. */
   | { readonly kind: 'data' | 'scratch' | 'folder'; readonly path: string; readonly of: RunPlace }
   /** A lock on a ref of ours; `busy` while some git works in the repository. */
   | { readonly kind: 'lock'; readonly path: string; readonly busy: boolean };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { JournalBuilder } from '../../test/support/journal-builder.ts';
 import { conflicted, HOSTILE, interrupted } from '../../test/support/runs.ts';
 import { NATIVE_CONVENTIONS } from '../model/plan.ts';
-import { claim, type RunPlace, workspaceRow, workspacesText } from './workspaces.ts';
+import { claim, pooledRow, type RunPlace, workspaceRow, workspacesText } from './workspaces.ts';
 
 const place = (run: string, journal: JournalBuilder, live = false): RunPlace => ({
   run,
@@ -20,7 +20,6 @@ test('a worktree is claimed by the run that made it; the user’s own are not', 
     at('/w/r1/login', 'landfast/r1.login'),
     at('/w/r2/login', 'landfast/r2.login'),
     at('/w/r2/.gate-0'),
-    at('/w/r2/.idle-7'),
     at('/w/r2/mine', 'mine'),
     at('/w/r3/login'),
   ];
@@ -30,7 +29,6 @@ test('a worktree is claimed by the run that made it; the user’s own are not', 
     ['/w/r1/login', 'r1', 'task', 'login'],
     ['/w/r2/login', 'r2', 'task', 'login'],
     ['/w/r2/.gate-0', 'r2', 'gate', undefined],
-    ['/w/r2/.idle-7', 'r2', 'idle', undefined],
   ]);
 });
 
@@ -55,7 +53,6 @@ test('each row says what it is, what would be lost, and what to do', () => {
     at('/w/r2/users', 'landfast/r2.users', true),
     at('/w/r2/.gate-0'),
     at('/w/r0/users', 'landfast/r0.users'),
-    at('/w/r0/.idle-1'),
   ];
   const measured = [
     { commits: 2, files: 1 },
@@ -88,9 +85,6 @@ test('each row says what it is, what would be lost, and what to do', () => {
         git worktree remove /w/r2/.gate-0
     users  live  r0  landfast/r0.users  nothing to lose
         /w/r0/users
-    idle  live  r0
-        /w/r0/.idle-1
-        waits for the next task
     "
   `);
   expect(rows[0]).toMatchInlineSnapshot(`
@@ -122,4 +116,27 @@ test('nothing from outside reaches the terminal as it is', () => {
   const text = workspacesText([workspaceRow(one!, null)]);
   expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   expect(workspacesText([])).toBe('No workspaces.\n');
+});
+
+test('a workspace of the pool is no run’s, and says what is the matter with it', () => {
+  const states = ['idle', 'claimed', 'broken', 'gone'] as const;
+  const rows = states.map((state, nth) => pooledRow({ path: `/w/.pool/${nth}`, state, since: 0 }));
+  expect(workspacesText(rows)).toMatchInlineSnapshot(`
+    "pool  idle
+        /w/.pool/0
+        waits for the next task
+        landfast pool drain
+    pool  live
+        /w/.pool/1
+        a process is moving it
+    pool  left
+        /w/.pool/2
+        it is not what it was left as
+        landfast pool drain
+    pool  gone
+        /w/.pool/3
+        its folder is not there; perhaps its disk is not
+        git worktree remove /w/.pool/3
+    "
+  `);
 });

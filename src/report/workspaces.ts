@@ -1,6 +1,6 @@
 /**
- * What `landfast worktrees` shows: the workspaces that runs have left or are using, whose they are,
- * what would be lost with them, and what to do about them.
+ * What `landfast worktrees` shows: the workspaces that runs have left or are using and those of the
+ * pool, whose they are, what would be lost with them, and what to do about them.
  *
  *   W1. It follows from journals, git's list of worktrees and what was measured in them. A worktree
  *       that no journal accounts for is the user's own and is not shown.
@@ -38,9 +38,21 @@ export interface Listed {
 /** A workspace and whose it is. */
 export interface Claimed extends Listed {
   readonly of: RunPlace;
-  readonly kind: 'task' | 'gate' | 'idle';
-  /** The task that uses it or used it last; null for gates and where it waits for one. */
+  readonly kind: 'task' | 'gate';
+  /** The task that uses it or used it last; null for gates. */
   readonly task: TaskState | null;
+}
+
+/** A workspace of the pool: no run's at the moment. */
+export interface Pooled {
+  readonly path: string;
+  /**
+   *   idle    waits for a task                 claimed  a process is moving it
+   *   broken  not what it was left as          gone     git knows it, but its folder is not there
+   */
+  readonly state: 'idle' | 'claimed' | 'broken' | 'gone';
+  /** Since when it waits, in milliseconds since 1970; null where that is not known. */
+  readonly since: number | null;
 }
 
 /** What a workspace holds that the target branch does not. */
@@ -53,14 +65,16 @@ export interface Unmerged {
 /** One workspace, for programs. */
 export interface WorkspaceRow {
   readonly path: string;
-  readonly kind: Claimed['kind'];
+  readonly kind: Claimed['kind'] | 'idle';
   /**
    *   live  in use by a run that goes on        kept  left for a person, see `why`
    *   left  its engine has died or was ended    gone  git knows it, but its folder is not there
+   *   idle  in the pool
    */
-  readonly state: 'live' | 'kept' | 'left' | 'gone';
+  readonly state: 'live' | 'kept' | 'left' | 'gone' | 'idle';
   readonly why: string;
-  readonly run: string;
+  /** Null in the pool. */
+  readonly run: string | null;
   readonly task: TaskId | null;
   readonly branch: string | null;
   readonly unmerged: Unmerged | null;
@@ -98,6 +112,23 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
   };
 }
 
+/** The row of a workspace of the pool. */
+export function pooledRow({ path, state }: Pooled): WorkspaceRow {
+  const none = { run: null, task: null, branch: null, unmerged: null, resume: null };
+  return { path, kind: 'idle', ...none, ...OF_THE_POOL[state](path) };
+}
+
+const DRAIN = 'landfast pool drain';
+
+const OF_THE_POOL: Readonly<
+  Record<Pooled['state'], (path: string) => Pick<WorkspaceRow, 'state' | 'why' | 'remove'>>
+> = {
+  idle: () => ({ state: 'idle', why: 'waits for the next task', remove: DRAIN }),
+  claimed: () => ({ state: 'live', why: 'a process is moving it', remove: null }),
+  broken: () => ({ state: 'left', why: 'it is not what it was left as', remove: DRAIN }),
+  gone: (path) => ({ state: 'gone', why: MISSING, remove: removeCommand('gone', path) }),
+};
+
 /** The list for people. */
 export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_INK): string {
   if (rows.length === 0) return 'No workspaces.\n';
@@ -113,7 +144,6 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
 function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
   const folder = `${of.folder}/${of.run}/`;
   if (one.path.startsWith(`${folder}.gate-`)) return [{ ...one, of, kind: 'gate', task: null }];
-  if (one.path.startsWith(`${folder}.idle-`)) return [{ ...one, of, kind: 'idle', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
     .filter(
@@ -129,20 +159,22 @@ function isOpen({ workspace }: TaskState): boolean {
   return workspace !== 'removed' && workspace !== 'none';
 }
 
-function stateOf({ gone, of, task }: Claimed): WorkspaceRow['state'] {
+function stateOf({ gone, of, task }: Claimed): Exclude<WorkspaceRow['state'], 'idle'> {
   if (gone) return 'gone';
   if (task?.workspace === 'kept') return 'kept';
   return of.live ? 'live' : 'left';
 }
 
-function whyOf({ of, kind, task }: Claimed, state: WorkspaceRow['state']): string {
+const MISSING = 'its folder is not there; perhaps its disk is not';
+
+function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string {
   switch (state) {
     case 'gone':
-      return 'its folder is not there; perhaps its disk is not';
+      return MISSING;
     case 'kept':
       return task?.keptWhy ?? '';
     case 'live':
-      return kind === 'idle' ? 'waits for the next task' : '';
+      return '';
     case 'left':
       return of.state.outcome === null ? 'its engine has died' : ENDED[of.state.outcome];
   }
@@ -166,9 +198,9 @@ function removeCommand(state: WorkspaceRow['state'], path: string): string | nul
 
 function cellsOf({ kind, state, run, task, branch, unmerged }: WorkspaceRow): Cell[] {
   return [
-    { text: brief(task ?? kind, 60), style: 'bold' },
+    { text: brief(task ?? (kind === 'idle' ? 'pool' : kind), 60), style: 'bold' },
     { text: state, style: STYLES[state] },
-    { text: brief(run, 60) },
+    { text: run === null ? '' : brief(run, 60) },
     { text: branch === null ? '' : brief(branch, 120) },
     { text: unmergedText(unmerged) },
   ];
@@ -179,6 +211,7 @@ const STYLES: Readonly<Record<WorkspaceRow['state'], Style>> = {
   kept: 'warn',
   left: 'warn',
   gone: 'dim',
+  idle: 'dim',
 };
 
 function unmergedText(unmerged: Unmerged | null): string {

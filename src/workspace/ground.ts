@@ -9,7 +9,7 @@
 
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { assert } from '../base/assert.ts';
 import type { Suspension } from '../base/suspension.ts';
 import type { Repository } from '../git/repository.ts';
@@ -87,8 +87,18 @@ export function runFolder(ground: Ground): string {
 export function poolFolder(of: Folders): string {
   const { commonDir, worktreesDir } = of.repository;
   const folder = workspacesFolder(of);
-  const hash = createHash('sha256').update(commonDir).digest('hex');
-  return join(folder, folder === worktreesDir ? '.pool' : `.pool-${hash.slice(0, 8)}`);
+  return join(folder, folder === worktreesDir ? POOL : sharedPool(commonDir));
+}
+
+/** Whether a folder is called like a pool of the repository. */
+export function isPoolFolder(folder: string, commonDir: string): boolean {
+  return [POOL, sharedPool(commonDir)].includes(basename(folder));
+}
+
+const POOL = '.pool';
+
+function sharedPool(commonDir: string): string {
+  return `${POOL}-${createHash('sha256').update(commonDir).digest('hex').slice(0, 8)}`;
 }
 
 /** The folder of a task's workspace. */

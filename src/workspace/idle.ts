@@ -77,12 +77,15 @@ export function claims(
 }
 
 function claimsAmong(names: readonly string[], folder: string) {
-  return names
-    .filter((name) => name.startsWith(CLAIM))
-    .map((name) => ({
-      path: join(folder, name),
-      owner: name.slice(CLAIM.length).replace(/\..*$/, ''),
-    }));
+  return names.flatMap((name) => {
+    const owner = claimantOf(name);
+    return owner === null ? [] : [{ path: join(folder, name), owner }];
+  });
+}
+
+/** Whose claim a folder with this name is; null where it is none. */
+export function claimantOf(name: string): string | null {
+  return name.startsWith(CLAIM) ? name.slice(CLAIM.length).replace(/\..*$/, '') : null;
 }
 
 /** Claims an idle workspace: where it is from now on, or null if another process was faster. */

@@ -7,8 +7,8 @@
  *       `git add -A` of an agent does not see it, and nothing changes outside of the workspace.
  *   I3. A tracked file that is blank is hidden from git, by a flag in the index, while the agent
  *       runs, and gets its content back before anybody judges, keeps, resets or merges: `takeBack`.
- *   I4. What was done is written down, in the workspace's own git folder, before it is done. That
- *       note also keeps the workspace out of the pool.
+ *   I4. What was done is written down, in the workspace's own git folder, before it is done. The pool
+ *       wipes it away with what was laid in.
  */
 
 import { existsSync, lstatSync } from 'node:fs';

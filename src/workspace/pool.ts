@@ -44,6 +44,7 @@ import {
   noteIdle,
   readIdle,
 } from './idle.ts';
+import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE, type Setup } from './setup.ts';
 import { wipe } from './wipe.ts';
 
@@ -182,6 +183,7 @@ export class Pool {
         signal.throwIfAborted();
         await this.#discard(path);
       }
+      await repairSlots(this.place);
     })();
     return this.#repaired;
   }

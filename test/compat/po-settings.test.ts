@@ -108,3 +108,28 @@ test('PO-77: tracked settings stay as they are; what an agent changes of the oth
   expect(await project.show('.claude/CLAUDE.md')).toBe('Our rules.');
   expect(await project.show('.claude/agents/adder.md')).toBe('better');
 });
+
+test('a workspace with settings in it is used again, and the next task finds its own', async () => {
+  const task = (agent: string): string =>
+    manifest(`\n  - { id: ${agent}, agent: ${agent}, read_only: false }\n`);
+  const look = `git rev-parse --git-dir > "$OUT/$agent.entry"; ${LOOK}`;
+  await using project = await poProject({
+    plan: task('one'),
+    agents: {
+      one: `${look}; echo x > .claude/left; echo x > .claude/CLAUDE.md; echo 1 > one.txt`,
+      two: `${look}; echo 1 > two.txt`,
+    },
+    files: {
+      'other.md': task('two'),
+      'landfast.yaml': 'workspace: { pool: 2 }\n',
+      '.claude/CLAUDE.md': 'memory\n',
+      '.gitignore': '.claude/left\n',
+    },
+  });
+  await writeFiles(project.dir, { '.claude/settings.local.json': '{}\n' });
+  expect((await project.run()).code).toBe(0);
+  expect((await project.runPlan('other.md')).code).toBe(0);
+  expect(await project.read('two.entry')).toBe(await project.read('one.entry'));
+  expect(await found(project.read('two'))).toEqual(await found(project.read('one')));
+  expect(await project.show('.claude/CLAUDE.md')).toBe('memory');
+});

@@ -59,13 +59,13 @@ test('cleanup removes what dead engines left in the temp folder, and locks that 
   const lock = join(repo.dir, '.git/refs/heads/landfast', `${run}.lock`);
   mkdirSync(join(lock, '..'), { recursive: true });
   writeFileSync(lock, '');
-  const idle = join(repo.outside, 'repo.worktrees', run, '.idle-x');
-  mkdirSync(idle, { recursive: true });
+  const gate = join(repo.outside, 'repo.worktrees', run, '.gate-9');
+  mkdirSync(gate, { recursive: true });
   const cli = (...args: string[]) => landfast(args, { cwd: repo.dir });
   const data = join(repo.dir, '.git/landfast/runs', run);
   const done = await cli('cleanup', '--yes');
   expect(done.stdout).toContain('Removed: 1 temporary folder, 1 unused folder, 1 lock.');
-  expect([scratch, lock, idle, data].map((path) => existsSync(path))).toEqual([
+  expect([scratch, lock, gate, data].map((path) => existsSync(path))).toEqual([
     ...[false, false, false, true],
   ]);
   expect((await cli('cleanup', '--yes', '--older-than', '1h')).stdout).toBe(

@@ -20,17 +20,19 @@ import {
   countKinds,
   type Leftover,
   planCleanup,
+  planPooled,
   type Verdict,
 } from '../../report/cleanup.ts';
 import { jsonText } from '../../report/json.ts';
 import { planTraces, type Trace } from '../../report/traces.ts';
-import type { Claimed } from '../../report/workspaces.ts';
+import type { Claimed, Pooled } from '../../report/workspaces.ts';
 import { keepWork } from '../../workspace/keep.ts';
 import { endRun } from '../end-runs.ts';
 import { isLive, runNamed } from '../find-run.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
-import { requireRepository, runsOf, survey } from '../survey.ts';
+import { removePooled } from '../pooling.ts';
+import { pooled, requireRepository, runsOf, survey } from '../survey.ts';
 import { findTraces, removeTrace, type TracesOf } from '../traces.ts';
 
 export interface CleanupFlags {
@@ -64,12 +66,13 @@ export async function cleanup(flags: CleanupFlags): Promise<number> {
   const going = new Set(spaces.filter(({ remove }) => remove).map(({ path }) => path));
   const of = { repository, runs: db === null ? [] : runsOf(db, repository), going };
   const traces = await findTraces(of, signal);
-  const verdicts = [...spaces, ...planTraces(traces, wish)];
+  const waiting = await pooled(repository, signal);
+  const verdicts = [...spaces, ...planPooled(waiting, wish), ...planTraces(traces, wish)];
   if (flags.json !== true) process.stdout.write(cleanupText(verdicts));
   const meant = verdicts.filter(({ remove }) => remove);
   const wanted =
     meant.length > 0 && flags.dryRun !== true && (await isWanted(flags, 'Remove them?'));
-  const removed = wanted ? await removeAll(meant, { of, claimed, traces }, signal) : [];
+  const removed = wanted ? await removeAll(meant, { of, claimed, waiting, traces }, signal) : [];
   if (flags.json === true) {
     process.stdout.write(jsonText({ verdicts, removed: removed.map(({ path }) => path) }));
   } else if (wanted) console.log(`Removed: ${countKinds(removed) || 'nothing'}.`);
@@ -121,6 +124,7 @@ async function isWanted({ yes, force, json }: CleanupFlags, question: string): P
 interface Found {
   readonly of: TracesOf;
   readonly claimed: readonly Claimed[];
+  readonly waiting: readonly Pooled[];
   readonly traces: readonly Trace[];
 }
 
@@ -144,13 +148,15 @@ async function removeAll(
 
 async function removeOne(
   { kind, path }: Verdict,
-  { of, claimed, traces }: Found,
+  { of, claimed, waiting, traces }: Found,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (kind !== 'workspace') {
     const trace = traces.find((each) => each.kind === kind && each.path === path);
     return trace !== undefined && removeTrace(of, trace, signal);
   }
+  const idle = waiting.find((each) => each.path === path);
+  if (idle !== undefined) return removePooled(of.repository, idle, signal);
   const one = claimed.find((each) => each.path === path);
   if (one === undefined) return false;
   await back(one, signal);

@@ -1,10 +1,11 @@
-/** `landfast worktrees`: the workspaces of this repository that runs have left or are using. */
+/** `landfast worktrees`: the workspaces of this repository: of runs, and of the pool. */
 
 import { unmergedIn } from '../../git/unmerged.ts';
 import { openForReading } from '../../journal/database.ts';
 import { jsonText } from '../../report/json.ts';
 import {
   type Claimed,
+  pooledRow,
   type Unmerged,
   workspaceRow,
   workspacesText,
@@ -12,7 +13,7 @@ import {
 import { inkOf, wantsColor } from '../../ui/color.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
-import { requireRepository, survey } from '../survey.ts';
+import { pooled, requireRepository, survey } from '../survey.ts';
 
 const LOOK_LIMIT_MS = 60_000;
 
@@ -26,9 +27,10 @@ export async function worktrees(flags: {
   const repository = requireRepository(place);
   using db = openForReading(place.stateDir);
   const claimed = await survey(repository, db, signal);
-  const rows = await Promise.all(
+  const used = await Promise.all(
     claimed.map(async (one) => workspaceRow(one, await measure(one, signal))),
   );
+  const rows = [...used, ...(await pooled(repository, signal)).map(pooledRow)];
   if (flags.json === true) {
     process.stdout.write(jsonText(rows));
     return EXIT.ok;

@@ -1,0 +1,141 @@
+/** What crashes and people make of a pool's folder does not stay in the way. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { thisProcess } from '../../src/journal/lease.ts';
+import { landfast } from '../support/landfast.ts';
+import { testPool } from '../support/pool.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+const DEAD = Buffer.from(JSON.stringify({ ...thisProcess(), start: 'x:1' })).toString('base64url');
+const LONG_AGO = new Date(Date.now() - 3_600_000);
+
+const folderOf = (repo: TempRepo): string => testPool(repo, 4).place.folder;
+const entriesOf = (repo: TempRepo): readonly string[] => {
+  const entries = join(repo.commonDir, 'worktrees');
+  return existsSync(entries) ? readdirSync(entries) : [];
+};
+const told = (repo: TempRepo, entry: string): string =>
+  join(repo.commonDir, 'worktrees', entry, 'gitdir');
+
+async function addOne(repo: TempRepo): Promise<string> {
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const pool = testPool(repo, 4);
+  const before = new Set(readdirSync(pool.place.folder));
+  expect(await pool.add(commit, repo.signal)).toBe(true);
+  return readdirSync(pool.place.folder).find((name) => !before.has(name)) ?? '';
+}
+
+function sh(cwd: string, script: string): void {
+  execFileSync('sh', ['-ec', script], { cwd });
+}
+
+test.each([
+  ['whole', 'true'],
+  ['with the lock of a killed git', 'touch "$(git rev-parse --git-path index.lock)"'],
+  ['that is locked', 'git worktree lock .'],
+  ['in the middle of a merge', 'touch "$(git rev-parse --git-path MERGE_HEAD)"'],
+  ['without an index', 'rm "$(git rev-parse --git-path index)"'],
+  ['that git does not know', 'rm -r "$(git rev-parse --git-dir)"'],
+  ['without a link to git', 'd=$(git rev-parse --git-dir); rm .git; rm -r "$d"'],
+  ['that is empty', 'd=$(git rev-parse --git-dir); rm -r "$PWD"/* .git; rm -r "$d"'],
+  ['of which git knows another place', 'echo /nowhere/.git > "$(git rev-parse --git-dir)/gitdir"'],
+])('a claim of a dead process, %s, is thrown away', async (_, harm) => {
+  await using repo = await tempRepo();
+  const claim = join(folderOf(repo), `.claim-${DEAD}.x`);
+  await repo.git('worktree', 'add', '-q', '--detach', claim);
+  sh(claim, harm);
+  await testPool(repo, 4).repair(repo.signal);
+  expect(readdirSync(folderOf(repo)).filter((name) => name !== '.removed')).toEqual([]);
+  expect(entriesOf(repo)).toEqual([]);
+});
+
+test('git forgets a slot whose folder somebody has deleted, but not what may be on its way', async () => {
+  await using repo = await tempRepo();
+  mkdirSync(folderOf(repo), { recursive: true });
+  const slots = [await addOne(repo), await addOne(repo)];
+  for (const slot of slots) rmSync(join(folderOf(repo), slot), { recursive: true });
+  const [old = '', young] = entriesOf(repo);
+  utimesSync(told(repo, old), LONG_AGO, LONG_AGO);
+  await testPool(repo, 4).repair(repo.signal);
+  expect(entriesOf(repo)).toEqual([young]);
+});
+
+test('of two entries for one slot the one that is there stays', async () => {
+  await using repo = await tempRepo();
+  mkdirSync(folderOf(repo), { recursive: true });
+  const slot = await addOne(repo);
+  const path = join(folderOf(repo), slot);
+  rmSync(path, { recursive: true });
+  const [gone = ''] = entriesOf(repo);
+  expect(await addOne(repo)).toBe(slot);
+  for (const entry of entriesOf(repo)) utimesSync(told(repo, entry), LONG_AGO, LONG_AGO);
+  const there = entriesOf(repo).filter((entry) => entry !== gone);
+  await testPool(repo, 4).repair(repo.signal);
+  expect(entriesOf(repo)).toEqual(there);
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const wanted = { dir: join(repo.outside, 'one'), commit, branch: null, owner: null };
+  expect(await testPool(repo, 4).take(wanted, repo.signal)).toBe(true);
+});
+
+test('a workspace that somebody has just claimed is his, although git knows its old place', async () => {
+  await using repo = await tempRepo();
+  mkdirSync(folderOf(repo), { recursive: true });
+  const path = join(folderOf(repo), await addOne(repo));
+  const before = entriesOf(repo);
+  utimesSync(told(repo, before[0] ?? ''), LONG_AGO, LONG_AGO);
+  const claimed = join(folderOf(repo), '.claim-somebody.x');
+  sh(repo.dir, `mv '${path}' '${claimed}'`);
+  const me = { name: 'me', isAlive: () => true };
+  await testPool(repo, 4, { me }).repair(repo.signal);
+  expect(entriesOf(repo)).toEqual(before);
+});
+
+test('an empty folder in a slot goes, and what somebody has put there stays', async () => {
+  await using repo = await tempRepo();
+  mkdirSync(join(folderOf(repo), '1'), { recursive: true });
+  mkdirSync(join(folderOf(repo), '2'));
+  writeFileSync(join(folderOf(repo), '2', 'mine'), '');
+  const slot = await addOne(repo);
+  expect(slot).toBe('3');
+  await testPool(repo, 4).repair(repo.signal);
+  expect(readdirSync(folderOf(repo)).sort()).toEqual(['2', '3']);
+});
+
+interface Row {
+  readonly path: string;
+  readonly state: string;
+  readonly remove: string | null;
+}
+
+test('worktrees lists the pool, and cleanup removes of it what is broken or old, or all', async () => {
+  await using repo = await tempRepo();
+  const run = async (...args: readonly string[]) =>
+    JSON.parse((await landfast([...args, '--json'], { cwd: repo.dir })).stdout);
+  await run('pool', 'warm', '4');
+  const slot = (nth: number): string => join(folderOf(repo), `${nth}`);
+  sh(slot(2), 'echo precious > new.txt; git add new.txt');
+  rmSync(slot(3), { recursive: true });
+  const rows: readonly Row[] = await run('worktrees');
+  const drain = 'landfast pool drain';
+  const none = { kind: 'idle', run: null, task: null, unmerged: null, resume: null };
+  expect(rows.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toMatchObject([
+    { path: slot(1), state: 'idle', why: 'waits for the next task', remove: drain, ...none },
+    { path: slot(2), state: 'left', why: 'it is not what it was left as', remove: drain },
+    { path: slot(3), state: 'gone', remove: `git worktree remove ${slot(3)}` },
+    { path: slot(4), state: 'idle' },
+  ]);
+  const first = await run('cleanup', '--yes');
+  expect(first.removed.toSorted()).toEqual([slot(2), slot(3)]);
+  const [ref = ''] = (
+    await repo.git('for-each-ref', '--format=%(refname)', 'refs/landfast/kept')
+  ).split('\n');
+  expect(await repo.git('show', `${ref}:new.txt`)).toBe('precious');
+  expect((await run('cleanup', '--yes', '--older-than', '1h')).removed).toEqual([]);
+  const all = await run('cleanup', '--yes', '--all');
+  expect(all.removed.toSorted()).toEqual([slot(1), slot(4)]);
+  expect(await run('worktrees')).toEqual([]);
+  expect(existsSync(`${repo.dir}.worktrees`)).toBe(false);
+});
