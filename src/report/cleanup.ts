@@ -4,8 +4,8 @@
  *   Q1. What a live run uses is never removed.
  *   Q2. A workspace goes by itself only if a branch holds all of it; loose files go only with
  *       `all`, after a backup ref was made. A run that can be resumed keeps its workspaces.
- *   Q3. Worktrees that no journal accounts for, and that are not of the pool, are not ours and do not
- *       even come here.
+ *   Q3. Worktrees that no journal accounts for and that are not in the pool are not ours: they do
+ *       not even come here.
  */
 
 import { count } from './format.ts';
