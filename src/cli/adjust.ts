@@ -2,14 +2,12 @@
 
 import { UserError } from '../base/errors.ts';
 import type { LandingSpec, Plan, TaskSpec } from '../model/plan.ts';
+import { type LimitFlags, limitsFrom } from './limits.ts';
 import { isGitBranchName } from './names.ts';
 
-export interface PlanFlags {
+export interface PlanFlags extends LimitFlags {
   readonly tasks?: readonly string[];
   readonly agent?: string;
-  readonly maxWorkers?: number;
-  readonly sequential?: boolean;
-  readonly budget?: number;
   readonly target?: string;
   readonly autoApprove?: boolean;
   readonly onConflict?: LandingSpec['onConflict'];
@@ -17,7 +15,7 @@ export interface PlanFlags {
 
 /** The plan as the flags want it. `isCoding` tells coding agents from plain commands. */
 export function adjust(plan: Plan, flags: PlanFlags, isCoding: (agent: string) => boolean): Plan {
-  const { agent, maxWorkers, sequential, budget, target } = flags;
+  const { agent, target } = flags;
   if (target !== undefined && !isGitBranchName(target)) {
     throw new UserError(`${target} is not a branch name.`);
   }
@@ -27,12 +25,7 @@ export function adjust(plan: Plan, flags: PlanFlags, isCoding: (agent: string) =
     ...(flags.autoApprove === true ? { permissions: 'bypassPermissions' as const } : {}),
   };
   const tasks = chosen.map((task) => (isCoding(task.agent) ? { ...task, ...changes } : task));
-  const workers = sequential === true ? 1 : (maxWorkers ?? plan.limits.workers);
-  const limits = {
-    ...plan.limits,
-    workers,
-    ...(budget === undefined ? {} : { budgetUsd: budget }),
-  };
+  const limits = { ...plan.limits, ...limitsFrom(flags) };
   const landing = conflictsTo(flags.onConflict, plan.landing);
   return { ...plan, tasks, limits, landing, ...(target === undefined ? {} : { target }) };
 }

@@ -42,6 +42,7 @@ import { checkDetach, detach } from './detach.ts';
 import { whileExecuting } from './executing.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
 import { keepsWorkspaces, keptLines } from './keeping.ts';
+import { type LimitFlags, limitsFrom } from './limits.ts';
 import { ignoreOwnFiles, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
 import type { Place } from './place.ts';
@@ -54,7 +55,7 @@ import { openScreen, type Screen } from './screen.ts';
 import { Signals } from './signals.ts';
 
 /** How a run is executed and shown: the flags that `run` and `resume` share. */
-export interface HowToRun {
+export interface HowToRun extends LimitFlags {
   readonly projectDir: string;
   readonly claudeExe?: string;
   readonly keepWorktrees?: boolean;
@@ -64,9 +65,6 @@ export interface HowToRun {
   readonly events?: boolean;
   readonly quiet?: boolean;
   readonly logDir?: string;
-  readonly budget?: number;
-  readonly maxWorkers?: number;
-  readonly sequential?: boolean;
   readonly detach?: boolean;
   /** False for `--no-log`. */
   readonly log: boolean;
@@ -204,11 +202,7 @@ async function driveRun(
   const { stateDir, dir } = place;
   const say = (text: string): void => screen.say(text);
   const room = new Room({ run, ground: site.ground, db, stateDir, dir, most, say });
-  const workers = how.sequential === true ? 1 : how.maxWorkers;
-  const changed = {
-    ...(how.budget === undefined ? {} : { budgetUsd: how.budget }),
-    ...(workers === undefined ? {} : { workers }),
-  };
+  const changed = limitsFrom(how);
   const { machine } = await room.open();
   const order = {
     ...{ db, started, retry, changed, signals: () => signals.take() },

@@ -1,6 +1,7 @@
 /** Options that several commands share, and how the texts given to options become values. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { bytesIn } from '../plan/sizes.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: commander gives what the command line held.
 type Action = (...given: any[]) => Promise<number>;
@@ -13,6 +14,10 @@ export function howToRun(command: Command): Command {
     .option('--max-workers <n>', 'at most so many agents at a time', count)
     .option('-s, --sequential', 'one agent at a time')
     .option('--budget <usd>', 'stop starting agents when so much is spent', money)
+    .option('--disk <size>', 'what workspaces and the data of runs may take, such as 20GB', room)
+    .option('--disk-free <size>', 'start no agent while less is free on the disk', size)
+    .option('--memory-per-attempt <size>', 'what an agent takes of the memory', size)
+    .option('--load <n>', 'start no further agent above this load for each core', load)
     .option('--claude-exe <path>', 'the program to use for the claude agent')
     .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
     .option('--report <path>', 'write a report when the run ends (.json or .md)')
@@ -64,6 +69,26 @@ export function money(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
   throw new InvalidArgumentError('It must be an amount in US dollars, such as 5 or 2.50.');
+}
+
+/** A size such as `10GB` or `512MiB`, or a number of bytes; 0 for none. */
+export function size(text: string): number {
+  const bytes = /^\d{1,15}$/.test(text) ? Number(text) : bytesIn(text);
+  if (bytes !== null) return bytes;
+  throw new InvalidArgumentError('It must be a size such as 10GB or 512MiB.');
+}
+
+/** A size above zero. */
+export function room(text: string): number {
+  const bytes = size(text);
+  if (bytes > 0) return bytes;
+  throw new InvalidArgumentError('It must be a size above zero, such as 10GB.');
+}
+
+/** A load average for each core. */
+export function load(text: string): number {
+  if (/^\d{1,4}(?:\.\d{1,4})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError('It must be a load for each core above zero, such as 1.5.');
 }
 
 /** A time such as `90m`, `12h` or `7d`, in milliseconds. */

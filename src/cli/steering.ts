@@ -21,18 +21,21 @@ export function describeSteering(program: Command, wrap: Wrap): void {
 }
 
 function describeTaskSteering(program: Command, wrap: Wrap): void {
-  program
+  const retry = program
     .command('retry')
     .argument('<tasks...>', 'failed tasks, or tasks that wait for their next attempt')
     .description('try tasks again now, and what failed because of them')
     .option('--run <run>', 'a run id or its beginning (default: the newest)')
     .option('--fresh', 'begin anew instead of going on with session and work; both are kept')
-    .option('--json', 'print JSON')
-    .action(
-      wrap(async (tasks, _, command: Command) =>
-        (await import('./commands/retry.ts')).retry(tasks, command.optsWithGlobals()),
-      ),
-    );
+    .option('--json', 'print JSON');
+  howToRun(retry).action(
+    wrap(async (tasks, options, command: Command) =>
+      (await import('./commands/retry.ts')).retry(tasks, {
+        ...options,
+        ...command.optsWithGlobals(),
+      }),
+    ),
+  );
   program
     .command('skip')
     .argument('<tasks...>', 'tasks that have not succeeded')

@@ -15,12 +15,13 @@ import { catchUp, openRunBranch, repairLocks } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import { apply, fold } from '../model/fold.ts';
+import type { NewLimits } from '../model/new-limits.ts';
 import type { RunState } from '../model/state.ts';
 import type { Site } from '../worker/attempt.ts';
 import { endLeftovers } from '../worker/leftovers.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
-import { type Changed, reopen } from './recover.ts';
+import { reopen } from './recover.ts';
 import type { Wish } from './world.ts';
 
 export interface Drive {
@@ -30,7 +31,7 @@ export interface Drive {
   /** The only tasks of a run that goes on to get a new chance; null for all that have failed. */
   readonly retry: (Command & { kind: 'retry' }) | null;
   /** New limits for a run that goes on. */
-  readonly changed: Changed;
+  readonly changed: NewLimits;
   /** Everything of the world but the commands of other processes, which need the lease. */
   readonly world: Omit<RealWorld, 'commands' | 'agents' | 'now'>;
   /** Wishes from this process: signals. */

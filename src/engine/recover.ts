@@ -9,6 +9,7 @@
 import type { Command } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
+import type { NewLimits } from '../model/new-limits.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { releaseEffect } from '../schedule/decide.ts';
@@ -59,14 +60,11 @@ export interface Meanwhile {
   readonly landed: readonly TaskId[];
 }
 
-/** Limits that a user has set anew. */
-export type Changed = Pick<Event & { type: 'run.resumed' }, 'budgetUsd' | 'workers'>;
-
 export interface Reopening {
   readonly meanwhile: Meanwhile | null;
   /** The only tasks that get a new chance; null for all that have failed. */
   readonly retry: (Command & { kind: 'retry' }) | null;
-  readonly changed: Changed;
+  readonly changed: NewLimits;
 }
 
 /**

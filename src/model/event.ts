@@ -15,6 +15,7 @@
 import type { SettledFile } from './conflict.ts';
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
+import type { NewLimits } from './new-limits.ts';
 import type { Doer, Plan, Sha, TaskId } from './plan.ts';
 import type { ClashingName } from './radar.ts';
 
@@ -32,16 +33,12 @@ export type RunEvent =
       readonly target: string | null;
     }
   /** A new engine took over. Tasks that had failed get a new chance. */
-  | {
+  | ({
       readonly type: 'run.resumed';
       readonly retry: readonly TaskId[];
       /** Where the run's branch is now, if the target had meanwhile gone on from it. */
       readonly head?: Sha;
-      /** A new limit for the whole run, what it has spent included. */
-      readonly budgetUsd?: number;
-      /** How many attempts may run at a time from now on. */
-      readonly workers?: number;
-    }
+    } & NewLimits)
   /**
    * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.
    * `cancel`: as `end`, and for good. Work is kept in every case.

@@ -146,6 +146,29 @@ test('reworks, gates and the end of a workspace are remembered', () => {
   });
 });
 
+test('a run that goes on has the limits that were set anew, and keeps the others', () => {
+  const run = journal();
+  const before = run.state().plan.limits;
+  run.add({ type: 'run.resumed', retry: [], workers: 7, budgetUsd: 5, diskBytes: 2_000 });
+  expect(run.state().plan.limits).toEqual({
+    ...before,
+    workers: 7,
+    budgetUsd: 5,
+    diskBytes: 2_000,
+  });
+  run.add({
+    type: 'run.resumed',
+    retry: [],
+    diskFreeBytes: 0,
+    memoryPerAttempt: 1,
+    loadPerCore: 2,
+  });
+  expect(run.state().plan.limits).toEqual({
+    ...{ ...before, workers: 7, budgetUsd: 5, diskBytes: 2_000 },
+    ...{ diskFreeBytes: 0, memoryPerAttempt: 1, loadPerCore: 2 },
+  });
+});
+
 test('a publication says which head it brought', () => {
   const run = journal().start('a').finish('a').land('a').publish();
   const commit = sha(4);

@@ -13,6 +13,7 @@ import { applyToAgents } from './fold-agents.ts';
 import { newAttempt } from './fold-attempt.ts';
 import { publishAfter } from './fold-publish.ts';
 import { applyToQueue, type Draft, leave, noteGate } from './fold-queue.ts';
+import { newLimits } from './new-limits.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import { CLEAR, radarAfter, radarWithout } from './radar.ts';
 import {
@@ -319,9 +320,7 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
   state.head = event.head ?? state.head;
   state.radar = CLEAR; // Whoever looks now begins anew.
   state.lingering = []; // Their gates ended with the engine.
-  const { budgetUsd, workers = state.plan.limits.workers } = event;
-  const budget = budgetUsd === undefined ? {} : { budgetUsd };
-  state.plan = { ...state.plan, limits: { ...state.plan.limits, ...budget, workers } };
+  state.plan = { ...state.plan, limits: { ...state.plan.limits, ...newLimits(event) } };
   state.stopping = null;
   state.paused = null;
   state.held = null;

@@ -146,11 +146,12 @@ test('the payload has the keys of parallel-orchestra, then ours, all of it maske
 
 test('a run that waits for the disk is at a limit', () => {
   const why = '1 MB are free; at least 500 MB have to stay free (limits.disk_free).';
+  const remedy = 'Free some space, or end the run and resume it with `--disk-free SIZE`.';
   const run = new JournalBuilder([{ id: 'a' }]).add({ type: 'run.held', of: 'disk', why });
   expect(told(run)).toEqual([
     {
       on: 'limit',
-      text: `The run waits for disk space: ${why}`,
+      text: `The run waits for disk space: ${why} ${remedy}`,
       detail: { short_of: 'disk', why },
     },
   ]);

@@ -16,6 +16,7 @@ import type { Occasion, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import {
   countResults,
+  EASED_BY,
   failureOf,
   heldWord,
   outcomeSentence,
@@ -56,7 +57,7 @@ export class Notices {
         return [
           {
             on: 'limit',
-            text: `The run ${heldWord(state)}: ${event.why}`,
+            text: `The run ${heldWord(state)}: ${event.why} ${EASED_BY[event.of]}`,
             detail: { short_of: event.of, why: event.why },
           },
         ];

@@ -63,6 +63,14 @@ export const SHORT_OF: Readonly<Record<Shortage, string>> = {
   load: 'less load',
 };
 
+/** What a person can do about it, if waiting is not enough. */
+export const EASED_BY: Readonly<Record<Shortage, string>> = {
+  disk: 'Free some space, or end the run and resume it with `--disk-free SIZE`.',
+  'disk-budget': '`landfast cleanup` makes room; or end the run and resume it with `--disk SIZE`.',
+  memory: 'To start more: end the run and resume it with `--memory-per-attempt SIZE`.',
+  load: 'To start more: end the run and resume it with `--load N`.',
+};
+
 /** How many tasks have each result. */
 export function countResults(state: RunState): Readonly<Record<Result, number>> {
   const counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0, unfinished: 0 };

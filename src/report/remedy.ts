@@ -157,7 +157,8 @@ const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
   transient: 'It may work another time; see what it said, or go on to try again.',
   auth: 'Sign in with the agent itself, then go on.',
   billing: "Look after the account's credit, then go on.",
-  budget: 'Go on with a higher `budget_usd`, or with fewer tasks.',
+  budget:
+    "Go on with more: `--budget USD`. A task's own `budget_usd` is raised in the plan, run anew.",
   turns: 'The agent used up its turns. Split the task, then go on.',
   schema: 'The answer did not have the form that was asked for. See what the agent said.',
   permanent: 'Trying the same again will not help. See what the agent said.',

@@ -28,6 +28,7 @@ function busy(): JournalBuilder {
       { id: 'overlapping', writes: ['src/**'] },
       { id: 'needing', needs: ['running', 'queued'] },
       { id: 'next' },
+      { id: 'slotless' },
       { id: 'failed' },
       { id: 'skipped', needs: ['failed'] },
     ],
@@ -53,6 +54,7 @@ const WAITS: ReadonlyMap<string, Wait> = new Map<string, Wait>([
   ['grouped', { kind: 'group', group: 'db', busy: 1, limit: 1 }],
   ['overlapping', { kind: 'scope', task: 'running' }],
   ['needing', { kind: 'needs', tasks: ['running', 'queued'] }],
+  ['slotless', { kind: 'slot', workers: 2 }],
 ]);
 
 test('every task says where it is and what it waits for', () => {
@@ -65,7 +67,7 @@ test('every task says where it is and what it waits for', () => {
   });
   expect(text).toMatchInlineSnapshot(`
     "accounts  r1  running
-    1 m 00 s  $0.50  landed 1/12  head 0004ccc, for main
+    1 m 00 s  $0.50  landed 1/13  head 0004ccc, for main
 
     ✓ landed       landed    #1  3.0 s   $0.50  as 0004ccc
     ○ queued       queued    #1  1.0 s          waits to land
@@ -77,6 +79,7 @@ test('every task says where it is and what it waits for', () => {
     · overlapping  waiting                      overlaps with running
     · needing      waiting                      needs running, queued
     · next         waiting                      its turn
+    · slotless     waiting                      a worker slot (2 of 2 busy)
     ✗ failed       failed    #1  1.0 s          auth: Not signed in.
     ⊘ skipped      skipped                      needs failed
 
@@ -154,7 +157,7 @@ test('the list of runs has one line a run', () => {
   const time = (ms: number) => new Date(ms).toISOString().slice(0, 16);
   expect(runsText(rows, { time })).toMatchInlineSnapshot(`
     "RUN  PLAN      STARTED           OUTCOME     TASKS                COST
-    r3   accounts  2026-07-01T12:00  live        1/12 good, 1 failed  $0.50
+    r3   accounts  2026-07-01T12:00  live        1/13 good, 1 failed  $0.50
     r2   accounts  2026-07-01T12:00  failed      1/3 good, 1 failed   $0.75
     r1   口座        2026-07-01T12:00  unfinished  0/1 good             $0.00
     "
@@ -225,5 +228,8 @@ test('a run that waits for the disk says so, for how much, and that it goes on b
   expect(text).toContain('its disk budget: Runs take 3 GB of 2 GB (limits.disk).');
   expect(text).toContain('needs a');
   expect(text).toContain('The run waits for its disk budget and goes on by itself: Runs take 3 GB');
+  expect(text).toContain(
+    '`landfast cleanup` makes room; or end the run and resume it with `--disk',
+  );
   expect(statusText(run.add({ type: 'run.eased' }).state(), info)).toContain('r1  running');
 });

@@ -25,6 +25,7 @@ import {
 import {
   countResults,
   deliveriesOf,
+  EASED_BY,
   heldWord,
   pauseWord,
   progressText,
@@ -232,6 +233,7 @@ function footer(state: RunState, info: StatusInfo, ink: Ink): string[] {
   lines.push(...publishLines(state, momentOf(state, info), paint), ...keptLines(state));
   if (info.live && state.held !== null) {
     lines.push(`The run ${heldWord(state)} and goes on by itself: ${brief(state.held.why, 200)}`);
+    lines.push(`  ${EASED_BY[state.held.of]}`);
   }
   if (info.live && state.paused !== null && state.outcome === null) {
     lines.push(`The run is paused. Go on: ${paint('accent', resumeCommand(info.run))}`);

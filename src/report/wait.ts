@@ -37,7 +37,7 @@ export function waitText(wait: Wait, moment: Moment): string {
     case 'refusal':
       return `waits: ${brief(wait.agent, 40)} ${REFUSALS[wait.why]}`;
     case 'slot':
-      return 'a worker slot';
+      return `a worker slot (${wait.workers} of ${wait.workers} busy)`;
     case 'group':
       return `group ${brief(wait.group, 40)} (${wait.busy} of ${wait.limit} busy)`;
     case 'checkout':

@@ -16,7 +16,7 @@ import { costOf } from '../model/state.ts';
 import type { Wait } from '../model/wait.ts';
 import { brief, clean } from '../report/clean.ts';
 import { count, durationText, moneyText, nameList, shortSha } from '../report/format.ts';
-import { deliveryText, doerOf, outcomeSentence, SHORT_OF } from '../report/outcome.ts';
+import { deliveryText, doerOf, EASED_BY, outcomeSentence, SHORT_OF } from '../report/outcome.ts';
 import { settledText } from '../report/settled.ts';
 import { isNotable, waitText } from '../report/wait.ts';
 import { pad } from './fit.ts';
@@ -58,7 +58,7 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
     case 'run.continued':
       return 'goes on';
     case 'run.held':
-      return `waits for ${SHORT_OF[event.of]}: ${brief(event.why, 200)}`;
+      return `waits for ${SHORT_OF[event.of]}: ${brief(event.why, 200)} ${EASED_BY[event.of]}`;
     case 'run.eased':
       return 'has room again';
     case 'run.finished':

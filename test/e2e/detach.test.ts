@@ -258,6 +258,28 @@ test.each([
   expect(readdirSync(join(repo.commonDir, 'landfast', 'runs'))).toEqual([]);
 });
 
+test('a failed task is tried again in the background, too', async () => {
+  const broken = `test -e ../../../mended || exit 1\n${WAITING}`;
+  await using the = await scene({ broken, other: 'exit 1' });
+  const failed = await the.cli('run', '../plan.yaml', '--quiet');
+  expect(failed.code).toBe(1);
+  writeFileSync(join(the.repo.outside, 'mended'), '');
+  const refused = await the.cli('retry', 'broken', '--detach', '--json');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  const retried = await the.cli('retry', 'broken', '--detach', '--report', '../r.json');
+  expect(retried).toMatchObject({ code: 0, stderr: '' });
+  expect(retried.stdout).toMatch(/^Run \S+ goes on in the background\.$/m);
+  expect(await the.runs()).toMatchObject([{ outcome: 'live' }]);
+  const late = await the.cli('retry', 'other', '--detach', '--report', '../r.json');
+  expect(late).toMatchObject({ code: 2, stderr: expect.stringContaining('without --report.') });
+  the.go();
+  expect((await the.cli('attach')).code).toBe(1); // The other one was not asked for.
+  expect(existsSync(join(the.repo.dir, 'slow.txt'))).toBe(true);
+  expect(JSON.parse(readFileSync(join(the.repo.outside, 'r.json'), 'utf8'))).toMatchObject({
+    tasks: [{ id: 'broken', state: 'landed' }, { id: 'other' }],
+  });
+});
+
 test('outside of a repository it is refused with exit 3', async () => {
   await using repo = await tempRepo();
   writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks: { a: 'true' } }));

@@ -4,7 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { landfast, start } from '../support/landfast.ts';
 import { liveRun } from '../support/live-run.ts';
+import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
@@ -68,6 +70,38 @@ test('work is never evicted: a run with no room left for it waits, and says for 
   expect((await cli('status')).stdout).toContain('waits for its disk budget');
   expect((await cli('cleanup', '--run', old, '--force')).code).toBe(0);
   expect(await engine.ended).toMatchObject({ code: 0 });
+});
+
+test('a run that waits for the disk can be ended and goes on with another limit', async () => {
+  await using repo = await tempRepo();
+  const { engine, cli, run } = await liveRun(repo, A, {
+    more: { limits: { workers: 1, disk_free: '9000TB' } },
+  });
+  await engine.untilFact('run.held');
+  const { stdout } = await cli('status');
+  expect(stdout).toContain('end the run and resume it with `--disk-free SIZE`.');
+  engine.child.kill('SIGTERM');
+  expect((await engine.ended).code).toBe(143);
+  const bad = await cli('resume', run, '--disk-free', 'plenty');
+  expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining('such as 10GB') });
+  expect((await cli('resume', run, '--disk-free', '1MB')).code).toBe(0);
+  expect(existsSync(join(repo.dir, 'a.txt'))).toBe(true);
+});
+
+test('so can one whose disk budget is used up; --disk holds for a new run as well', async () => {
+  await using repo = await tempRepo();
+  const keep = 'head -c 3000000 /dev/urandom > big.bin; exit 1';
+  await runPlan(repo, { tasks: { a: keep } });
+  writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks: { b: 'echo 2 > b.txt' } }));
+  const args = ['run', '../plan.yaml', '--events', '--disk', '2MB'];
+  const engine = start(args, { cwd: repo.dir });
+  await engine.untilFact('run.held');
+  engine.child.kill('SIGTERM');
+  expect((await engine.ended).code).toBe(143);
+  const resumed = await landfast(['resume', '--disk', '1GB', '--events'], { cwd: repo.dir });
+  expect(resumed.code).toBe(0);
+  expect(resumed.stdout).toContain('"diskBytes":1000000000');
+  expect(existsSync(join(repo.dir, 'b.txt'))).toBe(true);
 });
 
 /** Only root may; elsewhere the first test and the simulator's full disks have to do. */

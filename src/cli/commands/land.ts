@@ -9,11 +9,11 @@ import type { GateSpec, Plan, Sha } from '../../model/plan.ts';
 import type { Config } from '../../plan/config/schema.ts';
 import { type BranchToLand, gateOf, landPlan } from '../../plan/land.ts';
 import { type LandForecast, landForecast } from '../../report/land-forecast.ts';
-import { adjust } from '../adjust.ts';
-import { agentNamed, isCoding } from '../agents.ts';
+import { agentNamed } from '../agents.ts';
 import { branchesToLand } from '../branches-to-land.ts';
 import { findConfig } from '../config-files.ts';
 import { checkHow, type HowToRun } from '../execute.ts';
+import { limitsFrom } from '../limits.ts';
 import { loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
@@ -52,7 +52,8 @@ export async function land(names: readonly string[], flags: LandFlags): Promise<
   const { verify, strategy } = flags;
   const agent = resolverOf(flags, config);
   const wish = { branches, target, gates, verify, strategy, agent, like, config };
-  const plan = adjust(landPlan({ ...wish, home: homedir() }), limitsOf(flags), isCoding);
+  const wanted = landPlan({ ...wish, home: homedir() });
+  const plan = { ...wanted, limits: { ...wanted.limits, ...limitsFrom(flags) } };
   if (flags.dryRun === true) {
     const found = await forecast(plan, branches, { dir: place.dir, base }, signal);
     process.stdout.write(landForecast(plan, found));
@@ -88,14 +89,6 @@ function resolverOf({ onConflict, agent }: LandFlags, { defaults }: Config): str
   const name = agent ?? defaults?.agent ?? 'claude';
   if (agentNamed(name).can.prose) return name;
   throw new UserError(`${name} cannot resolve conflicts.`, 'Name a coding agent with --agent.');
-}
-
-function limitsOf({ maxWorkers, sequential, budget }: LandFlags) {
-  return {
-    ...(maxWorkers === undefined ? {} : { maxWorkers }),
-    ...(sequential === undefined ? {} : { sequential }),
-    ...(budget === undefined ? {} : { budget }),
-  };
 }
 
 /** What would become of each branch, merged in memory in the order in which they would land. */

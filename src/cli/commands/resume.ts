@@ -12,6 +12,7 @@ import type { Plan } from '../../model/plan.ts';
 import { jsonText } from '../../report/json.ts';
 import { checkHow, closeAgain, execute, type HowToRun } from '../execute.ts';
 import { isLive, runNamed } from '../find-run.ts';
+import { limitsFrom } from '../limits.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
 import { withSecrets } from '../secrets.ts';
@@ -50,7 +51,8 @@ export async function resume(
     console.error(`landfast: run ${run} has succeeded; there is nothing left to do.`);
     return EXIT.ok;
   }
-  const plan = withSecrets(before.plan, source, process.env);
+  const old = withSecrets(before.plan, source, process.env);
+  const plan = { ...old, limits: { ...old.limits, ...limitsFrom(how) } };
   checkHow(plan, how);
   return await execute({ place, db, run, plan, started: null, before, how, retry });
 }
@@ -63,21 +65,30 @@ const AT_START = [
   'dashboard',
   'events',
   'logDir',
+  'profile',
   'budget',
   'maxWorkers',
   'sequential',
+  'disk',
+  'diskFree',
+  'memoryPerAttempt',
+  'load',
 ] as const;
+
+/** Refuses options that the engine of a live run cannot follow any more. */
+export function refuseAtStart(run: string, how: HowToRun): void {
+  const given = AT_START.filter((key) => how[key] !== undefined);
+  if (given.length === 0) return;
+  const names = given.map((key) => `--${key.replace(/[A-Z]/g, (x) => `-${x.toLowerCase()}`)}`);
+  throw new UserError(
+    `Run ${run} is live and goes on as it was started, without ${names.join(', ')}.`,
+    'Leave it out.',
+  );
+}
 
 /** Ends the pause of a live run: the same engine, the same processes. */
 async function goOn(steered: Steered, how: ResumeFlags): Promise<number> {
-  const given = AT_START.filter((key) => how[key] !== undefined);
-  if (given.length > 0) {
-    const names = given.map((key) => `--${key.replace(/[A-Z]/g, (x) => `-${x.toLowerCase()}`)}`);
-    throw new UserError(
-      `Run ${steered.run} is live and goes on as it was started, without ${names.join(', ')}.`,
-      'Leave it out.',
-    );
-  }
+  refuseAtStart(steered.run, how);
   await send(steered, { kind: 'continue' });
   const { run } = steered;
   if (how.json === true) process.stdout.write(jsonText({ run, paused: false }));

@@ -1,15 +1,14 @@
 /** Sizes of what lies on a disk: `10GB`, `512MiB`, or a number of bytes. */
 
+import { bytesIn } from '../../sizes.ts';
 import { type Shape, value } from './value.ts';
 
-const SIZE = /^(\d+(?:\.\d+)?) ?([KMGT]i?)?B$/i;
-const UNITS = ['', 'k', 'm', 'g', 't'];
 const SHAPE: Shape = { type: ['string', 'number'], pattern: '^\\d', minimum: 0 };
 
 /** A size in bytes; 0 for none. */
 export const size = value(SHAPE, (given, refuse) => {
-  const bytes = typeof given === 'number' ? given : bytesIn(given);
-  if (!Number.isSafeInteger(bytes) || bytes < 0) {
+  const bytes = typeof given === 'string' ? bytesIn(given) : given;
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) {
     return refuse({ expected: 'a size such as 10GB, 512MiB or a number of bytes' });
   }
   return bytes;
@@ -21,10 +20,3 @@ export const room = value(SHAPE, (given, refuse) => {
   if (read.success && read.data > 0) return read.data;
   return refuse({ expected: 'a size above zero, such as 10GB' });
 });
-
-function bytesIn(given: unknown): number {
-  const [, digits = '', unit = ''] = (typeof given === 'string' && SIZE.exec(given)) || [];
-  if (digits === '') return Number.NaN;
-  const [letter = '', binary] = unit.toLowerCase();
-  return Math.round(Number(digits) * (binary === 'i' ? 1_024 : 1_000) ** UNITS.indexOf(letter));
-}
