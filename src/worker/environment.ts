@@ -19,8 +19,9 @@ const ALLOWED = [
 /** Would change which program or library runs, or belongs to another program's session. */
 const REFUSED = ['LD_*', 'DYLD_*', 'PYTHONPATH', 'CLAUDE*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*'];
 
-/** Names that say that their value is nobody's business. */
+/** Names that say that their value is nobody's business; git's keys are names of settings. */
 const SECRET = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)/i;
+const SETTING = /^GIT_CONFIG_KEY_\d+$/;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -31,7 +32,7 @@ export function allowedEnv(
 ): Environment {
   const passes = (name: string): boolean =>
     matches(name, inherit) ||
-    (matches(name, ALLOWED) && !matches(name, REFUSED) && !SECRET.test(name));
+    (matches(name, ALLOWED) && !matches(name, REFUSED) && !isSecretName(name));
   const entries = Object.entries(from).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && passes(entry[0]),
   );
@@ -40,7 +41,7 @@ export function allowedEnv(
 
 /** Whether a variable's value must not be written down. */
 export function isSecretName(name: string): boolean {
-  return SECRET.test(name);
+  return SECRET.test(name) && !SETTING.test(name);
 }
 
 /** Values of an environment that must not be written down. */

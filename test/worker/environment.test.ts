@@ -30,6 +30,12 @@ test('only what is named passes; nested sessions and secrets do not', () => {
   });
 });
 
+test('settings for git pass whole: a count without its keys would stop every git', () => {
+  const git = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'user.name', GIT_CONFIG_VALUE_0: 'Ada' };
+  expect(allowedEnv({ ...git, GIT_CONFIG_TOKEN: 'x' }, [])).toEqual({ ...git, TERM: 'dumb' });
+  expect(secretsOf(git)).toEqual([]);
+});
+
 test('a secret is known by its name, not by a part of a word', () => {
   const env = {
     API_KEY: 'a1',
