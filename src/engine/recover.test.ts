@@ -68,8 +68,8 @@ test('a publication is performed again with the head it was recorded with', () =
         base: sha(1),
         head: sha(4),
         target: 'main',
-        works: [sha(2)],
-        rewritten: [],
+        landed: [{ task: 'a', work: sha(2), onto: sha(1), commit: sha(4) }],
+        untold: ['a'],
       },
     ],
   });

@@ -5,14 +5,19 @@
  *   P2. Rewritten work is not: there the landing is done again in memory, and must give the same
  *       files as the commit in the history that is said to be its landing. Only what does not
  *       merge by itself may differ: a resolution or a command has made it (settle.ts).
+ *   P3. Where the whole line was rebased onto a target that moved, the same is asked of the line.
+ *   P4. Whose a commit of the target is follows from the order of landing: what the work has and
+ *       the head below it has not.
  */
 
 import { filesBetween } from '../git/diff.ts';
 import { git } from '../git/git.ts';
+import { commitsAfter } from '../git/history.ts';
 import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
-import type { Rewritten } from '../model/effect.ts';
-import type { LandingSpec, Plan, Sha } from '../model/plan.ts';
+import type { LandedWork } from '../model/effect.ts';
+import type { ProvedWork } from '../model/event.ts';
+import type { LandingSpec, Plan, Sha, TaskId } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { buildCandidate, type Merge } from './candidate.ts';
 
@@ -35,7 +40,7 @@ export async function lostFrom(
   dir: string,
   tip: Sha,
   landed: {
-    readonly works: readonly Rewritten[];
+    readonly works: readonly LandedWork[];
     readonly strategy: LandingSpec['strategy'];
     readonly generated: readonly string[];
   },
@@ -70,6 +75,74 @@ export async function isResult(
   const open = new Set(merged.kind === 'conflict' ? merged.files : []);
   const other = await filesBetween(dir, merged.tree, tree, signal);
   return other.every((path) => open.has(path) || inScope(path, generated));
+}
+
+/** A line of landings, and the target that it is in now. */
+export interface Published {
+  readonly base: Sha;
+  readonly head: Sha;
+  /** The target before. */
+  readonly tip: Sha;
+  readonly to: Sha;
+  readonly landed: readonly LandedWork[];
+  readonly strategy: LandingSpec['strategy'];
+}
+
+/** The commits of the target that are each task's own. */
+export async function ownCommits(
+  dir: string,
+  published: Published,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<TaskId, ProvedWork>> {
+  const { base, head, landed, strategy } = published;
+  const steps = await commitsAfter(dir, { from: base, to: head }, signal);
+  const place = new Map(steps.map(({ commit }, at) => [commit, at]));
+  const parents = new Map(steps.map((step) => [step.commit, step.parents]));
+  const seen = new Set<Sha>();
+  /** What is reachable from a commit and was not met before, oldest first. */
+  const walk = (from: Sha): readonly Sha[] => {
+    const found: Sha[] = [];
+    for (const open = [from]; open.length > 0; ) {
+      const commit = open.pop()!;
+      if (!parents.has(commit) || seen.has(commit)) continue;
+      seen.add(commit);
+      found.push(commit);
+      open.push(...(parents.get(commit) ?? []));
+    }
+    return found.sort((a, b) => place.get(a)! - place.get(b)!);
+  };
+  const renamed = await renamedCommits(dir, published, signal);
+  const own = landed.map(({ task, work, onto, commit }) => {
+    const isThere = onto === commit; // Somebody had merged it, or it has nothing new.
+    const isKept = isThere || strategy === 'merge';
+    if (!isThere) walk(onto);
+    const commits = walk(isKept ? work : commit).flatMap((each) => renamed(each) ?? []);
+    const isInHistory = strategy === 'merge' || (isThere && commits.length > 0);
+    return [task, provedBy(isInHistory ? 'history' : 'files', commits)] as const;
+  });
+  return new Map(own);
+}
+
+function provedBy(by: ProvedWork['by'], all: readonly Sha[]): ProvedWork {
+  const more = all.length - MOST_COMMITS;
+  return { by, commits: all.slice(0, MOST_COMMITS), ...(more > 0 ? { more } : {}) };
+}
+
+/** More of one task are only counted. */
+const MOST_COMMITS = 20;
+
+/** What a commit of the run's line is called in the target: another one after a rebase. */
+async function renamedCommits(
+  dir: string,
+  { head, tip, to }: Published,
+  signal: AbortSignal,
+): Promise<(commit: Sha) => Sha | null> {
+  if ((await missingFrom(dir, to, [head], signal)) === null) return (commit) => commit;
+  const before = await commitsAfter(dir, { from: tip, to: head }, signal);
+  const after = await commitsAfter(dir, { from: tip, to }, signal);
+  if (before.length !== after.length) return () => null; // Some became one, or nothing.
+  const names = new Map(before.map(({ commit }, at) => [commit, after[at]!.commit]));
+  return (commit) => names.get(commit) ?? null;
 }
 
 /** Files that are made anew by a command instead of merged. */

@@ -30,7 +30,7 @@ import {
   tryAgain,
 } from './blocked.ts';
 import { buildCandidate } from './candidate.ts';
-import { generatedScope, lostFrom, missingFrom } from './proof.ts';
+import { generatedScope, isResult, lostFrom, missingFrom, ownCommits } from './proof.ts';
 import { settlerFor } from './settle.ts';
 import { verify } from './verify.ts';
 
@@ -70,34 +70,59 @@ async function tryPublish(
   const { head, target } = effect;
   const tip = await readRef(commonDir, `refs/heads/${target}`, signal);
   if (tip === null) return gone(ground, effect, signal);
-  if (await isAncestor(commonDir, head, tip, signal)) {
-    const proved = await prove(ground, effect, tip, signal);
-    return { ...finished(target, tip, 'none'), proved };
-  }
-  const to = await combine(ground, { head, target, tip }, report, signal);
+  const isThere = await isAncestor(commonDir, head, tip, signal);
+  const to = isThere ? tip : await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
-  const proved = await prove(ground, effect, to, signal);
+  const { proof, told } = await prove(ground, effect, { tip, to }, signal);
   if (signal.aborted) return interrupted(ground);
-  const answer = await move(ground, { head, target, tip, to });
-  return answer?.type === 'publish.finished' ? { ...answer, proved } : answer;
+  const moved = isThere
+    ? finished(target, tip, 'none')
+    : await move(ground, { head, target, tip, to });
+  if (moved?.type !== 'publish.finished') return moved;
+  for (const fact of told) report(fact);
+  return { ...moved, proved: proof };
 }
 
-/** Throws where something that landed would not reach the target. */
+/** Throws where something that landed would not reach the target; else says where all of it is. */
 async function prove(
   ground: Ground,
-  { head, works, rewritten }: PublishEffect,
-  to: Sha,
+  { base, head, landed, untold }: PublishEffect,
+  { tip, to }: { readonly tip: Sha; readonly to: Sha },
   signal: AbortSignal,
-): Promise<Proof> {
+): Promise<{ readonly proof: Proof; readonly told: readonly Event[] }> {
   const { commonDir } = ground.repository;
   const { strategy } = ground.plan.landing;
   const generated = generatedScope(ground.plan);
+  const isMerged = strategy === 'merge';
+  const works = isMerged ? landed.map(({ work }) => work) : [];
   const missing = await missingFrom(commonDir, to, works, signal);
   assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
+  // What a person has landed is in the history as it is.
+  const rewritten = isMerged ? [] : landed.filter(({ onto, commit }) => onto !== commit);
   const lost = await lostFrom(commonDir, head, { works: rewritten, strategy, generated }, signal);
   assert(lost === null, `the changes of ${lost} have landed but are not in ${head}`);
+  const line = { head, tip, to };
+  assert(await holdsLine(ground, line, signal), `${head} was to be in ${to}, and is not`);
+  const own = await ownCommits(commonDir, { base, landed, strategy, ...line }, signal);
+  const told = untold.flatMap((task): Event[] => {
+    const proved = own.get(task);
+    return proved === undefined ? [] : [{ type: 'work.proved', task, ...proved }];
+  });
   const by = rewritten.length > 0 ? 'files' : 'history';
-  return { works: works.length + rewritten.length, by };
+  return { proof: { works: works.length + rewritten.length, by }, told };
+}
+
+/** Whether the target has the run's line: in its history, or made again on what it had become. */
+async function holdsLine(
+  { repository, plan }: Ground,
+  { head, tip, to }: { readonly head: Sha; readonly tip: Sha; readonly to: Sha },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { commonDir } = repository;
+  if (await isAncestor(commonDir, head, to, signal)) return true;
+  const generated = generatedScope(plan);
+  const merge = { work: head, onto: tip, commit: to, message: 'Proof', generated } as const;
+  return isResult(commonDir, { ...merge, strategy: 'rebase' }, signal);
 }
 
 /** From here on nothing stops it: a target that has moved must be told of. */

@@ -126,14 +126,15 @@ export interface PublishEffect {
   readonly base: Sha;
   readonly head: Sha;
   readonly target: string;
-  /** What must be in the target's history afterwards: the work of every task that was merged. */
-  readonly works: readonly Sha[];
-  /** Work that was squashed or rebased: its changes must be there. */
-  readonly rewritten: readonly Rewritten[];
+  /** All that must be in the target afterwards. */
+  readonly landed: readonly LandedWork[];
+  /** Tasks of which that has not been told yet (`work.proved`). */
+  readonly untold: readonly TaskId[];
 }
 
-/** Work, the head that it was brought to, and what that gave. */
-export interface Rewritten {
+/** Work, the head that it was brought to, and what that gave: that head where it was there. */
+export interface LandedWork {
+  readonly task: TaskId;
   readonly work: Sha;
   readonly onto: Sha;
   readonly commit: Sha;

@@ -284,6 +284,8 @@ export type LandingEvent =
       /** The remote that has the branch, too. */
       readonly pushed: string | null;
     }
+  /** What landed of the task is in the target, which has just moved: these commits of it. */
+  | ({ readonly type: 'work.proved'; readonly task: TaskId } & ProvedWork)
   /** `early`: tasks go on meanwhile. */
   | { readonly type: 'publish.started'; readonly head: Sha; readonly early?: true }
   | {
@@ -301,6 +303,16 @@ export interface Proof {
   readonly works: number;
   /** Every commit is in its history; or, for rewritten work, the landing has the same files. */
   readonly by: 'history' | 'files';
+}
+
+/** How one piece of work was shown to be in the target. */
+export interface ProvedWork {
+  /** It is in the history with every commit; or the commits that it became give its files. */
+  readonly by: 'history' | 'files';
+  /** The commits of the target that are its own, oldest first; none where all was there before. */
+  readonly commits: readonly Sha[];
+  /** How many further ones there are. */
+  readonly more?: number;
 }
 
 export type TaskEvent =

@@ -25,6 +25,7 @@ test('a run begins with its plan, and nothing else', () => {
     gates: [],
     settled: [],
     rejections: [],
+    proved: null,
     workspace: 'none',
     keptWhy: null,
   };

@@ -10,14 +10,13 @@ import { assert, unreachable } from '../base/assert.ts';
 import type { Entry, Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import { applyToAgents } from './fold-agents.ts';
-import { newAttempt } from './fold-attempt.ts';
+import { endAttempt, finishAttempt, lastAttempt, startAttempt } from './fold-attempt.ts';
 import { publishAfter } from './fold-publish.ts';
 import { applyToQueue, type Draft, leave, noteGate } from './fold-queue.ts';
 import { newLimits } from './new-limits.ts';
 import type { Sha, TaskId, TaskSpec } from './plan.ts';
 import { CLEAR, radarAfter, radarWithout } from './radar.ts';
 import {
-  type Attempt,
   isGood,
   isOver,
   type Landing,
@@ -92,6 +91,7 @@ function newTask(spec: TaskSpec): TaskState {
     gates: [],
     settled: [],
     rejections: [],
+    proved: null,
     workspace: 'none',
     keptWhy: null,
   };
@@ -217,13 +217,7 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       if (lastAttempt(task).attempt === event.attempt) lastAttempt(task).astray = event.files;
       return;
     case 'attempt.finished':
-      endAttempt(task, event, at);
-      task.work = event.commit ?? task.work;
-      task.status =
-        event.commit === null
-          ? { kind: 'done', at }
-          : { kind: 'committed', commit: event.commit, at };
-      return;
+      return finishAttempt(task, event, at);
     case 'attempt.failed':
       endAttempt(task, event, at);
       task.status = { kind: 'stopped', failure: event.failure, at, work: null };
@@ -233,6 +227,11 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
       task.retried = null;
       task.status = { kind: 'committed', commit: event.commit, at };
       return;
+    case 'work.proved': {
+      const { type: _, task: __, ...proved } = event;
+      task.proved = proved;
+      return;
+    }
     case 'task.failed':
       task.status = { kind: 'failed', failure: event.failure, at };
       return;
@@ -253,25 +252,6 @@ function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
     default:
       unreachable(event);
   }
-}
-
-function startAttempt(
-  task: Draft<TaskState>,
-  event: Event & { type: 'attempt.started' },
-  at: number,
-): void {
-  const { status, spec } = task;
-  const { start } = event;
-  // An attempt that goes on with such work after a failure has been counted already.
-  const isRejected = status.kind === 'stopped' && status.work !== null;
-  if (start.kind === 'rework' && isRejected) task.reworks += 1;
-  // What a new session is called is not known yet; the old one is not gone back to.
-  if (start.kind === 'fresh' || start.session === null) task.session = null;
-  if (spec.mode !== 'here') task.workspace = 'live';
-  task.status = { kind: 'running' };
-  task.keptWhy = null;
-  task.retried = null;
-  (task.attempts as Attempt[]).push(newAttempt(event, at, spec));
 }
 
 function reject(
@@ -349,28 +329,6 @@ function giveChance(task: Draft<TaskState>): void {
   task.skipped = null;
   task.forgiven = task.attempts.length;
   task.reworks = 0;
-}
-
-function endAttempt(
-  task: Draft<TaskState>,
-  event: Event & { type: 'attempt.finished' | 'attempt.failed' },
-  at: number,
-): void {
-  const attempt = lastAttempt(task);
-  attempt.endedAt = at;
-  attempt.exitCode = event.exitCode;
-  attempt.status = event.status ?? null;
-  if (event.type === 'attempt.failed') attempt.failure = event.failure;
-  else {
-    Object.assign(attempt, pick(event, 'files', 'outside', 'text'));
-    attempt.structured = event.structured ?? null;
-  }
-}
-
-function lastAttempt(task: TaskState): Draft<Attempt> {
-  const attempt = task.attempts.at(-1);
-  assert(attempt !== undefined, `task ${task.spec.id} has no attempt yet`);
-  return attempt;
 }
 
 function taskOf(state: RunState, id: TaskId): Draft<TaskState> {

@@ -15,7 +15,7 @@
  */
 
 import type { SettledFile } from './conflict.ts';
-import type { AttemptStart, Proof, RunOutcome, SelfReport, StopMode } from './event.ts';
+import type { AttemptStart, Proof, ProvedWork, RunOutcome, SelfReport, StopMode } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { Shortage } from './machine.ts';
 import type { Doer, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
@@ -101,6 +101,8 @@ export interface TaskState {
   readonly settled: readonly SettledFile[];
   /** Landings that were refused: a conflict or a red gate, mended later or not. */
   readonly rejections: readonly Rejection[];
+  /** Where its work is in the target, once that was shown. */
+  readonly proved: ProvedWork | null;
   readonly workspace: 'none' | 'live' | 'released' | 'removed' | 'kept';
   readonly keptWhy: string | null;
 }

@@ -25,6 +25,7 @@ import {
   toldOf,
   workMs,
 } from './outcome.ts';
+import { proofSection } from './proof-section.ts';
 import type { ReportInfo } from './remedy.ts';
 import {
   branchOf,
@@ -211,21 +212,6 @@ function whereKept(state: RunState, task: TaskState, info: ReportInfo): string[]
   return [
     `Its work is kept in its workspace, on the branch ${code(branchOf(state, task, info))}${why}.`,
   ];
-}
-
-/** What was shown of everything that landed, and where each piece of it is. */
-function proofSection({ publish, landed, tasks }: RunState): string[] {
-  if (publish.kind !== 'finished' || publish.proved === undefined) return [];
-  const { works, by } = publish.proved;
-  const how =
-    by === 'history' ? 'every commit is in its history' : 'its changes are in the commit named';
-  const target = code(publish.target);
-  const sentence = `Shown for ${count(works, 'piece')} of work in ${target}: ${how}.`;
-  const rows = landed.map(({ task, commit }) => {
-    const work = tasks.get(task)?.work ?? null;
-    return [escaped(task, 80), work === null ? '' : shortSha(work), shortSha(commit)];
-  });
-  return ['## Proof', sentence, table(['Task', 'Work', 'Landed as'], rows)];
 }
 
 function gatesSection(state: RunState): string[] {

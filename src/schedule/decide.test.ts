@@ -282,10 +282,11 @@ describe('the end', () => {
     expect(facts(journal)).toEqual([]);
     journal.add({ type: 'workspace.removed', task: 'a' });
     const [base, head] = [sha(1), sha(4)];
+    const works = [{ task: 'a', work: sha(2), onto: base, commit: head }];
     expect(decided(journal).decisions).toEqual([
       {
         record: { type: 'publish.started', head },
-        perform: { kind: 'publish', base, head, target: 'main', works: [sha(2)], rewritten: [] },
+        perform: { kind: 'publish', base, head, target: 'main', landed: works, untold: ['a'] },
       },
     ]);
     expect(facts(journal.publish())).toEqual(['run.finished succeeded']);

@@ -48,9 +48,18 @@ test('what is gone on with after a crash proves only what had landed up to its h
   const head = journal.state().head!;
   const before = publishEffect(journal.state(), head, 'main');
   journal.start('b').finish('b').land('b');
-  expect(before.works).toHaveLength(1);
+  expect(before.landed).toHaveLength(1);
   expect(publishEffect(journal.state(), head, 'main')).toEqual(before);
-  expect(publishEffect(journal.state(), journal.state().head!, 'main').works).toHaveLength(2);
+  expect(publishEffect(journal.state(), journal.state().head!, 'main').landed).toHaveLength(2);
+});
+
+test('what was told to be in the target is proved again, but not told again', () => {
+  const journal = begun();
+  const proved = { type: 'work.proved', task: 'a', by: 'history', commits: [] } as const;
+  journal.start('b').finish('b').land('b').add(proved);
+  const effect = publishEffect(journal.state(), journal.state().head!, 'main');
+  expect(effect.landed.map(({ task }) => task)).toEqual(['a', 'b']);
+  expect(effect.untold).toEqual(['b']);
 });
 
 test('a merge knows who made the work and what it cost', () => {

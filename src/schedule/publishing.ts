@@ -48,20 +48,13 @@ function isUnpublished({ plan, head, base, publish }: RunState): boolean {
 
 /** The effect that publishes what has landed; also used to go on with it after a crash. */
 export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
-  const { landed: all, plan, tasks, base } = state;
+  const { landed: all, tasks, base } = state;
   const later = all.findIndex(({ onto, commit }) => onto === head && commit !== head);
   const landed = all.slice(0, later < 0 ? all.length : later).flatMap((landing) => {
     const work = tasks.get(landing.task)?.work ?? null;
-    return work === null ? [] : [{ work, onto: landing.onto, commit: landing.commit }];
+    const { task, onto, commit } = landing;
+    return work === null ? [] : [{ task, work, onto, commit }];
   });
-  const isMerged = plan.landing.strategy === 'merge';
-  return {
-    kind: 'publish',
-    base: base ?? head,
-    head,
-    target,
-    works: isMerged ? landed.map(({ work }) => work) : [],
-    // What a person has landed is in the history as it is.
-    rewritten: isMerged ? [] : landed.filter(({ onto, commit }) => onto !== commit),
-  };
+  const untold = landed.map(({ task }) => task).filter((task) => !tasks.get(task)?.proved);
+  return { kind: 'publish', base: base ?? head, head, target, landed, untold };
 }

@@ -124,6 +124,8 @@ function taskText(event: TaskFact, task: TaskState | undefined, moment: Moment):
       return `leaves the queue for now: ${brief(event.why, 120)}`;
     case 'candidate.verified':
       return event.failure === null ? null : `is red in the queue: ${failureText(event.failure)}`;
+    case 'work.proved':
+      return null; // That all is published says it.
     case 'merge.landed':
       return `landed as ${shortSha(event.commit)}${filesText(task)}`;
     case 'merge.rejected':

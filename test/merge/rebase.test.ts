@@ -127,7 +127,7 @@ test('the proof finds a landing that lacks a change, or is not in the history', 
     lostFrom(
       commonDir,
       tip,
-      { works: [{ work, onto, commit, ...landing }], strategy: 'rebase', generated: [] },
+      { works: [{ task: 'a', work, onto, commit, ...landing }], strategy: 'rebase', generated: [] },
       signal,
     );
   expect(await lost(commit, {})).toBeNull();

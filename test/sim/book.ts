@@ -314,6 +314,10 @@ export class Book {
         return this.#endAttempt(page, event);
       case 'work.adopted':
         return this.#adopt(page, event);
+      case 'work.proved':
+        rule(page.status === 'landed', `${event.task} is proved although it has not landed`);
+        rule(this.publish === 'running', `${event.task} is proved although nothing is published`);
+        return;
       case 'merge.settled':
         return rule(
           this.queue.some(

@@ -143,9 +143,10 @@ function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'pub
   const isVerified = book.plan.gates.length === 0 || repo.green.has(head);
   rule(isVerified, `${head} is published, but nobody found it green`);
   rule(effect.target === book.plan.target, `published to ${effect.target}`);
-  const lost = effect.works.find((sha) => !repo.isReachable(sha));
+  const proved = effect.landed.map(({ work }) => work);
+  const isMerged = book.plan.landing.strategy === 'merge';
+  const lost = isMerged ? proved.find((sha) => !repo.isReachable(sha)) : undefined;
   rule(lost === undefined, `${lost} is published, but no history holds it`);
-  const proved = [...effect.works, ...effect.rewritten.map(({ work }) => work)];
   const landed = repo.landings.map(({ work }) => work).filter((work) => repo.contains(head, work));
   const all = JSON.stringify(proved) === JSON.stringify(landed);
   rule(all, `published with proof of ${proved}, not of ${landed}`);

@@ -297,14 +297,16 @@ function beginLand(
 function beginPublish(
   universe: Universe,
   job: Job,
-  { head, target }: Effect & { kind: 'publish' },
+  { head, target, untold }: Effect & { kind: 'publish' },
   random: Random,
 ): void {
   const { repo } = universe;
   let moved = repo.contains(repo.target, head);
   if (moved) universe.foundDone += 1;
-  const finish = () =>
+  const finish = () => {
+    for (const task of untold) job.say({ type: 'work.proved', task, by: 'history', commits: [] });
     job.end({ type: 'publish.finished', target, commit: head, checkout: 'followed' });
+  };
   const block = (why: string) => {
     if (!moved) job.end({ type: 'publish.blocked', why, remedy: 'git merge' });
   };
