@@ -39,6 +39,7 @@ test('a merge is performed again on the head it was recorded with', () => {
           lands: false,
           teaches: false,
           landedSince: ['a'],
+          credit: { by: { agent: 'claude' }, costUsd: 0 },
         },
       },
     ],
