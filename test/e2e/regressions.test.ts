@@ -20,15 +20,13 @@ import { marked } from '../../src/process/reap.ts';
 import { bareEnv, landfast, start } from '../support/landfast.ts';
 import { nativePlan, type PlanParts } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
+import { CLAUDE } from '../support/stand-ins.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const exec = promisify(execFile);
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
 
-/**
- * A program that is called as Claude Code is. Its script finds `$session` (of this call), `$resumed`
- * (empty where it is new), `$argv` and `$prompt`, and says its end with `result '"is_error":false'`.
- */
+/** A program that is called as Claude Code is (support/stand-ins.ts). */
 function standIn(repo: TempRepo, script: string): readonly string[] {
   const file = join(repo.outside, 'claude');
   writeFileSync(file, `${STAND_IN}\n${script}\n`);
@@ -36,18 +34,7 @@ function standIn(repo: TempRepo, script: string): readonly string[] {
   return ['--claude-exe', file];
 }
 
-const STAND_IN = `#!/bin/sh
-argv="$*"; session=; resumed=
-while test $# -gt 0; do
-  case $1 in
-    --session-id) session=$2;;
-    --resume) session=$2; resumed=$2;;
-  esac
-  shift
-done
-prompt=$(cat)
-hello() { echo "{\\"type\\":\\"system\\",\\"subtype\\":\\"init\\",\\"session_id\\":\\"$session\\"}"; }
-result() { echo "{\\"type\\":\\"result\\",\\"subtype\\":\\"success\\",\\"session_id\\":\\"$session\\",\\"result\\":\\"Done.\\",$1}"; }`;
+const STAND_IN = `#!/bin/sh\n${CLAUDE}`;
 
 const GOOD = `result '"is_error":false'`;
 
