@@ -57,6 +57,28 @@ test('an agent without a session is told the same below its task', () => {
   `);
 });
 
+test('an agent is told which names landed work has changed, and which it still needs', () => {
+  const start = { kind: 'fresh' } as const;
+  const context = { attempt: 2, start, before: null, heard: [], meanwhile: [], prose: true };
+  const [renamed, , removed] = names;
+  const told = {
+    collisions: [],
+    clashes: [{ with: 'store', names: [renamed], landed: true }],
+    missed: [{ with: 'api', names: [removed], landed: true }],
+    strayed: [],
+  } as const;
+  const prompt = attemptPrompt(taskSpec({ id: 'login' }), { ...context, foreseen: told });
+  expect(prompt.split('# Before this attempt (2)\n')[1]).toMatchInlineSnapshot(`
+    "
+    Work that has landed since you began changes names that you have begun to use. Use what is on the branch now, whether your workspace shows it yet or not:
+    - \`store\` renames \`load\` of \`src/store.ts\` to \`read\`; you use it in \`src/api.ts\`.
+
+    Work that has landed since you began uses names that you take away or change. Keep them as they were where the task allows, or change these uses, too:
+    - \`api\` uses \`LIMIT\` of \`src/store.ts\` in \`src/a.ts\`, \`src/b.ts\`.
+    "
+  `);
+});
+
 test('a script is told nothing', () => {
   const start = { kind: 'fresh' } as const;
   const context = {

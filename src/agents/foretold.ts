@@ -1,22 +1,32 @@
 /** What an agent is told of what the radar has seen, when it begins again. */
 
-import type { ClashingName, Foreseen } from '../model/radar.ts';
+import type { ClashingName, Foe, Foreseen } from '../model/radar.ts';
 import { code, codeList } from './markdown.ts';
 
 /** One paragraph for each kind of thing there is to say. */
-export function foretold({ collisions, clashes, strayed }: Foreseen): readonly string[] {
+export function foretold(foreseen: Foreseen): readonly string[] {
+  const { collisions, clashes, missed = [], strayed } = foreseen;
   const met = collisions.map(({ with: other, files }) => {
     const whose = other === null ? 'What is about to land' : `The work of ${code(other)}`;
     return `- ${whose} changes the same lines in ${codeList(files)}.`;
   });
-  const broken = clashes.flatMap(({ with: other, names }) =>
+  const usedHere = ({ with: other, names }: Foe) =>
     names.map(
       (name) => `- ${code(other)} ${changeText(name)}; you use it in ${codeList(name.usedBy)}.`,
-    ),
+    );
+  const broken = clashes.filter(({ landed }) => landed !== true).flatMap(usedHere);
+  const gone = clashes.filter(({ landed }) => landed === true).flatMap(usedHere);
+  const wanted = missed.flatMap(({ with: other, names }) =>
+    names.map((name) => {
+      const where = codeList(name.usedBy);
+      return `- ${code(other)} uses ${code(name.name)} of ${code(name.file)} in ${where}.`;
+    }),
   );
   return [
     ...(met.length === 0 ? [] : [[COLLIDES, ...met].join('\n')]),
     ...(broken.length === 0 ? [] : [[CLASHES, ...broken].join('\n')]),
+    ...(gone.length === 0 ? [] : [[GONE, ...gone].join('\n')]),
+    ...(wanted.length === 0 ? [] : [[WANTED, ...wanted].join('\n')]),
     ...(strayed.length === 0 ? [] : [`${ASTRAY} ${codeList(strayed)}.`]),
   ];
 }
@@ -30,6 +40,14 @@ const COLLIDES =
 const CLASHES =
   'Others change names that you have begun to use. ' +
   'Where the task allows, do without them or be ready for both:';
+
+const GONE =
+  'Work that has landed since you began changes names that you have begun to use. ' +
+  'Use what is on the branch now, whether your workspace shows it yet or not:';
+
+const WANTED =
+  'Work that has landed since you began uses names that you take away or change. ' +
+  'Keep them as they were where the task allows, or change these uses, too:';
 
 function changeText({ name, file, change, to }: ClashingName): string {
   const what = `${code(name)} of ${code(file)}`;

@@ -18,6 +18,34 @@ export async function blobIds(
   return which.files.map((file) => ids.get(file) ?? '-');
 }
 
+/** One file that two commits have differently; null where one of them does not have it. */
+export interface BlobChange {
+  readonly path: string;
+  readonly before: Sha | null;
+  readonly after: Sha | null;
+}
+
+/** Every file in which two commits differ, with the ids of both contents; no submodules. */
+export async function blobChanges(
+  dir: string,
+  { from, to }: { readonly from: Sha; readonly to: Sha },
+  signal: AbortSignal,
+): Promise<readonly BlobChange[]> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to];
+  const fields = splitNul((await git(dir, args, signal)).stdout);
+  const found: BlobChange[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    // `:100644 100644 <id> <id> M`, and the path.
+    const [was = '', is = '', before = '', after = ''] = fields[at]!.slice(1).split(' ');
+    if (was === SUBMODULE || is === SUBMODULE) continue;
+    const idOf = (id: string): Sha | null => (/^0+$/.test(id) ? null : id);
+    found.push({ path: fields[at + 1]!, before: idOf(before), after: idOf(after) });
+  }
+  return found;
+}
+
+const SUBMODULE = '160000';
+
 /** Every file of a commit with the id of its content; submodules are left out. */
 export async function filesOf(
   dir: string,

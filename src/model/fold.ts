@@ -166,10 +166,13 @@ function landed(state: Draft<RunState>, event: Event & { type: 'merge.landed' },
   taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };
 }
 
-/** Nothing is foreseen for work that is over: it has landed, or never will. */
+/** Nothing is foreseen for work that is over; what landed may still be in the way of others. */
 function forgetOver(state: Draft<RunState>, id: TaskId): void {
   const task = state.tasks.get(id);
-  if (task !== undefined && isOver(task)) state.radar = radarWithout(state.radar, id);
+  if (task === undefined || !isOver(task)) return;
+  const hasLanded = task.status.kind === 'landed';
+  const staysFor = (other: TaskId): boolean => hasLanded && !isOver(taskOf(state, other));
+  state.radar = radarWithout(state.radar, id, staysFor);
 }
 
 function deliver(

@@ -25,16 +25,12 @@ test('names that are used no more are forgotten', () => {
   expect(journal.state().radar.clashes).toEqual([]);
 });
 
-test('a task that is over is in nobody’s way any more', () => {
+test('a task that is over conflicts with nobody any more', () => {
   const journal = run()
     .add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x'] })
-    .add({ type: 'radar.semantic', a: 'b', b: 'a', names })
     .add({ type: 'radar.conflict', a: 'b', b: 'c', files: ['y'] });
   journal.finish('a').land('a');
-  expect(journal.state().radar).toEqual({
-    collisions: [{ a: 'b', b: 'c', files: ['y'] }],
-    clashes: [],
-  });
+  expect(journal.state().radar.collisions).toEqual([{ a: 'b', b: 'c', files: ['y'] }]);
 });
 
 test('a resumed run is looked at anew', () => {
@@ -55,15 +51,40 @@ test('each of two is told of the other, and only the user of names is told of na
     .add({ type: 'radar.conflict', a: 'a', b: 'b', files: ['x'] })
     .add({ type: 'radar.semantic', a: 'a', b: 'b', names })
     .state();
-  expect(foreseenFor(radar, 'a', [])).toEqual({
+  const told = (task: string, ...strayed: string[]) =>
+    foreseenFor(radar, { task, strayed }, () => false);
+  expect(told('a')).toEqual({
     collisions: [{ with: 'b', files: ['x'] }],
     clashes: [],
     strayed: [],
   });
-  expect(foreseenFor(radar, 'b', ['s'])).toEqual({
+  expect(told('b', 's')).toEqual({
     collisions: [{ with: 'a', files: ['x'] }],
     clashes: [{ with: 'a', names }],
     strayed: ['s'],
   });
-  expect(foreseenFor(radar, 'c', [])).toBeNull();
+  expect(told('c')).toBeNull();
+});
+
+test('names of what has landed stay for those whose work goes on, and both sides are told', () => {
+  const journal = run()
+    .add({ type: 'radar.semantic', a: 'a', b: 'b', names })
+    .add({ type: 'radar.semantic', a: 'b', b: 'a', names })
+    .finish('a')
+    .land('a')
+    .add({ type: 'workspace.released', task: 'a' });
+  const { radar } = journal.state();
+  expect(radar.clashes).toHaveLength(2);
+  const foe = { with: 'a', names, landed: true };
+  expect(foreseenFor(radar, { task: 'b', strayed: [] }, (id) => id === 'a')).toEqual({
+    ...{ collisions: [], clashes: [foe], missed: [foe], strayed: [] },
+  });
+  journal.finish('b').land('b');
+  expect(journal.state().radar.clashes).toEqual([]);
+});
+
+test('names of work that never lands are forgotten', () => {
+  const journal = run().add({ type: 'radar.semantic', a: 'a', b: 'b', names });
+  journal.giveUp('a', { kind: 'permanent', message: 'No.' });
+  expect(journal.state().radar.clashes).toEqual([]);
 });

@@ -14,7 +14,7 @@ export interface Collision {
   readonly files: readonly string[];
 }
 
-/** Names that `a` takes away or changes and `b` has begun to use. */
+/** Names that `a` takes away or changes and `b` has begun to use. One of them may have landed. */
 export interface Clash {
   readonly a: TaskId;
   readonly b: TaskId;
@@ -45,10 +45,18 @@ export interface Foreseen {
     readonly with: TaskId | null;
     readonly files: readonly string[];
   }[];
-  /** Names that others change and it uses. */
-  readonly clashes: readonly { readonly with: TaskId; readonly names: readonly ClashingName[] }[];
+  /** Names that others change and it uses; those that have landed have changed them. */
+  readonly clashes: readonly Foe[];
+  /** Names that it changes and that landed work uses. */
+  readonly missed?: readonly Foe[];
   /** What it has changed outside of its scope. */
   readonly strayed: readonly string[];
+}
+
+export interface Foe {
+  readonly with: TaskId;
+  readonly names: readonly ClashingName[];
+  readonly landed?: true;
 }
 
 type RadarFact = Event & { type: `radar.${string}` };
@@ -68,29 +76,43 @@ export function radarAfter(radar: Radar, fact: RadarFact): Radar {
   return { ...radar, collisions: [...collisions, { a, b, files }] };
 }
 
-/** The picture without a task. */
-export function radarWithout(radar: Radar, task: TaskId): Radar {
+/**
+ * The picture without a task that is over. Names that it has landed with stay for those whose work
+ * goes on: it lacks what landed, or lands on it.
+ */
+export function radarWithout(
+  radar: Radar,
+  task: TaskId,
+  staysFor: (other: TaskId) => boolean,
+): Radar {
   const concerns = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
     a === task || b === task;
-  if (!radar.collisions.some(concerns) && !radar.clashes.some(concerns)) return radar;
+  const isOver = (clash: Clash): boolean =>
+    concerns(clash) && !staysFor(clash.a === task ? clash.b : clash.a);
+  if (!radar.collisions.some(concerns) && !radar.clashes.some(isOver)) return radar;
   return {
     collisions: radar.collisions.filter((each) => !concerns(each)),
-    clashes: radar.clashes.filter((each) => !concerns(each)),
+    clashes: radar.clashes.filter((each) => !isOver(each)),
   };
 }
 
 /** What the radar knows about a task; null where that is nothing. */
 export function foreseenFor(
   { collisions, clashes }: Radar,
-  task: TaskId,
-  strayed: readonly string[],
+  { task, strayed }: { readonly task: TaskId; readonly strayed: readonly string[] },
+  hasLanded: (task: TaskId) => boolean,
 ): Foreseen | null {
   const met = collisions
     .filter(({ a, b }) => a === task || b === task)
     .map(({ a, b, files }) => ({ with: a === task ? b : a, files }));
-  const stumbles = clashes
-    .filter(({ b }) => b === task)
-    .map(({ a, names }) => ({ with: a, names }));
-  if (met.length + stumbles.length + strayed.length === 0) return null;
-  return { collisions: met, clashes: stumbles, strayed };
+  const foe = (other: TaskId, names: readonly ClashingName[]): Foe => {
+    return { with: other, names, ...(hasLanded(other) ? { landed: true } : {}) };
+  };
+  const stumbles = clashes.filter(({ b }) => b === task).map(({ a, names }) => foe(a, names));
+  const missed = clashes
+    .filter(({ a, b }) => a === task && hasLanded(b))
+    .map(({ b, names }) => foe(b, names));
+  if (met.length + stumbles.length + missed.length + strayed.length === 0) return null;
+  const more = missed.length === 0 ? {} : { missed };
+  return { collisions: met, clashes: stumbles, ...more, strayed };
 }

@@ -33,3 +33,11 @@ test('who collides with whom is a table and a line each', () => {
     'radar: will conflict: a × c, c × head; 1 pair with changed names; astray: a',
   );
 });
+
+test('of names it is said who has landed with them', () => {
+  const journal = run().start('b').start('c').finish('a').land('a');
+  const lines = (a: string, b: string) =>
+    radarLines(journal.add({ type: 'radar.semantic', a, b, names }).state(), PLAIN_INK).at(-1);
+  expect(lines('a', 'b')).toBe('  a has landed, and changes what b uses: f (removed)');
+  expect(lines('c', 'a')).toBe('  c changes what a, which has landed, uses: f (removed)');
+});

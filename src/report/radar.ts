@@ -24,7 +24,7 @@ export function radarLines(state: RunState, ink: Ink): readonly string[] {
     }),
     ...clashes.map(({ a, b, names }) => {
       const told = names.map(({ name, change }) => `${name} (${change})`);
-      return `${short(a)} changes what ${short(b)} uses: ${nameList(told)}`;
+      return `${nameWords(state, a, b)}: ${nameList(told)}`;
     }),
     ...[...state.tasks.values()].flatMap(({ spec, status, attempts }) => {
       const astray = status.kind === 'running' ? (attempts.at(-1)?.astray ?? []) : [];
@@ -35,6 +35,14 @@ export function radarLines(state: RunState, ink: Ink): readonly string[] {
   ];
   if (lines.length === 0) return [];
   return [ink.paint('warn', 'Radar'), ...matrix(state, ink), ...lines.map((line) => `  ${line}`)];
+}
+
+/** Of two that clash one may have landed. */
+function nameWords({ tasks }: RunState, a: TaskId, b: TaskId): string {
+  const hasLanded = (id: TaskId) => tasks.get(id)?.status.kind === 'landed';
+  if (hasLanded(a)) return `${short(a)} has landed, and changes what ${short(b)} uses`;
+  const which = hasLanded(b) ? ', which has landed,' : '';
+  return `${short(a)} changes what ${short(b)}${which} uses`;
 }
 
 /** One line for the live view; null where nothing is foreseen. */

@@ -174,7 +174,9 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
   const goesOn = start.kind === 'continue';
   const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
   const reserved = budgetUsd === null ? {} : { budgetUsd };
-  const foreseen = foreseenFor(state.radar, id, task.attempts.at(-1)?.astray ?? []);
+  const strayed = task.attempts.at(-1)?.astray ?? [];
+  const hasLanded = (other: TaskId) => state.tasks.get(other)?.status.kind === 'landed';
+  const foreseen = foreseenFor(state.radar, { task: id, strayed }, hasLanded);
   const by = isSameDoer(next.by, ownDoer(task.spec)) ? {} : { by: next.by };
   const tried = triedBefore(task, next.by);
   return {

@@ -46,4 +46,10 @@ describe('the order of landing', () => {
     expect(suspectsIn(journal.state())).toEqual(new Set());
     expect(suspectsIn(journal.merge('c').state())).toEqual(new Set(['c']));
   });
+
+  test('suspects who clashes with what has landed', () => {
+    const journal = run('a', 'b').start('a').start('b').finish('a').land('a').finish('b');
+    journal.add({ type: 'radar.semantic', a: 'a', b: 'b', names }).merge('b');
+    expect(suspectsIn(journal.state())).toEqual(new Set(['b']));
+  });
 });

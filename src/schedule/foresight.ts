@@ -56,15 +56,20 @@ function besidePartners(state: RunState, order: readonly TaskState[]): readonly 
   return placed;
 }
 
-/** Candidates that have a partner before them: together they may be red. */
+/** Candidates that have a partner before them, or on the head: together they may be red. */
 export function suspectsIn(state: RunState): ReadonlySet<TaskId> {
   const before = new Set<TaskId>();
   const suspects = new Set<TaskId>();
   for (const { task } of chainOf(state)) {
-    if (partnersOf(state, task).some((partner) => before.has(partner))) suspects.add(task);
+    const isBefore = (id: TaskId): boolean => before.has(id) || hasLanded(state, id);
+    if (partnersOf(state, task).some(isBefore)) suspects.add(task);
     before.add(task);
   }
   return suspects;
+}
+
+function hasLanded({ tasks }: RunState, id: TaskId): boolean {
+  return tasks.get(id)?.status.kind === 'landed';
 }
 
 function partnersOf({ radar }: RunState, id: TaskId): readonly TaskId[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clashingNames, type FileChange } from './compare.ts';
+import { clashingNames, type FileChange, wordsAtStake } from './compare.ts';
 import { readModule } from './module.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -12,8 +12,25 @@ function change(before: Texts, after: Texts): readonly FileChange[] {
   });
 }
 
-const clashes = (a: readonly [Texts, Texts], b: Texts, base: Texts = {}) =>
-  clashingNames(change(...a), change(base, b));
+const clashes = (a: readonly [Texts, Texts], b: Texts, base: Texts = {}) => {
+  const [mine, others] = [change(...a), change(base, b)];
+  const found = clashingNames(mine, others);
+  // Whatever clashes is found as well where only files with the other's words are looked at.
+  expect(clashingNames(near(mine, a, others), others)).toEqual(found);
+  expect(clashingNames(mine, near(others, [base, b], mine))).toEqual(found);
+  return found;
+};
+
+/** Those files of a work in which a word occurs that matters to the other. */
+function near(
+  work: readonly FileChange[],
+  texts: readonly Texts[],
+  other: readonly FileChange[],
+): readonly FileChange[] {
+  const stake = wordsAtStake(other);
+  const words = (file: string) => texts.flatMap((each) => each[file]?.match(/[\w$]+/g) ?? []);
+  return work.filter(({ file }) => words(file).some((word) => stake.has(word)));
+}
 
 const USE_TS = { 'src/b.ts': "import { f } from './a.ts';\nf(1);\n" };
 

@@ -42,6 +42,20 @@ export function clashingNames(
   return found.sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
+/** The words without which a text cannot clash with this work: what it begins to use or changes. */
+export function wordsAtStake(work: readonly FileChange[]): ReadonlySet<string> {
+  const used = work.flatMap(userOf).flatMap(({ begun }) => begun.map(({ name }) => name));
+  const changed = work.flatMap((change) =>
+    [...(change.before?.declarations.values() ?? [])]
+      .filter(
+        (declared) =>
+          (changeOf(declared, change, false) ?? changeOf(declared, change, true)) !== null,
+      )
+      .map(({ name }) => name),
+  );
+  return new Set([...used, ...changed].flatMap((name) => name.split('.')));
+}
+
 /** A file with the uses that are new in it. */
 interface User {
   readonly file: string;

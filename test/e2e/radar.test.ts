@@ -58,6 +58,34 @@ test('a function that one agent removes and another calls is told of before eith
   expect((await engine.ended).code).toBe(0);
 });
 
+test('an agent that uses a name is told when work has landed that removed it', async () => {
+  await using repo = await tempRepo({ files: { 'store.py': 'def load(key):\n    return key\n' } });
+  const script = thenWait(
+    'cat > ../../../prompt.$LANDFAST_ATTEMPT',
+    'while test ! -e ../../../landed; do sleep 0.05; done',
+    "printf 'from store import load\\nload(1)\\n' > api.py",
+  );
+  const command = ['sh', '-c', `${script}\ntest $LANDFAST_ATTEMPT = 2`];
+  const user = { agent: 'command', command, prompt: 'Use it.', retries: 1 };
+  const begun = 'while test ! -e ../../../prompt.1; do sleep 0.05; done';
+  const remover = `${begun}; echo "X = 1" > store.py`;
+  const { engine, cli } = await liveRun(repo, { remover, user }, { land: { radar: '200ms' } });
+  await engine.untilFact('merge.landed', 'remover');
+  expect(eventsOf(engine).filter(({ type }) => type === 'radar.semantic')).toEqual([]);
+  writeFileSync(join(repo.outside, 'landed'), '');
+  await engine.untilFact('radar.semantic');
+  const names = [{ name: 'load', file: 'store.py', change: 'removed', usedBy: ['api.py'] }];
+  expect(eventsOf(engine).filter(({ type }) => type === 'radar.semantic')).toEqual([
+    { type: 'radar.semantic', a: 'remover', b: 'user', names },
+  ]);
+  const { stdout } = await cli('status');
+  expect(stdout).toContain('remover has landed, and changes what user uses: load (removed)');
+  writeFileSync(join(repo.outside, 'go'), '');
+  expect((await engine.ended).code).toBe(0);
+  const second = readFileSync(join(repo.outside, 'prompt.2'), 'utf8');
+  expect(second).toContain('- `remover` removes `load` of `store.py`; you use it in `api.py`.');
+});
+
 test('a write outside the scope is seen while it happens, and the agent is told when it goes on', async () => {
   await using repo = await tempRepo();
   const script = thenWait(

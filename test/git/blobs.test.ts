@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { blobTexts } from '../../src/git/blobs.ts';
+import { blobChanges, blobTexts } from '../../src/git/blobs.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 test('many blobs are read by one process, whatever they hold; missing ones are left out', async () => {
@@ -10,4 +10,19 @@ test('many blobs are read by one process, whatever they hold; missing ones are l
   );
   const texts = await blobTexts(repo.dir, [...ids, '0'.repeat(40)], repo.signal);
   expect(ids.map((id) => texts.get(id))).toEqual(Object.values(files));
+});
+
+test('the files that two commits have differently are told with both contents', async () => {
+  await using repo = await tempRepo({ files: { a: 'a\n', b: 'b\n', c: 'c\n' } });
+  const from = await repo.git('rev-parse', 'HEAD');
+  await repo.git('rm', '-q', 'b');
+  await repo.write({ a: 'A\n', 'new é': 'n\n' });
+  await repo.git('add', '--all');
+  await repo.git('commit', '-qm', 'Change them');
+  const id = (at: string) => repo.git('rev-parse', at);
+  expect(await blobChanges(repo.dir, { from, to: 'HEAD' }, repo.signal)).toEqual([
+    { path: 'a', before: await id(`${from}:a`), after: await id('HEAD:a') },
+    { path: 'b', before: await id(`${from}:b`), after: null },
+    { path: 'new é', before: null, after: await id('HEAD:new é') },
+  ]);
 });

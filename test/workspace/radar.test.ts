@@ -244,3 +244,71 @@ test('names in finished work count, and not where the two do not merge anyway', 
     { type: 'radar.semantic', a: 'a', b: 'b', names: [] },
   ]);
 });
+
+/** The scene after somebody's work has landed, as the commit that it is. */
+async function landing(at: Scene, task: string, message: string): Promise<RunState> {
+  await runGit(at.dirOf(task), ['add', '--all']);
+  await runGit(at.dirOf(task), ['commit', '-qm', message]);
+  const commit = await runGit(at.dirOf(task), ['rev-parse', 'HEAD']);
+  const onto = at.state.base!;
+  const done = { ...at.state.tasks.get(task)!, status: { kind: 'landed', commit, at: 9 } as const };
+  return {
+    ...at.state,
+    head: commit,
+    tasks: new Map(at.state.tasks).set(task, done),
+    landed: [{ task, onto, commit, at: 9 }],
+  };
+}
+
+const hearing = async (at: Scene, state: RunState) => {
+  for (;;) {
+    const facts = await at.look(state);
+    if (facts.length > 0) return facts;
+  }
+};
+
+test('a name that is gone from what landed is told of to whoever begins to use it later', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
+  at.write('a', { 'lib/store.ts': 'export {};\n' });
+  let state = await landing(at, 'a', 'Remove it');
+  expect(await at.look(state)).toEqual([]);
+  at.write('b', { 'lib/api.ts': API });
+  const names = [
+    { name: 'load', file: 'lib/store.ts', change: 'removed', usedBy: ['lib/api.ts'] } as const,
+  ];
+  const told = { type: 'radar.semantic', a: 'a', b: 'b' } as const;
+  expect(await hearing(at, state)).toEqual([{ ...told, names }]);
+  state = { ...state, radar: { collisions: [], clashes: [{ a: 'a', b: 'b', names }] } };
+  expect(await at.look(state)).toEqual([]);
+  at.write('b', { 'lib/api.ts': 'export {};\n' });
+  expect(await hearing(at, state)).toEqual([{ ...told, names: [] }]);
+});
+
+test('a name that somebody takes away and landed work has begun to use is told of as well', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
+  at.write('a', { 'lib/api.ts': API });
+  const state = await landing(at, 'a', 'Use it');
+  expect(await at.look(state)).toEqual([]);
+  at.write('b', { 'lib/store.ts': 'export {};\n' });
+  const names = [{ name: 'load', file: 'lib/store.ts', change: 'removed', usedBy: ['lib/api.ts'] }];
+  expect(await hearing(at, state)).toEqual([{ type: 'radar.semantic', a: 'b', b: 'a', names }]);
+});
+
+test('work that began after the landing is not compared with it, and what was said is taken back', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
+  at.write('a', { 'lib/store.ts': 'export {};\n' });
+  const state = await landing(at, 'a', 'Remove it');
+  await runGit(at.dirOf('b'), ['reset', '-q', '--hard', state.head!]);
+  const task = state.tasks.get('b')!;
+  const attempts = [{ ...task.attempts[0]!, base: state.head }];
+  const tasks = new Map(state.tasks).set('b', { ...task, attempts });
+  at.write('b', { 'lib/api.ts': API });
+  const names = [
+    { name: 'load', file: 'lib/store.ts', change: 'removed', usedBy: ['lib/api.ts'] } as const,
+  ];
+  const radar = { collisions: [], clashes: [{ a: 'a', b: 'b', names }] };
+  expect(await hearing(at, { ...state, tasks, radar })).toEqual([
+    { type: 'radar.semantic', a: 'a', b: 'b', names: [] },
+  ]);
+  expect(await at.look({ ...state, tasks })).toEqual([]);
+});

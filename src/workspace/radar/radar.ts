@@ -1,7 +1,8 @@
 /**
  * The conflict radar: while agents work, what they have changed so far is merged in memory,
  * pairwise and with what is about to land. Conflicts to be are facts, told when they come and when
- * they go. What merges is looked at once more, for names (semantic-guard.ts).
+ * they go. What merges is looked at once more, for names (semantic-guard.ts), and so is work beside
+ * what landed since it began (landed-names.ts).
  *
  *   R1. It only looks: no file, index or ref of anybody is touched (sighting.ts).
  *   R2. Its cost is bounded: only what changed is looked at, only pairs that could meet are merged,
@@ -17,6 +18,7 @@ import type { RadarEvent } from '../../model/event.ts';
 import type { Sha, TaskId } from '../../model/plan.ts';
 import { chainOf, type RunState } from '../../model/state.ts';
 import type { Ground } from '../ground.ts';
+import { LandedNames } from './landed-names.ts';
 import { Lookout, type Member } from './lookout.ts';
 import { type Changes, meetings } from './reach.ts';
 import { SemanticGuard } from './semantic-guard.ts';
@@ -74,6 +76,7 @@ export class Radar {
   readonly #lands: boolean;
   readonly #lookout: Lookout;
   readonly #guard: SemanticGuard;
+  readonly #landedNames: LandedNames;
   /** Pairs that have to be looked at again. */
   readonly #open = new Map<string, Pair>();
   /** What was said, so that it is said once. */
@@ -91,6 +94,8 @@ export class Radar {
     this.#lands = how.lands;
     this.#lookout = new Lookout(ground);
     this.#guard = new SemanticGuard(ground, this.#lookout, how.report);
+    const known = { lookout: this.#lookout, guard: this.#guard };
+    this.#landedNames = new LandedNames(ground, known, how.report);
   }
 
   /** One look at everything that has changed since the last. */
@@ -104,6 +109,7 @@ export class Radar {
     const near = await this.#approaching(signal);
     await this.#merge(near.slice(0, MOST_MERGES), signal);
     await this.#guardNames(pairs, signal);
+    await this.#landedNames.look(state, signal);
   }
 
   /** Everything is seen anew; what was told stays told until it is seen to be otherwise. */

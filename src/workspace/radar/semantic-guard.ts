@@ -68,8 +68,8 @@ export class SemanticGuard {
 
   /** Compares the names of two tasks' work. */
   async look(a: TaskId, b: TaskId, signal: AbortSignal): Promise<void> {
-    const mine = await this.#changesOf(this.#lookout.members.get(a)!, signal);
-    const others = await this.#changesOf(this.#lookout.members.get(b)!, signal);
+    const mine = await this.changesOf(a, signal);
+    const others = await this.changesOf(b, signal);
     this.#tell(a, b, clashingNames(mine, others));
     this.#tell(b, a, clashingNames(others, mine));
   }
@@ -97,7 +97,9 @@ export class SemanticGuard {
     this.#report({ type: 'radar.semantic', a, b, names });
   }
 
-  async #changesOf(member: Member, signal: AbortSignal): Promise<readonly FileChange[]> {
+  /** What a task's work changes, read once. */
+  async changesOf(task: TaskId, signal: AbortSignal): Promise<readonly FileChange[]> {
+    const member = this.#lookout.members.get(task)!;
     const known = this.#changes.get(member);
     if (known !== undefined) return known;
     const changes = await this.#read(member, readableIn(member), signal);
@@ -153,10 +155,16 @@ export class SemanticGuard {
   }
 
   async #module(file: string, id: string, read: () => Promise<string>): Promise<Module | null> {
+    const known = this.#modules.get(keyOf(file, id));
+    return known !== undefined ? known : this.moduleOf(file, { id, text: await read() });
+  }
+
+  /** A text as a module, parsed once. */
+  moduleOf(file: string, { id, text }: { readonly id: string; readonly text: string }) {
     const key = keyOf(file, id);
     const known = this.#modules.get(key);
     if (known !== undefined) return known;
-    const made = readModule(file, await read());
+    const made = readModule(file, text);
     this.#modules.set(key, made);
     return made;
   }
