@@ -88,10 +88,11 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
   const lastFrame = (): readonly string[] => {
     if (state === null) return [];
     const known = state;
-    const { columns: width = 80, rows: height = 24 } = process.stderr;
+    const { columns, rows } = process.stderr;
     const now = state.finishedAt ?? Date.now();
     const waits = waitsOf(known, now, agentsKnown);
-    const size = { width, height: height - 1 };
+    // A terminal may not tell its size, or say that it is none.
+    const size = { width: columns || 80, height: (rows || 24) - 1 };
     return frame({ run, state, now, ...size, actions, color, waits, clock, hearing });
   };
   const timer = setInterval(() => painter.draw(lastFrame()), FRAME_MS);

@@ -42,8 +42,7 @@ test('nobody is asked to mend a branch unless somebody wants that, and a red one
     - Add login
     - Test it
 
-    It does not fit as it is. The workspace holds it with what is on \`main\` merged into it,
-    as far as git could. Finish that merge: keep what both sides intend, and change nothing else."
+    Bring it there: keep what both sides intend, and change nothing else."
   `);
 });
 

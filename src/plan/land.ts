@@ -94,8 +94,7 @@ function promptFor({ name, subjects }: BranchToLand, target: string): string {
     ...shown,
     ...(left > 0 ? [`- and ${left} more`] : []),
     '',
-    `It does not fit as it is. The workspace holds it with what is on \`${target}\` merged into it,`,
-    'as far as git could. Finish that merge: keep what both sides intend, and change nothing else.',
+    'Bring it there: keep what both sides intend, and change nothing else.',
   ].join('\n');
 }
 

@@ -35,6 +35,15 @@ test('a full screen scrolls the permanent lines away and keeps the frame whole',
   expect(screen.text()).toHaveLength(14);
 });
 
+test('a terminal that does not tell its size gets the whole frame', () => {
+  const screen = new Screen(20, 10);
+  const unknown = { columns: 0, rows: 0, write: (text: string) => screen.write(text) };
+  const painter = new Painter(unknown);
+  painter.draw(['one', 'two']);
+  painter.draw(['uno', 'dos']);
+  expect(screen.text()).toEqual(['uno', 'dos']);
+});
+
 test('a frame taller than the screen is cut, not scrolled', () => {
   const screen = new Screen(20, 3);
   const painter = new Painter(screen);

@@ -15,6 +15,7 @@ import stringWidth from 'string-width';
 /** What a Painter needs of a terminal; `process.stderr` is one. */
 export interface Terminal {
   write(text: string): unknown;
+  /** Both are 0 where a terminal does not tell its size. */
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
 }
@@ -32,7 +33,7 @@ export class Painter {
   /** Replaces the frame. Nothing is written where nothing changed. */
   draw(lines: readonly string[]): void {
     if (this.#closed) return;
-    const fitting = lines.slice(0, this.#terminal.rows ?? lines.length);
+    const fitting = lines.slice(0, this.#terminal.rows || lines.length);
     if (this.#hidden && sameLines(fitting, this.#drawn)) return;
     const show = this.#hidden ? '' : HIDE_CURSOR;
     this.#hidden = true;
@@ -70,9 +71,9 @@ export class Painter {
 
   /** To the first column of the first row of what is drawn. */
   #home(): string {
-    const columns = this.#terminal.columns ?? Number.POSITIVE_INFINITY;
+    const columns = this.#terminal.columns || Number.POSITIVE_INFINITY;
     const taken = this.#drawn.reduce((rows, line) => rows + rowsOf(line, columns), 0);
-    const up = Math.min(taken, this.#terminal.rows ?? taken) - 1;
+    const up = Math.min(taken, this.#terminal.rows || taken) - 1;
     return up > 0 ? `\r${ESC}${up}A` : '\r';
   }
 }

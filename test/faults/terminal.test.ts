@@ -1,39 +1,19 @@
 /** Ctrl-C on a real terminal: what happens to agents, to the terminal, and what the user is told. */
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { marked } from '../../src/process/reap.ts';
-import { bareEnv, Running } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { CTRL_C, hasScript, onTerminal } from '../support/terminal.ts';
 import { expectResumed, make, runOf, untilMade, WAITS } from './scene.ts';
 
-const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
-const CTRL_C = '\x03';
-
-/** `script` of util-linux gives a program a terminal and passes on what is typed. */
-const hasScript = ((): boolean => {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-})();
-
 /** Runs the plan on a terminal, with the live view; afterwards the terminal tells its settings. */
-function onTerminal(repo: TempRepo): { readonly shown: Running; type(text: string): void } {
+function runOnTerminal(repo: TempRepo) {
   const plan = nativePlan({ tasks: { one: `echo 1 > one.txt; ${WAITS}` } });
   writeFileSync(join(repo.outside, 'plan.yaml'), plan);
-  const run = `'${process.execPath}' '${BIN}' run ../plan.yaml`;
-  const command = `trap : INT; ${run}; echo "code=$?"; stty -a`;
-  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: repo.dir,
-    env: { ...bareEnv(repo.outside), TERM: 'xterm', SHELL: '/bin/sh' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  return { shown: new Running(child), type: (text) => child.stdin?.write(text) };
+  return onTerminal(repo, ['run', '../plan.yaml'], 'stty -a');
 }
 
 /** The cursor is to be seen, lines wrap, and what is typed is echoed and edited by lines. */
@@ -50,7 +30,7 @@ test.runIf(hasScript)(
   'the second Ctrl-C ends agents and keeps their work; the terminal is as it was, and a line says how to go on',
   async () => {
     await using repo = await tempRepo();
-    const { shown, type } = onTerminal(repo);
+    const { shown, type } = runOnTerminal(repo);
     await untilMade(repo, 'up');
     type(CTRL_C);
     await shown.until(({ stdout }) => stdout.includes('Press Ctrl-C again to end them'));
@@ -69,7 +49,7 @@ test.runIf(hasScript)(
 
 test.runIf(hasScript)('the first Ctrl-C lets them finish; the terminal is as it was', async () => {
   await using repo = await tempRepo();
-  const { shown, type } = onTerminal(repo);
+  const { shown, type } = runOnTerminal(repo);
   await untilMade(repo, 'up');
   type(CTRL_C);
   await shown.until(({ stdout }) => stdout.includes('Press Ctrl-C again to end them'));

@@ -32,17 +32,29 @@ export async function queue(given: string | undefined, flags: QueueFlags): Promi
   return EXIT.ok;
 }
 
-/** On a terminal the text is drawn anew with every fact; elsewhere it follows the one before. */
+/** How often the times on a terminal go on. */
+const TICK_MS = 1_000;
+
+/**
+ * On a terminal the text is drawn anew with every fact, and with the time; elsewhere it follows the
+ * one before.
+ */
 async function watch(stateDir: string, run: string, flags: QueueFlags): Promise<void> {
   using following = new Following(stateDir, run);
   using painter = process.stdout.isTTY === true ? new Painter(process.stdout) : null;
   let last = '';
-  for await (const _ of follow(stateDir, run, 0, following.signal)) {
+  const show = (): void => {
     const text = textOf(stateDir, run, flags);
-    if (text === last) continue;
+    if (text === last) return;
     if (painter === null) process.stdout.write(last === '' ? text : `\n${text}`);
     else painter.draw(text.trimEnd().split('\n'));
     last = text;
+  };
+  const timer = painter === null ? undefined : setInterval(show, TICK_MS);
+  try {
+    for await (const _ of follow(stateDir, run, 0, following.signal)) show();
+  } finally {
+    clearInterval(timer);
   }
   painter?.close();
   if (painter !== null) process.stdout.write(last);
