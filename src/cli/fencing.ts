@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { taskBranch } from '../model/names.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
-import { startEgress } from '../process/egress.ts';
 import type { NetworkRule } from '../process/fence/bounds.ts';
 import { fenceSupport, makeFence, requireProxies } from '../process/fence.ts';
 import type { Fence } from '../worker/speak.ts';
@@ -73,6 +72,8 @@ async function wayOut(
 ): Promise<{ readonly rule: NetworkRule; readonly close: () => Promise<void> }> {
   if (typeof network === 'string') return { rule: network, close: UNFENCED.close };
   requireProxies();
+  // Node's HTTP takes a while to load, and few runs need it.
+  const { startEgress } = await import('../process/egress.ts');
   const egress = await startEgress(network, run, signal);
   const close = async () => {
     await egress.close();

@@ -4,7 +4,6 @@ import { readEntries } from '../journal/log.ts';
 import { fold } from '../model/fold.ts';
 import type { Plan } from '../model/plan.ts';
 import { Notifier } from '../notify/notifier.ts';
-import { INTERNET } from '../notify/webhook.ts';
 import { allowedEnv } from '../worker/environment.ts';
 import type { Execution } from './execute.ts';
 
@@ -29,7 +28,7 @@ export function notifierOf(
       env: allowedEnv(process.env, DESKTOP_ENV),
       platform: process.platform,
     },
-    network: INTERNET,
+    network: null,
     bell: process.stderr.isTTY === true ? () => void process.stderr.write('\x07') : null,
     warn,
   });

@@ -15,7 +15,7 @@ import { brief } from '../report/clean.ts';
 import { type Machine, runHook, showNote } from './local.ts';
 import { type Notice, Notices } from './notice.ts';
 import { payloadText } from './payload.ts';
-import { type Network, postJson } from './webhook.ts';
+import type { Network } from './webhook.ts';
 
 export interface NotifierOptions {
   readonly run: string;
@@ -25,7 +25,8 @@ export interface NotifierOptions {
   readonly before: RunState | null;
   readonly mask: (text: string) => string;
   readonly machine: Machine;
-  readonly network: Network;
+  /** Null for the real one. */
+  readonly network: Network | null;
   /** Rings the bell of the terminal; null where there is none. */
   readonly bell: (() => void) | null;
   readonly warn: (text: string) => void;
@@ -87,8 +88,11 @@ export class Notifier {
     const { machine, network, bell } = this.#options;
     const { signal } = this.#stop;
     switch (to.kind) {
-      case 'webhook':
-        return postJson(to.url, text, network, signal);
+      case 'webhook': {
+        // Node's HTTP takes a while to load, and few runs need it.
+        const { INTERNET, postJson } = await import('./webhook.ts');
+        return postJson(to.url, text, network ?? INTERNET, signal);
+      }
       case 'command':
         return runHook(to.run, text, machine, signal);
       case 'desktop':

@@ -1,6 +1,6 @@
 /** zod's issues as problems with places: what was expected, what was found, what was meant. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type ProblemLog, quote } from './problem.ts';
 import { closest } from './suggest.ts';
 import { describe, nodeAt, placeOf, type YamlNode } from './yaml-source.ts';

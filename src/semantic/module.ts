@@ -1,12 +1,4 @@
-/**
- * A source file as the guard sees it: the names that it declares and the names that it uses.
- *
- *   M1. Never throws: a half-edited file gives what can be made out, and says that it is broken.
- *   M2. Bounded: a text of more than `LARGEST_CHARS` is not read.
- */
-
-import { readJavaScript } from './javascript.ts';
-import { readPython } from './python.ts';
+/** A source file as the guard sees it: the names that it declares and the names that it uses. */
 
 /** How many arguments a call may have. */
 export interface Arity {
@@ -46,20 +38,12 @@ export interface Module {
   readonly brokenWords: ReadonlySet<string> | null;
 }
 
-const LARGEST_CHARS = 500_000;
-
-const READERS: readonly (readonly [RegExp, (text: string) => Module])[] = [
-  [/\.[cm]?[jt]sx?$/, readJavaScript],
-  [/\.pyi?$/, readPython],
-];
+/** The names of files in JavaScript and TypeScript. */
+export const JAVASCRIPT = /\.[cm]?[jt]sx?$/;
+/** The names of files in Python. */
+export const PYTHON = /\.pyi?$/;
 
 /** Whether files of this name are understood. */
 export function isReadable(file: string): boolean {
-  return READERS.some(([pattern]) => pattern.test(file));
-}
-
-/** What a file declares and uses; null for a language that is not known, or too long a text. */
-export function readModule(file: string, text: string): Module | null {
-  const reader = READERS.find(([pattern]) => pattern.test(file))?.[1];
-  return reader === undefined || text.length > LARGEST_CHARS ? null : reader(text);
+  return JAVASCRIPT.test(file) || PYTHON.test(file);
 }

@@ -1,12 +1,12 @@
 /** The terminal's Ink: styles where the caller wants colours, and true column widths. */
 
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import type { Ink, Paint, Style } from '../report/format.ts';
+import { widthOf } from './width.ts';
 
 /** An Ink that styles, or only measures. */
 export function inkOf(color: boolean): Ink {
-  return { paint: color ? colored : plain, width: (text) => stringWidth(text) };
+  return { paint: color ? colored : plain, width: widthOf };
 }
 
 /** Whether to colour: FORCE_COLOR decides, then NO_COLOR, then what the stream is. */

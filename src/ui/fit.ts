@@ -6,8 +6,8 @@
  *   F2. Cutting happens before styling, so a style is always closed.
  */
 
-import stringWidth from 'string-width';
 import type { Paint, Style } from '../report/format.ts';
+import { widthOf } from './width.ts';
 
 /** A piece of a line with one style. Its text is clean and of one line. */
 export interface Span {
@@ -21,7 +21,7 @@ export function fitLine(spans: readonly Span[], width: number, paint: Paint): st
   let line = '';
   for (const { text, style } of spans) {
     const shown = cut(text, room);
-    room -= stringWidth(shown);
+    room -= widthOf(shown);
     line += style === undefined || shown === '' ? shown : paint(style, shown);
     if (shown !== text) break;
   }
@@ -33,11 +33,12 @@ export function cut(text: string, width: number): string {
   if (width <= 0) return '';
   // No character takes less than nothing: a text of marks alone is bounded too.
   const bounded = text.length > width * 16 ? text.slice(0, width * 16).toWellFormed() : text;
-  if (bounded === text && stringWidth(text) <= width) return text;
+  if (bounded === text && widthOf(text) <= width) return text;
   let used = 0;
   let kept = '';
-  for (const { segment } of GRAPHEMES.segment(bounded)) {
-    const columns = stringWidth(segment);
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  for (const { segment } of graphemes.segment(bounded)) {
+    const columns = widthOf(segment);
     if (used + columns > width - 1) break;
     used += columns;
     kept += segment;
@@ -48,8 +49,9 @@ export function cut(text: string, width: number): string {
 /** A text of exactly `width` columns, cut or filled up. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'right'): string {
   const shown = cut(text, width);
-  const blank = ' '.repeat(Math.max(0, width - stringWidth(shown)));
+  const blank = ' '.repeat(Math.max(0, width - widthOf(shown)));
   return side === 'right' ? shown + blank : blank + shown;
 }
 
-const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Made when it is first needed: that takes a third of Node's own start. */
+let graphemes: Intl.Segmenter | null = null;

@@ -7,7 +7,6 @@
  *   V3. The cost of a frame is one pass over the tasks plus the rows that are seen.
  */
 
-import stringWidth from 'string-width';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { costOf, isGood } from '../model/state.ts';
@@ -23,6 +22,7 @@ import { taskView } from '../report/task-view.ts';
 import { inkOf } from './color.ts';
 import type { Span } from './fit.ts';
 import { fitLine, pad } from './fit.ts';
+import { widthOf } from './width.ts';
 
 export interface LiveView {
   readonly run: string;
@@ -81,9 +81,9 @@ function titleLine({ run, state, now, width }: LiveView, paint: Paint): string {
   ].join('  ');
   const name = brief(state.plan.name, 60);
   const id = brief(run, 60);
-  const left = stringWidth(`${name}  ${id}`);
-  const gap = ' '.repeat(Math.max(2, width - left - stringWidth(numbers)));
-  const crowded = left + 2 + stringWidth(numbers) > width;
+  const left = widthOf(`${name}  ${id}`);
+  const gap = ' '.repeat(Math.max(2, width - left - widthOf(numbers)));
+  const crowded = left + 2 + widthOf(numbers) > width;
   if (crowded)
     return fitLine([{ text: numbers }, { text: `  ${name}`, style: 'bold' }], width, paint);
   return fitLine(
@@ -186,10 +186,7 @@ function rankOf(task: TaskState): number {
 }
 
 function idColumn(tasks: readonly TaskState[], width: number): number {
-  const longest = tasks.reduce(
-    (most, task) => Math.max(most, stringWidth(brief(task.spec.id, 60))),
-    0,
-  );
+  const longest = tasks.reduce((most, task) => Math.max(most, widthOf(brief(task.spec.id, 60))), 0);
   return Math.min(longest, Math.max(8, Math.floor(width * 0.3)));
 }
 

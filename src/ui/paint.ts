@@ -10,7 +10,7 @@
  * Lines must hold no control but styles; whoever makes them takes care (report/clean.ts).
  */
 
-import stringWidth from 'string-width';
+import { widthOf } from './width.ts';
 
 /** What a Painter needs of a terminal; `process.stderr` is one. */
 export interface Terminal {
@@ -85,7 +85,7 @@ function body(lines: readonly string[]): string {
 }
 
 function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(stringWidth(line) / columns));
+  return Math.max(1, Math.ceil(widthOf(line) / columns));
 }
 
 function sameLines(some: readonly string[], others: readonly string[]): boolean {

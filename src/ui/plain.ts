@@ -7,7 +7,6 @@
  *   P2. `state` already holds the entry. The clock's wording is handed in.
  */
 
-import stringWidth from 'string-width';
 import type { AttemptStart, Entry, Event, StopMode } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Plan, TaskId } from '../model/plan.ts';
@@ -20,6 +19,7 @@ import { deliveryText, doerOf, EASED_BY, outcomeSentence, SHORT_OF } from '../re
 import { settledText } from '../report/settled.ts';
 import { isNotable, waitText } from '../report/wait.ts';
 import { pad } from './fit.ts';
+import { widthOf } from './width.ts';
 
 export interface PlainInfo {
   /** A moment (ms since 1970) on the user's clock: `12:03:04`. */
@@ -267,7 +267,7 @@ function taskIn(state: RunState, id: TaskId): TaskState | undefined {
 function nameWidth(plan: Plan): number {
   const known = WIDTHS.get(plan);
   if (known !== undefined) return known;
-  const longest = plan.tasks.reduce((most, { id }) => Math.max(most, stringWidth(id)), 9);
+  const longest = plan.tasks.reduce((most, { id }) => Math.max(most, widthOf(id)), 9);
   const width = Math.min(longest, 24);
   WIDTHS.set(plan, width);
   return width;

@@ -5,7 +5,7 @@
  *       a key (`limits.groups.db`); a server of MCP is one value.
  */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UserError } from '../../base/errors.ts';
 import type { Shape } from '../formats/native/value.ts';
 import { quote } from '../problem.ts';

@@ -1,6 +1,6 @@
 /** The keys of claude-orchestra's config.json, and what each is called here. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { branch, count, place, text } from '../formats/native/values.ts';
 
 /** What has no meaning here; it stands in every file that their `init` wrote. */

@@ -6,7 +6,7 @@
  *   F3. An unknown key is an error in a file of ours, a warning in one of another tool.
  */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { checkGateNames } from '../formats/native/gate-names.ts';
 import { withoutBom } from '../front-matter.ts';
 import { type Problem, ProblemLog } from '../problem.ts';

@@ -3,7 +3,7 @@
  * too are the plan's own; those of claude-code-orchestrator keep their names and meaning.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { failureSchema } from '../formats/native/failures.ts';
 import {
   defaultsSchema,

@@ -22,7 +22,7 @@ import {
   MOST_FILES,
   wordsAtStake,
 } from '../../semantic/compare.ts';
-import { isReadable } from '../../semantic/module.ts';
+import { isReadable, type Module } from '../../semantic/module.ts';
 import type { Ground } from '../ground.ts';
 import type { Lookout, Member } from './lookout.ts';
 import type { SemanticGuard } from './semantic-guard.ts';
@@ -166,15 +166,16 @@ export class LandedNames {
     const near = files.filter(({ before, after }) =>
       wordsOf(`${textOf(before)} ${textOf(after)}`).some((word) => words.has(word)),
     );
-    const moduleOf = (file: string, id: Sha | null) =>
+    const moduleOf = async (file: string, id: Sha | null): Promise<Module | null> =>
       id === null ? null : this.#guard.moduleOf(file, { id, text: textOf(id) });
-    return near.flatMap(({ path: file, before, after }) => {
-      const change = { file, before: moduleOf(file, before), after: moduleOf(file, after) };
-      const isUnknown = [before, after].some((id) => id !== null && !texts.has(id));
-      const isUnread =
-        (before !== null && change.before === null) || (after !== null && change.after === null);
-      return isUnknown || isUnread ? [] : [change];
-    });
+    const changes: FileChange[] = [];
+    for (const { path: file, before: was, after: is } of near) {
+      if ([was, is].some((id) => id !== null && !texts.has(id))) continue;
+      const [before, after] = [await moduleOf(file, was), await moduleOf(file, is)];
+      const isUnread = (was !== null && before === null) || (is !== null && after === null);
+      if (!isUnread) changes.push({ file, before, after });
+    }
+    return changes;
   }
 }
 

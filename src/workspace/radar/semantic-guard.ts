@@ -15,11 +15,11 @@ import type { RadarEvent } from '../../model/event.ts';
 import type { TaskId } from '../../model/plan.ts';
 import type { ClashingName } from '../../model/radar.ts';
 import { clashingNames, type FileChange, MOST_FILES } from '../../semantic/compare.ts';
-import { isReadable, type Module, readModule } from '../../semantic/module.ts';
+import { isReadable, type Module } from '../../semantic/module.ts';
 import type { Ground } from '../ground.ts';
 import type { Lookout, Member } from './lookout.ts';
 
-/** Of larger files nothing is read (semantic/module.ts counts characters). */
+/** Of larger files nothing is read (semantic/read.ts counts characters). */
 const LARGEST_BYTES = 2_000_000;
 /** How many parsed files are remembered. */
 const MOST_KNOWN = 2_000;
@@ -57,6 +57,8 @@ export class SemanticGuard {
       }
     }
     for (const key of this.#modules.keys()) wanted.delete(key);
+    if (wanted.size === 0) return;
+    const { readModule } = await parsers();
     const ids = new Set([...wanted.values()].map(({ blob }) => blob));
     const { commonDir } = this.#ground.repository;
     const texts = await blobTexts(commonDir, [...ids], signal);
@@ -160,14 +162,23 @@ export class SemanticGuard {
   }
 
   /** A text as a module, parsed once. */
-  moduleOf(file: string, { id, text }: { readonly id: string; readonly text: string }) {
+  async moduleOf(
+    file: string,
+    { id, text }: { readonly id: string; readonly text: string },
+  ): Promise<Module | null> {
     const key = keyOf(file, id);
     const known = this.#modules.get(key);
     if (known !== undefined) return known;
+    const { readModule } = await parsers();
     const made = readModule(file, text);
     this.#modules.set(key, made);
     return made;
   }
+}
+
+/** Loaded when the first file is read: most runs on other languages need them never. */
+function parsers() {
+  return import('../../semantic/read.ts');
 }
 
 /** The source files that somebody changes; none of work that changes too many. */

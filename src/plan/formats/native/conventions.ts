@@ -1,6 +1,6 @@
 /** `conventions` and `retry`: what people of other tools are used to, in words of a native plan. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { TEMPLATE_KEYS } from '../../../model/names.ts';
 import { type Conventions, NATIVE_CONVENTIONS, type RetrySpec } from '../../../model/plan.ts';
 import { closest } from '../../suggest.ts';

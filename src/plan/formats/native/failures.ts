@@ -1,6 +1,6 @@
 /** `failures` of a plan and of a configuration: words, and the kind of failure they stand for. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FailurePattern } from '../../../model/plan.ts';
 import { inQuotes, value } from './value.ts';
 import { choice, text } from './values.ts';

@@ -1,6 +1,6 @@
 /** The native plan as zod sees it: every key, its kind and its bounds. Unknown keys are refused. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { coneFolder, sparse } from './cone.ts';
 import { conventionsSchema, retrySchema } from './conventions.ts';
 import { failureSchema } from './failures.ts';

@@ -4,7 +4,7 @@
  *   U1. The shape says no more than the reader does: what the reader takes, fits the shape.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Why a value was not taken. Travels through zod as the parameters of an issue. */
 export interface Refusal {

@@ -4,7 +4,7 @@
  * models.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { branch, flag, id, text } from '../native/values.ts';
 
 /** Models like to write an empty text for "none". */
