@@ -6,7 +6,7 @@
  * people use post-merge to install what is new. As with git, a failure changes nothing.
  */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 
@@ -53,7 +53,9 @@ export async function hooksIn(
   signal: AbortSignal,
 ): Promise<boolean> {
   const folder = await hooksDirOf(commonDir, path, signal);
-  return existsSync(folder) && readdirSync(folder).some((name) => !name.endsWith('.sample'));
+  // Users turn hooks off with `core.hooksPath=/dev/null`, which is there and no folder.
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  return readdirSync(folder).some((name) => !name.endsWith('.sample'));
 }
 
 const configured = new Map<string, string | null>();
