@@ -297,12 +297,26 @@ async function requireLinked(commonDir: string, path: string): Promise<void> {
   throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
 }
 
-/** Deletes a folder. By `rm`, which needs a third of the processor time and does not hold up our event loop. */
+/**
+ * Deletes a folder. By `rm`, which needs a third of the processor time and does not hold up our event
+ * loop. Folders that their owner may not write to, as some tools leave them, are opened first.
+ */
 export async function deleteFolder(path: string, signal: AbortSignal): Promise<void> {
-  const args = ['-rf', '--', path];
-  const command = { file: 'rm', args, cwd: '/', env: process.env, stdin: '' };
+  const remove = () => runProgram('rm', ['-rf', '--', path], signal);
+  if ((await remove()) === null) return;
+  await runProgram('chmod', ['-R', 'u+rwX', '--', path], signal);
+  const complaint = await remove();
+  if (complaint !== null) throw new OperationalError(`cannot delete ${path}: ${complaint}`);
+}
+
+/** Null where it succeeded; else what it said. */
+async function runProgram(
+  file: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const command = { file, args, cwd: '/', env: process.env, stdin: '' };
   const { exit, stderr } = await capture(command, signal);
   if (exit.kind === 'aborted') throw exit.reason;
-  if (exit.kind === 'exited' && exit.code === 0) return;
-  throw new OperationalError(`cannot delete ${path}: ${stderr.trim()}`);
+  return exit.kind === 'exited' && exit.code === 0 ? null : stderr.trim();
 }

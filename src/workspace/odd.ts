@@ -26,11 +26,19 @@ export interface Look {
 }
 
 export interface Found {
-  /** What has another mode than in a new checkout, is of another kind, or has another name, too. */
-  readonly odd: readonly { readonly path: string | Buffer; readonly isFolder: boolean }[];
+  /**
+   * What has another mode than in a new checkout, is of another kind, or has another name, too; and
+   * the git folders of repositories inside, which git never touches in a folder that it holds.
+   */
+  readonly odd: readonly Odd[];
   /** Whether there is a file that does not belong there, or an empty folder. */
   readonly hasMore: boolean;
   readonly isComplete: boolean;
+}
+
+export interface Odd {
+  readonly path: string | Buffer;
+  readonly kind: 'file' | 'folder' | 'repository';
 }
 
 const PERMISSIONS = 0o7777;
@@ -52,7 +60,7 @@ export function modesIn(dir: string): Modes {
 export async function lookThrough(look: Look, signal: AbortSignal): Promise<Found> {
   const { dir, modes, belongs } = look;
   const skip = new Set(['.git', ...look.keep].map(latin1));
-  const odd: { readonly path: string | Buffer; readonly isFolder: boolean }[] = [];
+  const odd: Odd[] = [];
   let [hasMore, isComplete] = [false, true];
   let begun = performance.now();
   const waiting = [''];
@@ -66,15 +74,19 @@ export async function lookThrough(look: Look, signal: AbortSignal): Promise<Foun
     const names = namesIn(place);
     if (names === null) isComplete = false;
     if (names?.length === 0) hasMore = true;
-    if (isOddFolder(place, modes)) odd.push({ path: place, isFolder: true });
+    if (isOddFolder(place, modes)) odd.push({ path: place, kind: 'folder' });
     for (const name of names ?? []) {
       const below = folder === '' ? name : `${folder}/${name}`;
       if (skip.has(below)) continue;
       const path = pathOf(dir, below);
+      if (name === '.git') {
+        odd.push({ path, kind: 'repository' });
+        continue;
+      }
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (stat?.isDirectory() === true) waiting.push(below);
       else if (stat !== undefined) {
-        if (isOdd(stat, modes)) odd.push({ path, isFolder: false });
+        if (isOdd(stat, modes)) odd.push({ path, kind: 'file' });
         hasMore ||= !belongs(below);
       }
     }

@@ -18,7 +18,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ignoredMatching } from '../git/untracked.ts';
 import { deleteFolder } from '../git/worktree.ts';
@@ -129,7 +129,7 @@ export class Seeds {
       if (signal.aborted) throw error;
       return false;
     } finally {
-      await rm(temp, { recursive: true, force: true }).catch(() => undefined);
+      await deleteFolder(temp, AbortSignal.timeout(FIND_LIMIT_MS)).catch(() => undefined);
     }
   }
 

@@ -4,7 +4,7 @@
  *   Z1. Afterwards every tracked file is as its commit has it, with its mode; every other file and
  *       folder is gone, but those that are named; the worktree's git folder is that of a new one.
  *   Z2. What git does not look at is looked for: modes beyond "executable", pipes and sockets, files
- *       that somebody could still write through another name, empty folders.
+ *       that somebody could still write through another name, empty folders, repositories inside.
  *   Z3. Whatever cannot be made so is refused, and nothing is lost by that: the caller has kept the
  *       work and removes the workspace instead.
  */
@@ -17,6 +17,7 @@ import { readIndexFile } from '../git/index-file.ts';
 import { IndexTree } from '../git/index-tree.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { forgetMoves, isRestored, removeUntracked, restoreFiles, scrub } from '../git/scrub.ts';
+import { deleteFolder } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
 import { lookThrough, modesIn } from './odd.ts';
 
@@ -74,8 +75,10 @@ async function removeOdd(
     const { odd, hasMore, isComplete } = await lookThrough({ dir, keep, belongs, modes }, signal);
     if (odd.length === 0 && isComplete) return round === 0 && !hasMore ? 'none' : 'something';
     if (odd.length === 0 || odd.length > MOST_ODD) return 'too odd';
-    for (const { path, isFolder } of odd) {
-      await (isFolder ? chmod(path, modes.folder) : unlink(path));
+    for (const { path, kind } of odd) {
+      if (kind === 'folder') await chmod(path, modes.folder);
+      else if (kind === 'file') await unlink(path);
+      else await deleteFolder(path.toString(), signal);
     }
   }
   return 'too odd';

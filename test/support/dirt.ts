@@ -24,8 +24,15 @@ export const DIRT: Readonly<Record<string, string>> = {
   'a deleted file': 'rm -f dir/c',
   'a deleted folder': 'rm -rf dir',
   'a file that is a folder now': 'rm -f a; mkdir a; echo x > a/x',
+  'a folder that is a file now': 'rm -rf dir; echo x > dir',
   'a folder that is a link now': 'rm -rf dir; mkdir ../elsewhere; ln -s ../elsewhere dir',
   'a link that leads elsewhere': 'rm -f link; ln -s /etc/passwd link',
+  'links to what is elsewhere':
+    'mkdir -p ../out; echo x > ../out/x; ln -s ../out new; ln -s "$PWD/../out" cache; ln -s no no',
+  'a file that was changed in secret': 'touch -r a ../when; printf "2\\n" > a; touch -r ../when a',
+  'names that need care':
+    'echo x > "$(printf "a\\nb")"; echo x > ./-x; f=$(printf "f\\303\\251"); mkdir "$f"; ' +
+    'echo x > "$f/$(printf "\\377")"; echo x > "dir/*"; echo x > "dir/[c]"',
   'untracked files': 'mkdir -p new/deep; echo x > new/deep/x; echo x > "with space"',
   'ignored files': 'mkdir -p cache; echo x > cache/x; echo x > x.log',
   'empty folders': 'mkdir -p empty/inner dir/empty',
@@ -34,6 +41,9 @@ export const DIRT: Readonly<Record<string, string>> = {
   'a secret mode': 'chmod 600 a; git status >/dev/null',
   'a file nobody may write': 'chmod 444 dir/deep/d',
   'a folder nobody may enter': 'chmod 000 dir/deep',
+  'folders nobody may write to':
+    'mkdir -p ro/in; echo x > ro/in/x; chmod 555 ro/in ro dir/deep dir',
+  'modes beyond the usual': 'chmod 4755 bin/tool; chmod 2755 dir; chmod 1777 dir/deep',
   'a folder for everybody': 'chmod 777 dir',
   'a pipe': 'mkfifo pipe',
   'a second name of a file': 'ln a ../second; git update-index --refresh',
@@ -45,11 +55,25 @@ export const DIRT: Readonly<Record<string, string>> = {
   'half of a checkout': 'git sparse-checkout set dir',
   'a sparse index': 'git sparse-checkout set --sparse-index dir',
   'a bisection': 'git bisect start -q; git bisect bad',
+  'a revert in progress':
+    'echo z > a; git commit -qam z; echo y > a; git commit -qam y; git revert --no-edit HEAD~1',
+  'patches half applied':
+    'git format-patch -q -1 side -o ../patches; echo z > a; git commit -qam z; git am -q ../patches/*',
+  'a rebase that waits for an edit':
+    'echo z > b; git commit -qam z; GIT_SEQUENCE_EDITOR="sed -i 1s/pick/edit/" git rebase -q -i HEAD~1',
+  'a merge that is to be one commit': 'git merge -q --squash side',
+  'what was fetched': 'git fetch -q . side',
   'a merge in progress': 'git merge -q --no-commit --no-ff side',
   'a conflict': 'echo y > a; git commit -qam y; git merge -q side',
   'a rebase in progress': 'echo z > a; git commit -qam z; git rebase -q side',
   'a cherry-pick in progress': 'echo z > a; git commit -qam z; git cherry-pick side',
   'settings of its own': 'git config --worktree core.eol crlf; git config --worktree user.name X',
+  'settings of its own, where that is allowed':
+    'git config extensions.worktreeConfig true; git config --worktree user.name X; ' +
+    'echo secret > ../ignored; git config --worktree core.excludesFile "$PWD/../ignored"; ' +
+    'git config --worktree core.fileMode false; chmod +x b; echo x > secret',
+  'files that the shared exclude hides':
+    'echo hidden >> "$(git rev-parse --git-path info/exclude)"; mkdir hidden; echo x > hidden/x',
   'refs of its own': 'git update-ref refs/worktree/mine HEAD; git update-ref refs/bisect/x HEAD',
   'a broken index': 'echo broken > "$(git rev-parse --git-path index)"',
   'no index': 'rm -f "$(git rev-parse --git-path index)"',
@@ -58,6 +82,11 @@ export const DIRT: Readonly<Record<string, string>> = {
   'an index of another form': 'git update-index --index-version 4',
   'a split index':
     'git update-index --split-index; git update-index --assume-unchanged a; echo x > a',
+  'an untracked cache': 'git update-index --untracked-cache; git status; echo x > late',
+  'repositories in folders':
+    'mkdir -p cache dir/sub; for r in cache/inner dir/sub new/repo; do git init -q $r; echo x > $r/x; done',
+  'a repository that is a folder of the commit':
+    'rm -rf dir; git init -q dir; echo x > dir/c; git -C dir add c; git -C dir commit -qm x',
   'a repository inside': 'git init -q inner; git -C inner commit -q --allow-empty -m x',
   'a line end': "printf '1\\r\\n' > a",
   'notes in the git folder': 'echo x > "$(git rev-parse --git-dir)/landfast-whatever"',
