@@ -69,7 +69,7 @@ export function radarLine({ radar, tasks }: RunState): string | null {
 }
 
 /** Tasks by tasks: `x` for a conflict, `n` for names, `·` for neither. */
-function matrix(state: RunState, ink: Ink): readonly string[] {
+export function matrix(state: RunState, ink: Ink): readonly string[] {
   const { collisions, clashes } = state.radar;
   const pairs = [...collisions, ...clashes];
   const involved = new Set<TaskId | null>(pairs.flatMap(({ a, b }) => [a, b]));

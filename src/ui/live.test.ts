@@ -91,6 +91,22 @@ test('the queue has a line of its own: who is in which gate, and who waits', () 
   `);
 });
 
+test('who collides with whom is a table where there is room, else a line', () => {
+  const run = midway().add({ type: 'radar.conflict', a: 'login', b: 'billing', files: ['a.ts'] });
+  expect(shown(view(run)).split('\n').slice(7)).toMatchInlineSnapshot(`
+    [
+      "queue: billing is being built",
+      "radar: will conflict: login × billing",
+      "           login  billing",
+      "  login           x",
+      "  billing  x",
+    ]
+  `);
+  const low = shown(view(run, { height: 11 })).split('\n');
+  expect(low).toHaveLength(9);
+  expect(low.at(-1)).toBe('radar: will conflict: login × billing');
+});
+
 test('at thirty columns times and costs make room', () => {
   const actions = new Map([['login', 'Edit src/auth/login.ts']]);
   expect(shown(view(midway(), { actions, width: 30 }))).toMatchInlineSnapshot(`

@@ -12,11 +12,11 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { costOf, isGood } from '../model/state.ts';
 import { brief } from '../report/clean.ts';
 import type { Paint } from '../report/format.ts';
-import { durationText, moneyText, shortSha } from '../report/format.ts';
+import { durationText, moneyText, PLAIN_INK, shortSha } from '../report/format.ts';
 import { heldWord, pauseWord, progressText, resultOf, STOPPING_WORDS } from '../report/outcome.ts';
 import { queueLine } from '../report/queue-line.ts';
 import { gateText } from '../report/queue-text.ts';
-import { radarLine } from '../report/radar.ts';
+import { matrix, radarLine } from '../report/radar.ts';
 import type { Hearing, ViewContext, Waits } from '../report/task-view.ts';
 import { taskView } from '../report/task-view.ts';
 import { inkOf } from './color.ts';
@@ -53,7 +53,12 @@ export function frame(view: LiveView): string[] {
   ];
   const head = [titleLine(view, paint), countsLine(view, tasks, paint)];
   const context = contextOf(view);
-  const { shown, notes } = chooseRows(tasks, height - head.length - below.length);
+  const room = height - head.length - below.length;
+  // Tasks come first; the table of who collides with whom takes what they leave.
+  const table = seen === null ? [] : matrix(state, PLAIN_INK);
+  const isRoomy = tasks.length + table.length <= room;
+  if (isRoomy) below.push(...table.map((text): Span => ({ text, style: 'dim' })));
+  const { shown, notes } = chooseRows(tasks, room);
   const idWidth = idColumn(shown, width);
   const rows = shown.map((task) => taskLine(view, task, { context, idWidth, paint }));
   const foot = [...notes, ...below].map((span) => fitLine([span], width, paint));

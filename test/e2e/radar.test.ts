@@ -116,3 +116,53 @@ test('with `radar: off` nobody looks', async () => {
   await engine.ended;
   expect(eventsOf(engine).filter(({ type }) => type.startsWith('radar.'))).toEqual([]);
 });
+
+const until = (name: string) => `while test ! -e ../../../${name}; do sleep 0.05; done`;
+
+test('an agent that goes on is told whose work collides with its own', async () => {
+  await using repo = await tempRepo({ files: { 'app.txt': 'one\ntwo\nthree\n' } });
+  const script = [
+    'cat > ../../../prompt.$LANDFAST_ATTEMPT',
+    `test $LANDFAST_ATTEMPT = 1 && { echo right > app.txt; ${until('stop')}; exit 1; }`,
+    `echo other > other.txt; touch ../../../go`,
+  ];
+  const agent = { agent: 'command', command: ['sh', '-c', script.join('\n')] };
+  const right = { ...agent, prompt: 'Write.', retries: 1 };
+  const left = thenWait('echo left > app.txt');
+  const { engine } = await liveRun(repo, { left, right }, { land: { radar: '200ms' } });
+  await engine.untilFact('radar.conflict');
+  writeFileSync(join(repo.outside, 'stop'), '');
+  expect((await engine.ended).code).toBe(0);
+  const [first, second] = ['1', '2'].map((nth) =>
+    readFileSync(join(repo.outside, `prompt.${nth}`), 'utf8'),
+  );
+  expect(first).not.toContain('`left`');
+  expect(second).toContain('The work of `left` changes the same lines in `app.txt`.');
+});
+
+test('work that collides with nobody lands before two that collide, although it came last', async () => {
+  await using repo = await tempRepo({ files: { 'app.txt': 'start\n' } });
+  const work = (name: string, file = 'app.txt') => `echo ${name} > ${file}\n${until(name)}`;
+  const gates = [{ name: 'slow', run: `test ! -e first.txt || ${until('go')}` }];
+  const tasks = {
+    first: 'echo 1 > first.txt',
+    one: work('one'),
+    other: work('other'),
+    free: work('free', 'free.txt'),
+  };
+  const land = { radar: '200ms', on_conflict: 'fail' };
+  const { engine } = await liveRun(repo, tasks, { land, gates, workers: 4 });
+  await engine.untilFact('radar.conflict');
+  await engine.untilFact('gate.started', 'first');
+  for (const name of ['one', 'other', 'free']) {
+    writeFileSync(join(repo.outside, name), '');
+    await engine.untilFact('attempt.finished', name);
+  }
+  writeFileSync(join(repo.outside, 'go'), '');
+  expect((await engine.ended).code).toBe(1);
+  const landed = eventsOf(engine).flatMap((event) =>
+    event.type === 'merge.landed' ? [event.task] : [],
+  );
+  expect(landed.slice(0, 2)).toEqual(['first', 'free']);
+  expect(landed).toHaveLength(3);
+});
