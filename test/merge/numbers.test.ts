@@ -1,0 +1,123 @@
+/**
+ * What the queue promises, counted: sixteen branches that are all there at the start, so that the
+ * number of gate runs depends on nothing but the algorithm.
+ *
+ *   each   every candidate once; a red one a second time, and with it whatever was verified behind it
+ *   batch  the tip once; for each culprit the logarithm of the chain, a second look and a new tip
+ */
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import type { Event } from '../../src/model/event.ts';
+import { landfast } from '../support/landfast.ts';
+import { nativePlan } from '../support/native-plan.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const COUNT = 16;
+const names = Array.from({ length: COUNT }, (_, at) => `b${String(at).padStart(2, '0')}`);
+const without = (...gone: readonly string[]) => names.filter((name) => !gone.includes(name));
+
+/** A branch for each name with a file of that name, or with another file and content. */
+function branch(repo: TempRepo, more: Readonly<Record<string, readonly [string, string]>>): void {
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const commands = names.flatMap((name) => {
+    const [file, content] = more[name] ?? [name, name];
+    const who = 'committer Ada <ada@example.com> 1700000000 +0000\n';
+    const head = `commit refs/heads/${name}\n${who}${data(name)}from refs/heads/main^0\n`;
+    return [`${head}M 100644 inline ${file}\n${data(content)}`];
+  });
+  execFileSync('git', ['-C', repo.dir, 'fast-import', '--quiet'], { input: commands.join('') });
+}
+
+interface World {
+  /** A shell condition under which a gate is red. */
+  readonly red: string;
+  readonly files?: Readonly<Record<string, readonly [string, string]>>;
+}
+
+async function land(repo: TempRepo, verify: 'each' | 'batch', { red, files = {} }: World) {
+  branch(repo, files);
+  const runs = join(repo.outside, 'gate-runs');
+  writeFileSync(runs, '');
+  const run = `git rev-parse HEAD >> ${runs}; ! { ${red.replaceAll('OUTSIDE', repo.outside)}; }`;
+  const gates = [{ name: 'tests', run }];
+  // Side by side with `each`; one after the other where the number of rounds counts.
+  const limits = { workers: 1, gates: verify === 'each' ? 2 : 1 };
+  const plan = nativePlan({ gates, land: { verify }, tasks: { none: 'true' }, more: { limits } });
+  writeFileSync(join(repo.outside, 'plan.yaml'), plan);
+  const args = ['land', ...names, '--plan', '../plan.yaml', '--events'];
+  const { stdout, code } = await landfast(args, { cwd: repo.dir });
+  const facts = stdout.trim().split('\n').map((line) => (JSON.parse(line) as { event: Event }).event);
+  const tasks = (type: Event['type']) =>
+    facts.flatMap((fact) => (fact.type === type && 'task' in fact ? [fact.task] : [])).sort();
+  const verified = new Set(readFileSync(runs, 'utf8').split('\n').slice(0, -1));
+  const gateRuns = readFileSync(runs, 'utf8').split('\n').length - 1;
+  const heads = facts.flatMap((fact) => (fact.type === 'merge.landing' ? [fact.commit] : []));
+  expect(heads.filter((head) => !verified.has(head))).toEqual([]);
+  const there = (await repo.git('ls-tree', '--name-only', 'main')).split('\n');
+  return { code, gateRuns, landed: tasks('merge.landed'), failed: tasks('task.failed'), there };
+}
+
+/** What is to be seen: who stays out, and how often the gate may run. */
+function expectNumbers(
+  told: Awaited<ReturnType<typeof land>>,
+  { out, most }: { readonly out: readonly string[]; readonly most: number },
+): void {
+  expect(told).toMatchObject({ code: out.length === 0 ? 0 : 1, failed: out });
+  expect(told.landed).toEqual(without(...out));
+  for (const name of out) expect(told.there).not.toContain(name);
+  expect(told.gateRuns).toBeLessThanOrEqual(most);
+}
+
+const has = (name: string) => `test -e ${name}`;
+
+describe.each([
+  { verify: 'each', green: COUNT, culprit: 2, accident: 1, conflict: COUNT - 1 },
+  // The tip; then four cuts, a second look and another tip; an accident needs no other tip.
+  { verify: 'batch', green: 1, culprit: 4 + 1 + 1, accident: 4 + 1, conflict: 1 },
+] as const)('verify: $verify', ({ verify, green, culprit, accident, conflict }) => {
+  test('sixteen green ones', async () => {
+    await using repo = await tempRepo();
+    const told = await land(repo, verify, { red: 'false' });
+    expectNumbers(told, { out: [], most: green });
+    expect(told.gateRuns).toBe(green);
+  });
+
+  test.each(['b00', 'b06', 'b15'])('one of sixteen is red (%s)', async (name) => {
+    await using repo = await tempRepo();
+    const told = await land(repo, verify, { red: has(name) });
+    expectNumbers(told, { out: [name], most: green + culprit });
+  });
+
+  test('two of sixteen are red', async () => {
+    await using repo = await tempRepo();
+    const told = await land(repo, verify, { red: `${has('b03')} || ${has('b11')}` });
+    expectNumbers(told, { out: ['b03', 'b11'], most: green + 2 * culprit });
+  });
+
+  test('a pair is red only together: the later one goes', async () => {
+    await using repo = await tempRepo();
+    const told = await land(repo, verify, { red: `${has('b05')} && ${has('b09')}` });
+    expectNumbers(told, { out: ['b09'], most: green + culprit });
+  });
+
+  test('a gate is red once by accident: nobody goes', async () => {
+    await using repo = await tempRepo();
+    const red = `${has('b07')} && mkdir OUTSIDE/once 2> /dev/null`;
+    const told = await land(repo, verify, { red });
+    expectNumbers(told, { out: [], most: green + accident });
+    expect(told.gateRuns).toBeGreaterThan(green);
+  });
+
+  test('two conflict: the later one goes, and costs no gate', async () => {
+    await using repo = await tempRepo();
+    const files = { b02: ['same', '2'], b08: ['same', '8'] } as const;
+    const told = await land(repo, verify, { red: 'false', files });
+    expectNumbers(told, { out: ['b08'], most: conflict });
+    expect(await repo.git('show', 'main:same')).toBe('2');
+  });
+});
