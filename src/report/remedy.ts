@@ -168,7 +168,8 @@ const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
   'session-lost': 'The agent has lost its memory of the task; going on starts a new session.',
   stuck: 'See what it kept doing; a clearer task or other tools may help.',
   'no-change': 'If nothing had to change, say `allow_empty: true`. Otherwise see what it did.',
-  'commit-failed': 'Put right what stopped the commit (a hook, the identity), then go on.',
+  'commit-failed':
+    'Put right what stopped the commit (a hook, the identity, a locked key), then go on.',
   'workspace-failed': 'Put right what stopped the workspace (its `setup`, the disk), then go on.',
 };
 

@@ -107,6 +107,42 @@ const CASES: readonly Case[] = [
     says: ['there: renamed in two ways'],
   },
   {
+    name: 'renamed here, deleted there',
+    there: remove('text'),
+    here: move('text', 'here'),
+    says: ['here: renamed in two ways'],
+  },
+  {
+    name: 'two files renamed to one name',
+    there: move('text', 'both'),
+    here: move('README.md', 'both'),
+    says: ['both: both added it, and differ in line 1'],
+  },
+  {
+    name: 'renamed here, the same name added there',
+    there: write('both', 'there\n'),
+    here: move('README.md', 'both'),
+    says: ['both: both added it, and differ in line 1'],
+  },
+  {
+    name: 'renamed and changed here, the same lines changed there',
+    there: write('text', text({ 4: 'there\n' })),
+    here: both(move('text', 'here'), write('here', text({ 4: 'here\n' }))),
+    says: ['here: both changed line 4'],
+  },
+  {
+    name: 'a folder here, a file there',
+    there: write('text', text({ 5: 'there\n' })),
+    here: both(remove('text'), write('text/inner', 'x\n')),
+    says: ['text: a file on one side, a folder on the other'],
+  },
+  {
+    name: 'a link to two places',
+    there: (dir) => symlinkSync('text', join(dir, 'new')),
+    here: (dir) => symlinkSync('README.md', join(dir, 'new')),
+    says: ['new: changed in two ways that do not fit'],
+  },
+  {
     name: 'a file here, a folder there',
     there: both(remove('text'), write('text/inner', 'x\n')),
     here: write('text', text({ 5: 'here\n' })),

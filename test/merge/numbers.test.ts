@@ -51,7 +51,10 @@ async function land(repo: TempRepo, verify: 'each' | 'batch', { red, files = {} 
   writeFileSync(join(repo.outside, 'plan.yaml'), plan);
   const args = ['land', ...names, '--plan', '../plan.yaml', '--events'];
   const { stdout, code } = await landfast(args, { cwd: repo.dir });
-  const facts = stdout.trim().split('\n').map((line) => (JSON.parse(line) as { event: Event }).event);
+  const facts = stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { event: Event }).event);
   const tasks = (type: Event['type']) =>
     facts.flatMap((fact) => (fact.type === type && 'task' in fact ? [fact.task] : [])).sort();
   const verified = new Set(readFileSync(runs, 'utf8').split('\n').slice(0, -1));

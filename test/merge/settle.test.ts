@@ -105,6 +105,28 @@ describe.each(['merge', 'squash', 'rebase'])('strategy %s', (strategy) => {
   }, 60_000);
 });
 
+test('a generated file that one side deletes is made anew as well, and so is a binary one', async () => {
+  await using repo = await tempRepo({
+    files: { ...LISTS, packed: 'm\0\n' },
+  });
+  const make = `${MAKE}; tr '\\n' '\\0' < sorted > packed`;
+  const begin = (name: string, other: string) =>
+    `touch ${repo.outside}/${name}; until test -e ${repo.outside}/${other}; do sleep 0.05; done`;
+  const run = await runPlan(repo, {
+    land: { regenerate: [{ paths: ['sorted', 'packed'], run: make }] },
+    tasks: {
+      a: `${begin('a', 'z')}; echo a > names/a; ${make}`,
+      z: `${begin('z', 'a')}; echo z > names/z; git rm -q sorted; printf 'z\\0' > packed`,
+    },
+  });
+  expect(run).toMatchObject({ code: 0 });
+  expect(run.of('merge.rejected')).toEqual([]);
+  const settled = run.of('merge.settled').flatMap(({ files }) => files.map(({ path }) => path));
+  expect(settled.sort()).toEqual(['packed', 'sorted']);
+  expect(await repo.git('show', 'HEAD:sorted')).toBe('a\nm\nz');
+  expect(await repo.git('show', 'HEAD:packed')).toBe('a\0m\0z\0');
+}, 60_000);
+
 test('a command that fails or hangs is a conflict with its output, and nothing of it is left', async () => {
   await using repo = await tempRepo({ files: LISTS });
   const run = await runPlan(repo, {
