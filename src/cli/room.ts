@@ -20,6 +20,7 @@ import { type Evictable, evictionOrder } from '../schedule/eviction.ts';
 import { freeBytes, Usage, worktreesBelow } from '../workspace/disk.ts';
 import { type Ground, workspacesFolder } from '../workspace/ground.ts';
 import { isLive } from './find-run.ts';
+import { seedStore } from './pooling.ts';
 
 /** How old a measurement may be. */
 const LOOK_MS = 1_000;
@@ -108,7 +109,9 @@ export class Room {
   async #evict(): Promise<boolean> {
     const { ground, say } = this.#of;
     const limit = AbortSignal.timeout(60_000);
-    const idle = (await ground?.pool.shed(limit)) ?? (await ground?.seeds?.shed(limit));
+    // Seeds of earlier runs as well, whatever this one's plan says.
+    const idle =
+      (await ground?.pool.shed(limit)) ?? (ground && (await seedStore(ground).shed(limit)));
     if (idle != null) {
       this.#usage.forget(idle);
       return true;

@@ -1,7 +1,7 @@
 /** What a run does when the disk is full, and when runs take more of it than they may. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { landfast, start } from '../support/landfast.ts';
@@ -58,6 +58,19 @@ test('over its disk budget a run first lets go of what landed runs have said', a
   expect({ code, held: of('run.held') }).toEqual({ code: 0, held: [] });
   expect(stderr).toContain(`removed the transcripts of run ${old}`);
   expect([existsSync(said(old)), existsSync(said(failed))]).toEqual([false, true]);
+});
+
+test('seeds go before a run has to wait, also those of which its plan knows nothing', async () => {
+  await using repo = await tempRepo({ files: { '.gitignore': 'deps/\n', lock: '1\n' } });
+  const setup = ['mkdir deps; head -c 3000000 /dev/urandom > deps/x'];
+  const workspace = { setup, setup_key: ['lock'], seed: ['deps'] };
+  const seeds = join(repo.dir, '.git/landfast/seeds');
+  expect(await runPlan(repo, { tasks: A, more: { workspace } })).toMatchObject({ code: 0 });
+  expect(readdirSync(seeds)).toHaveLength(1);
+  const more = { limits: { workers: 1, disk: '2MB' } };
+  const { code, of } = await runPlan(repo, { tasks: { b: 'echo 2 > b.txt' }, more });
+  expect({ code, held: of('run.held') }).toEqual({ code: 0, held: [] });
+  expect(readdirSync(seeds)).toEqual([]);
 });
 
 test('work is never evicted: a run with no room left for it waits, and says for what', async () => {
