@@ -32,6 +32,7 @@ const parts = {
   suspension: new Suspension(),
   verdicts: NO_MEMORY,
   resolutions: NO_RESOLUTIONS,
+  assertHeld: () => undefined,
 };
 const started = { type: 'run.started', plan, planHash: '', base, target: 'main' } as const;
 const attempts = tasks.map(

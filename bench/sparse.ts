@@ -86,7 +86,14 @@ async function once(
   writeFileSync(join(one, 'packages/p7/d3/f1.ts'), 'changed\n');
   await timed('look', () => changedFiles(one, base, signal));
   await timed('wipe', () => pool.put(one, { commit: base, pristine: false }, signal));
-  const wanted = { dir: two, commit: next, branch: null, owner: null, cone };
+  const wanted = {
+    dir: two,
+    commit: next,
+    branch: null,
+    owner: null,
+    cone,
+    assertHeld: () => undefined,
+  };
   await timed('hand on', async () => {
     if (!(await pool.take(wanted, signal))) throw new Error('nothing was handed on');
   });

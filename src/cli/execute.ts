@@ -12,7 +12,7 @@ import type { World } from '../engine/world.ts';
 import { closeGitShells, openGitShells } from '../git/git.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import type { Database } from '../journal/database.ts';
-import type { Lease } from '../journal/lease.ts';
+import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
 import { Resolutions } from '../journal/resolutions.ts';
 import { readTail } from '../journal/tail.ts';
@@ -37,6 +37,7 @@ import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { watchWork } from '../workspace/radar/radar.ts';
+import { letGo } from '../workspace/remove.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { checkDetach, detach } from './detach.ts';
 import { whileExecuting } from './executing.ts';
@@ -104,8 +105,8 @@ export async function execute(execution: Execution): Promise<number> {
 export async function closeAgain(execution: Execution): Promise<void> {
   const { before } = execution;
   assert(before !== null, 'a run that is closed again has a state');
-  const site = siteOf(execution, () => null);
-  const close = async (_: Lease, held: AbortSignal): Promise<void> => {
+  const close = async (lease: Lease, held: AbortSignal): Promise<void> => {
+    const site = siteOf(execution, lease, () => null);
     await takeOver(site, held);
     await tidy(site.ground, before);
   };
@@ -126,7 +127,7 @@ async function executeHolding(
   const screen = openScreen({ run, before, dashboard, events, quiet });
   using signals = new Signals((text) => screen.say(text));
   signals.force.addEventListener('abort', () => killMarked(`${run}/`));
-  const site = siteOf(execution, fencing.fenceFor);
+  const site = siteOf(execution, lease, fencing.fenceFor);
   const secrets = secretsIn(plan);
   const notifier = notifierOf(execution, {
     mask: masker(secrets),
@@ -140,8 +141,8 @@ async function executeHolding(
   openGitShells(run);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
-    const driven = driveRun(execution, order);
-    const state = await driven.finally(screen.close);
+    const driven = driveRun(execution, order).finally(screen.close);
+    const state = await whileOurs(site.ground, driven, held);
     try {
       await tell(execution, state, profile.close(run));
       for (const line of keptLines(site.ground, state, how)) console.error(line);
@@ -154,6 +155,23 @@ async function executeHolding(
   } finally {
     await closeGit(site.ground);
     await fencing.close();
+  }
+}
+
+/** Of a run that another engine has taken over nothing is told, and little is tidied up. */
+async function whileOurs(
+  ground: Ground | null,
+  driven: Promise<RunState>,
+  held: AbortSignal,
+): Promise<RunState> {
+  try {
+    const state = await driven;
+    held.throwIfAborted();
+    return state;
+  } catch (error) {
+    const isLost = error instanceof LeaseLostError && ground !== null;
+    if (isLost) await letGo(ground, AbortSignal.timeout(TIDY_LIMIT_MS)).catch(() => undefined);
+    throw error;
   }
 }
 
@@ -232,12 +250,13 @@ function envsOf({ env, options }: TaskSpec): readonly Readonly<Record<string, st
   return [env, ...servers];
 }
 
-function siteOf({ place, db, run, plan, how }: Execution, fenceFor: FenceFor): Site {
+function siteOf({ place, db, run, plan, how }: Execution, lease: Lease, fenceFor: FenceFor): Site {
   const { repository, dir } = place;
   const env = allowedEnv(process.env, []);
   const suspension = new Suspension();
   const memory = { verdicts: new Verdicts(db), resolutions: new Resolutions(db) };
-  const parts = { run, plan, env, suspension, ...memory };
+  const assertHeld = (): void => assertLease(db, lease);
+  const parts = { run, plan, env, suspension, assertHeld, ...memory };
   const kept = repository && {
     pool: poolOf({ repository, plan }),
     ...seedsOf({ repository, plan }),

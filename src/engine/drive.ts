@@ -2,14 +2,15 @@
  * drive: one engine takes one run from wherever it is to its end.
  *
  *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
- *   D2. Entries are in the order of their times, whoever sets the clock back.
+ *   D2. No effect begins without the lease, and what cannot be taken back asks for it again.
+ *   D3. Entries are in the order of their times, whoever sets the clock back.
  */
 
 import { assert } from '../base/assert.ts';
 import { SteadyClock } from '../base/steady-clock.ts';
 import { answerCommand, takeCommands } from '../journal/commands.ts';
 import type { Database } from '../journal/database.ts';
-import type { Lease } from '../journal/lease.ts';
+import { assertLease, type Lease } from '../journal/lease.ts';
 import { Journal } from '../journal/log.ts';
 import { catchUp, openRunBranch, repairLocks } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
@@ -33,7 +34,7 @@ export interface Drive {
   /** New limits for a run that goes on. */
   readonly changed: NewLimits;
   /** Everything of the world but the commands of other processes, which need the lease. */
-  readonly world: Omit<RealWorld, 'commands' | 'agents' | 'now'>;
+  readonly world: Omit<RealWorld, 'commands' | 'agents' | 'now' | 'assertHeld'>;
   /** Wishes from this process: signals. */
   readonly signals: () => readonly Command[];
 }
@@ -57,6 +58,7 @@ export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Pr
   const real = realWorld({
     ...world,
     now: () => clock.now(),
+    assertHeld: () => assertLease(db, lease),
     agents: (name) => world.site.agentNamed(name).can,
     commands: () => [...order.signals().map(unasked), ...sentCommands(db, lease)],
   });

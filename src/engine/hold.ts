@@ -12,17 +12,14 @@ import {
   acquireLease,
   dropUnborn,
   isAlive,
-  LEASE_MS,
   type Lease,
-  LeaseLostError,
   type Owner,
   releaseLease,
   renewLease,
   thisProcess,
 } from '../journal/lease.ts';
 import { endLeftovers } from '../worker/leftovers.ts';
-
-const RENEW_MS = 10_000;
+import { RENEW_MS, Renewal } from './renewal.ts';
 
 /** Does the work under the run's lease, or says who has it. */
 export async function whileHolding<T>(
@@ -60,15 +57,11 @@ function giveBack(db: Database, lease: Lease): void {
 }
 
 function keepRenewing(db: Database, lease: Lease, lost: AbortController): NodeJS.Timeout {
-  let renewedAt = performance.now();
+  const renew = () => renewLease(db, lease, Date.now());
+  const renewal = new Renewal(renew, () => performance.now());
   return setInterval(() => {
-    try {
-      renewLease(db, lease, Date.now());
-      renewedAt = performance.now();
-    } catch (error) {
-      const isOver = error instanceof LeaseLostError || performance.now() - renewedAt > LEASE_MS;
-      if (isOver) lost.abort(error);
-    }
+    const why = renewal.tick();
+    if (why !== null) lost.abort(why);
   }, RENEW_MS);
 }
 

@@ -27,6 +27,8 @@ export interface RealWorld {
   readonly now: World['now'];
   readonly machine: World['machine'];
   readonly commands: World['commands'];
+  /** Throws where another engine has got the run. */
+  readonly assertHeld: () => void;
   readonly recorded: World['recorded'];
   readonly observe: World['observe'];
   /** Told of what agents say, as they say it. */
@@ -92,6 +94,7 @@ async function perform(
   signal: AbortSignal,
 ): Promise<void> {
   const { site } = parts;
+  parts.assertHeld(); // The machine may have slept since the effect was recorded.
   switch (effect.kind) {
     case 'attempt': {
       const last: Event[] = [];

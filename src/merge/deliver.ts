@@ -54,6 +54,7 @@ async function tryDelivery(
   if (verdict.kind === 'stopped' || signal.aborted) return stoppedBy(signal);
   if (verdict.kind === 'red') return redGate(effect, verdict);
   const ref = `refs/heads/${branch}`;
+  ground.assertHeld();
   const tip = await tipOf(commonDir, ref, signal);
   if (tip === null) await updateRef(commonDir, ref, { to: commit, from: null }, signal);
   if (tip !== null && tip !== commit) {

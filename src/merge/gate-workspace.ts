@@ -58,13 +58,17 @@ export async function moveTo(
   if (await isWorkingTree(dir)) {
     const limit = { limitMs: LONG_LIMIT_MS };
     await removeStaleLocks(dir, signal); // The slot is ours: whoever left one is dead.
+    ground.assertHeld(); // Another engine would find other files under its gates.
     await git(dir, ['checkout', '-q', '-f', '--detach', commit], signal, limit);
     await cleanWorkspace(dir, signal);
     return;
   }
   await rm(dir, { recursive: true, force: true });
   await removeWorktree(commonDir, dir, signal); // Git may still know of one that is gone.
-  if (await ground.pool.take({ dir, commit, branch: null, owner: null }, signal)) return;
+  const { assertHeld } = ground;
+  const wanted = { dir, commit, branch: null, owner: null, assertHeld };
+  if (await ground.pool.take(wanted, signal)) return;
   await mkdir(dirname(dir), { recursive: true });
+  assertHeld();
   await addWorktree(commonDir, { path: dir, branch: null, commit }, signal);
 }

@@ -6,7 +6,8 @@
  *       rebased candidate has all of its changes. Before anything is published that is proved
  *       for all of it at once (proof.ts).
  *   L3. Idempotent: work that is on the branch already is reported as landed and not merged again.
- *   L4. Work that adds nothing to what is ahead of it makes no candidate: it waits until that has
+ *   L4. An engine that has lost its run moves nothing: however long it slept, it looks first.
+ *   L5. Work that adds nothing to what is ahead of it makes no candidate: it waits until that has
  *       landed, and is then found there.
  */
 
@@ -205,6 +206,7 @@ export async function landCandidates(
 async function moveBranch(ground: Ground, { onto, commit }: Landed): Promise<Landed | Failure> {
   const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
   const { commonDir } = ground.repository;
+  ground.assertHeld();
   const swap = await updateRef(commonDir, runRef(ground), { to: commit, from: onto }, signal);
   if (swap.kind === 'lost' && swap.actual !== commit) {
     const message = `Somebody else moved ${runRef(ground)} to ${swap.actual ?? 'nothing'}.`;

@@ -137,6 +137,7 @@ async function move(
     return tryAgain(ground, `${target} is being rebased in ${busy}; it was not touched.`);
   }
   const checkout = await checkoutOf(commonDir, target, signal);
+  ground.assertHeld();
   if (checkout === null) return moveAlone(ground, { target, tip, to }, signal);
   const followed = await fastForward({ dir: checkout, commonDir }, to, signal);
   switch (followed.kind) {

@@ -62,6 +62,7 @@ export async function closeRunBranch(
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    ground.assertHeld();
     await removeRunFolder(ground, signal);
   } finally {
     await closeRefWriter(ground.repository.commonDir); // It would keep the program alive.

@@ -120,6 +120,7 @@ async function runRepeatedly(
   }
   if (verdict.kind === 'green') {
     const green = { key, gate: gate.name, tree, ms: verdict.ms ?? 0, run: ground.run };
+    ground.assertHeld(); // Another engine may have brought other files to where the gate ran.
     ground.verdicts.learn(green, Date.now());
   }
   return verdict.kind === 'red' && gate.quarantine === true ? { kind: 'green', ms: 0 } : verdict;

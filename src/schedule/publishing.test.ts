@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { JournalBuilder, planOf } from '../../test/support/journal-builder.ts';
+import { JournalBuilder, planOf, START } from '../../test/support/journal-builder.ts';
 import type { LandingSpec } from '../model/plan.ts';
+import { decide } from './decide.ts';
 import { land } from './landing.ts';
 import { publishEarly, publishEffect, publishLast } from './publishing.ts';
 
+const AGENT = { resume: true, prose: true };
 const { landing } = planOf([]);
 const each: LandingSpec = { ...landing, publish: 'each' };
 
@@ -41,6 +43,14 @@ test('one that is blocked is tried again with the next head, and at the end', ()
   journal.add({ type: 'publish.started', head: journal.state().head! });
   journal.add({ type: 'publish.blocked', why: 'Changes.', remedy: 'git merge' });
   expect(publishLast(journal.state())).toEqual([]);
+});
+
+test('when the last task fails at the same moment, it is not early any more', () => {
+  const journal = begun().start('b').fail('b', { kind: 'permanent', message: 'No.' });
+  const { decisions } = decide(journal.state(), START + 1_000_000, () => AGENT);
+  const types = decisions.map(({ record }) => record.type);
+  expect(types).toContain('task.failed');
+  expect(types).not.toContain('publish.started');
 });
 
 test('what is gone on with after a crash proves only what had landed up to its head', () => {

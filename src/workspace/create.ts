@@ -90,7 +90,8 @@ async function checkOut(
   if (order.attempt === 1) {
     const commit = beginningOf(order);
     const cone = await coneFor(ground, { task: order.task, commit }, signal);
-    const wanted = { dir, branch, commit, owner: ownerName(ground, order.task), cone };
+    const owner = ownerName(ground, order.task);
+    const wanted = { dir, branch, commit, owner, cone, assertHeld: ground.assertHeld };
     if (await ground.pool.take(wanted, signal)) {
       return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
     }
@@ -141,7 +142,10 @@ async function add(
   signal: AbortSignal,
 ): Promise<void> {
   const { commonDir } = ground.repository;
-  if (order.attempt > 1) await ground.pool.repair(signal); // The branch may be held there.
+  if (order.attempt > 1) {
+    await ground.pool.repair(signal); // The branch may be held there.
+    await ground.pool.free(order.branch, signal);
+  }
   if (order.attempt > 1) await clearPlace(commonDir, order.dir, signal);
   await mkdir(dirname(order.dir), { recursive: true });
   const goesOn = order.start.kind !== 'fresh';
@@ -154,6 +158,7 @@ async function add(
   const owner = ownerName(ground, order.task);
   const cone = await coneFor(ground, { task: order.task, commit }, signal);
   const { dir: path, branch } = order;
+  ground.assertHeld();
   await addWorktree(commonDir, { path, branch, commit, owner, cone }, signal);
 }
 

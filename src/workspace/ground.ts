@@ -32,6 +32,11 @@ export interface Ground {
   readonly suspension: Suspension;
   readonly verdicts: VerdictMemory;
   readonly resolutions: ResolutionMemory;
+  /**
+   * Throws where another engine has got the run. Asked right before what would get in its way: a
+   * ref that moves, a commit in a workspace, a workspace that goes.
+   */
+  readonly assertHeld: () => void;
 }
 
 /** What gates said before (journal/verdicts.ts, as far as landing needs it). */

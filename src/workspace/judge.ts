@@ -159,6 +159,7 @@ async function commit(
   signal: AbortSignal,
 ): Promise<Judged> {
   const message = commitMessage(ground.plan.conventions, ground.run, task, ownDoer(task));
+  ground.assertHeld();
   const quick = (await staged?.commit(message, signal)) ?? null;
   // Without hooks nothing has touched the files since they were staged.
   if (quick !== null) ground.pool.note(dir);

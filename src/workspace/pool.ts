@@ -22,6 +22,7 @@ import { ANY_CONE, type Cone, coneOf, dropCone, isConeChanged, setCone } from '.
 import { ignoredMatching } from '../git/untracked.ts';
 import {
   addWorktree,
+  checkoutOf,
   dropWorktree,
   moveWorktree,
   removeWorktree,
@@ -34,6 +35,7 @@ import { diskUse } from './disk-use.ts';
 import {
   type Claimant,
   claimSlot,
+  claims,
   deadClaims,
   forgetIdle,
   type Idle,
@@ -82,6 +84,8 @@ export interface ToTake {
   readonly owner: string | null;
   /** The folders that are to be checked out, where not all are. */
   readonly cone?: Cone | null;
+  /** Throws where the run is another engine's by now: the workspace then stays where it was. */
+  readonly assertHeld?: () => void;
 }
 
 /** Below so many files a new workspace costs less than a tenth of a second. */
@@ -188,6 +192,18 @@ export class Pool {
     return this.#repaired;
   }
 
+  /**
+   * Throws away a claim that is on a branch, whoever has it: an engine that lost the run which the
+   * branch is of was about to hand it over, and may be alive.
+   */
+  async free(branch: string, signal: AbortSignal): Promise<void> {
+    const { commonDir, folder } = this.place;
+    const held = new Set(claims(folder).map(({ path }) => path));
+    if (held.size === 0) return;
+    const path = await checkoutOf(commonDir, branch, signal);
+    if (path !== null && held.has(path)) await this.#discard(path);
+  }
+
   /** Lets go what need not wait for a later run. */
   async settle(signal: AbortSignal): Promise<void> {
     const { most, later, small } = this.place;
@@ -263,6 +279,7 @@ export class Pool {
       await forgetMoves(claimed);
       if (owner !== null) await setOwner(claimed, owner);
       await forgetIdle(claimed);
+      wanted.assertHeld?.();
       mkdirSync(dirname(dir), { recursive: true });
       await moveWorktree(claimed, dir);
     } catch (error) {

@@ -57,11 +57,13 @@ export async function removeWorkspace(
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
     const head = await headOf(dir, signal);
+    ground.assertHeld();
     const pristine = left === 'pristine';
     if (head !== null && (await shelve(ground, dir, { commit: head, pristine }, signal))) {
       return { kind: 'removed' };
     }
   }
+  ground.assertHeld();
   await removeWorktree(commonDir, dir, signal);
   return { kind: 'removed' };
 }
@@ -75,9 +77,17 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
       await removeWorktree(commonDir, dir, signal);
     }
   }
+  await sweepRemoved(runFolder(ground), signal);
+  await letGo(ground, signal);
+}
+
+/**
+ * Idle workspaces that no later run is to find go, and folders that are empty: what an engine may
+ * still do that has lost its run.
+ */
+export async function letGo(ground: Ground, signal: AbortSignal): Promise<void> {
   await ground.pool.settle(signal);
   await rmdir(poolFolder(ground)).catch(() => undefined); // Copies of seeds pass through it.
-  await sweepRemoved(runFolder(ground), signal);
   await rmdir(runFolder(ground)).catch(() => undefined); // Kept workspaces keep it.
   for (const { id } of ground.plan.tasks) await removeEmptyParents(ground, id);
   await rmdir(workspacesFolder(ground)).catch(() => undefined);

@@ -154,6 +154,7 @@ test('work that a dead engine has landed is found, although its commits are othe
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
+    assertHeld: () => undefined,
   };
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });

@@ -35,6 +35,7 @@ export async function testGround(
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
+    assertHeld: () => undefined,
     ...more,
   };
   await openRunBranch(ground, await repo.git('rev-parse', 'HEAD'), repo.signal);

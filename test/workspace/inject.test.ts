@@ -58,6 +58,7 @@ async function scene(
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
+    assertHeld: () => undefined,
   };
   const base = await repo.git('rev-parse', 'HEAD');
   let attempt = 0;
@@ -262,7 +263,7 @@ test('such a workspace is handed on without what was laid in', async () => {
   expect(await removeWorkspace(ground, effect, repo.signal)).toEqual({ kind: 'removed' });
   expect(existsSync(dir)).toBe(false);
   const commit = effect.safe[0] ?? '';
-  const wanted = { dir, commit, branch: null, owner: null };
+  const wanted = { dir, commit, branch: null, owner: null, assertHeld: () => undefined };
   expect(await ground.pool.take(wanted, repo.signal)).toBe(true);
   expect(readdirSync(dir).sort()).toEqual(['.conf', '.git']);
   expect(readFileSync(join(dir, '.conf/RULES.md'), 'utf8')).toBe('ours\n');

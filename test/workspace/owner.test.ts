@@ -40,6 +40,7 @@ async function groundOf(
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
+    assertHeld: () => undefined,
   };
 }
 

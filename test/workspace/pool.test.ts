@@ -98,6 +98,22 @@ test('what a dead engine held is thrown away, and what a live one holds is left 
   expect(await repo.git('worktree', 'list')).not.toContain(dead);
 });
 
+test('a branch is freed from whoever was about to hand it over, and from nobody else', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const pool = testPool(repo, 4);
+  const { folder } = pool.place;
+  const far = Buffer.from(JSON.stringify({ ...thisProcess(), host: 'far' })).toString('base64url');
+  const claim = join(folder, `.claim-${far}.x`);
+  const other = join(folder, `.claim-${far}.y`);
+  const user = join(repo.outside, 'user');
+  for (const [branch, path] of Object.entries({ one: claim, two: other, three: user })) {
+    await repo.git('worktree', 'add', '-q', '-b', branch, path);
+  }
+  for (const branch of ['one', 'three', 'four']) await pool.free(branch, repo.signal);
+  expect(readdirSync(folder)).toEqual([`.claim-${far}.y`]);
+  expect(readdirSync(repo.outside)).toContain('user');
+});
+
 test('one of which only git still knows holds no branch any longer', async () => {
   await using repo = await tempRepo({ files: FILES });
   const commit = await repo.git('rev-parse', 'HEAD');
@@ -147,7 +163,13 @@ test('many at once get one each, and the rest nothing', async () => {
   expect(readdirSync(repo.outside).filter((name) => /^t\d$/.test(name))).toHaveLength(3);
 });
 
-const wanted = (dir: string, commit: string) => ({ dir, commit, branch: null, owner: null });
+const wanted = (dir: string, commit: string) => ({
+  dir,
+  commit,
+  branch: null,
+  owner: null,
+  assertHeld: () => undefined,
+});
 
 const sawIn = (run: PlanRun, task: string): readonly string[] =>
   run.of('attempt.finished', task)[0]?.text.split('\n') ?? [];
@@ -202,6 +224,7 @@ async function groundOf(repo: TempRepo): Promise<Ground> {
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
+    assertHeld: () => undefined,
   };
   await openRunBranch(ground, await repo.git('rev-parse', 'HEAD'), repo.signal);
   return ground;

@@ -45,6 +45,7 @@ async function scene(
     suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
+    assertHeld: () => undefined,
   };
   const ground: Ground = { repository, run: 'r1', plan, ...parts };
   for (const { id } of tasks) {

@@ -79,7 +79,14 @@ async function expectNothingOf(
   const commit = headIn(dir);
   expect(await pool.put(dir, { commit, pristine }, signal)).toBe(true);
   const taken = join(repo.outside, 'two');
-  const wanted = { dir: taken, commit: next, branch: 'task-two', owner: 'me', cone: after };
+  const wanted = {
+    dir: taken,
+    commit: next,
+    branch: 'task-two',
+    owner: 'me',
+    cone: after,
+    assertHeld: () => undefined,
+  };
   const isTaken = await pool.take(wanted, signal);
   // One without its note holds all folders now, and is left for who needs them.
   expect(isTaken).toBe(after === null || !scripts.includes(SPARSE_DIRT['no note']!));

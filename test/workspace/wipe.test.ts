@@ -99,7 +99,13 @@ test('ignored files that the plan names are found again, others and new ones are
   dirty(dir, 'mkdir cache; echo x > cache/x; echo x > x.log; echo x > unignored');
   expect(await pool.put(dir, { commit: base, pristine: false }, repo.signal)).toBe(true);
   const next = join(repo.outside, 'two');
-  const wanted = { dir: next, commit: base, branch: null, owner: null };
+  const wanted = {
+    dir: next,
+    commit: base,
+    branch: null,
+    owner: null,
+    assertHeld: () => undefined,
+  };
   expect(await pool.take(wanted, repo.signal)).toBe(true);
   const names = [...walk(next).keys()];
   expect(names.filter((name) => !(name in FILES) && !name.endsWith('/'))).toEqual([
@@ -130,7 +136,13 @@ async function handOn(
   const isPooled = await pool.put(dir, { commit: head, pristine: false }, repo.signal);
   expect(isPooled).toBe(true);
   const taken = join(repo.outside, 'two');
-  const wanted = { dir: taken, commit: next, branch: 'task-two', owner: 'me' };
+  const wanted = {
+    dir: taken,
+    commit: next,
+    branch: 'task-two',
+    owner: 'me',
+    assertHeld: () => undefined,
+  };
   expect(await pool.take(wanted, repo.signal)).toBe(true);
   const fresh = join(repo.outside, 'fresh');
   await repo.git('worktree', 'add', '-q', '-b', 'task-new', fresh, next);
