@@ -7,8 +7,11 @@
  *       that was about to move a ref may have moved it: nobody knows at which instant it died.
  *   J3. A halted job does nothing until it goes on; being stopped lets it go on.
  *   J4. A stopped job ends soon, with the reason as the failure's kind, unless it was done already.
+ *   J5. While its engine's process is halted a job does nothing; afterwards it goes on where it was.
+ *       It looks whether the run is still its engine's before it begins and before it moves a ref.
  */
 
+import { assertLease, type Lease, LeaseLostError } from '../../src/journal/lease.ts';
 import type { Effect } from '../../src/model/effect.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
@@ -16,10 +19,22 @@ import type { Sha } from '../../src/model/plan.ts';
 import { AGENTS, filesOf } from './plans.ts';
 import { Random } from './random.ts';
 import type { Universe } from './universe.ts';
+import { rule } from './violation.ts';
 import { attemptEnding } from './whims.ts';
+
+/** The process in which a job is done. */
+export interface Place {
+  readonly universe: Universe;
+  /** Whether its engine has the run; where not, that is what the job fails with. */
+  readonly holds: boolean;
+  readonly lease: Lease;
+  /** Does it now, or as soon as the process goes on. */
+  whenAwake(call: () => void): void;
+}
 
 export class Job {
   readonly effect: Effect;
+  readonly place: Place;
   readonly signal: AbortSignal;
   /** The newest entry when it began. */
   readonly since: number;
@@ -30,31 +45,29 @@ export class Job {
   #late: (() => void)[] = [];
   /** Moves the ref, for a job that has made up its mind to; null before and afterwards. */
   move: (() => void) | null = null;
-  readonly #universe: Universe;
   readonly #report: (fact: Event) => void;
   #settle: () => void = () => {};
+  #fail: (error: Error) => void = () => {};
 
-  constructor(
-    universe: Universe,
-    effect: Effect,
-    report: (fact: Event) => void,
-    signal: AbortSignal,
-  ) {
-    this.#universe = universe;
+  constructor(place: Place, effect: Effect, report: (fact: Event) => void, signal: AbortSignal) {
+    this.place = place;
     this.effect = effect;
     this.signal = signal;
-    this.since = universe.book.seq;
+    this.since = place.universe.book.seq;
     this.#report = report;
-    this.done = new Promise((resolve) => {
+    this.done = new Promise((resolve, reject) => {
       this.#settle = resolve;
+      this.#fail = reject;
     });
   }
 
   later(ms: number, step: () => void): void {
-    this.#universe.clock.after(ms, () => {
-      if (this.halted) this.#late.push(() => this.later(0, step));
-      else if (!this.over) step();
-    });
+    this.place.universe.clock.after(ms, () => this.place.whenAwake(() => this.#take(step)));
+  }
+
+  #take(step: () => void): void {
+    if (this.halted) this.#late.push(() => this.later(0, step));
+    else if (!this.over) step();
   }
 
   halt(on: boolean): void {
@@ -80,7 +93,7 @@ export class Job {
 
   /** Ends as the whims have it. */
   end(fact: Event): void {
-    this.#universe.told.add(fact);
+    this.place.universe.told.add(fact);
     this.endEarly(fact);
   }
 
@@ -97,14 +110,32 @@ export class Job {
   }
 
   moveNow(): void {
-    this.move?.();
+    if (this.move !== null && this.isHeld()) this.move();
     this.move = null;
+  }
+
+  /** Where another engine has the run, the job ends with that. */
+  isHeld(): boolean {
+    const { db } = this.place.universe;
+    try {
+      assertLease(db, this.place.lease);
+      rule(this.place.holds, 'an engine that has lost its lease acts');
+      return true;
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error;
+      this.place.universe.late += 1;
+      this.over = true;
+      this.#fail(error);
+      return false;
+    }
   }
 }
 
 /** Begins a job's steps. */
-export function begin(universe: Universe, job: Job): void {
+export function begin(job: Job): void {
+  if (!job.isHeld()) return;
   const { effect } = job;
+  const { universe } = job.place;
   const random = new Random(universe.seed, 'job', effect.kind, universe.nextJob());
   if (effect.kind === 'attempt') beginAttempt(universe, job, effect, random);
   if (effect.kind === 'merge') beginMerge(universe, job, effect, random);
@@ -197,6 +228,7 @@ function beginMerge(
   const isThere = ahead === null && repo.contains(repo.head, commit);
   const isDone = delivers ? repo.delivered.has(task) : isThere;
   let head: Sha | null = isDone ? repo.head : null;
+  let lost: Failure | null = null;
   const pushed = landing.push ?? null;
   const landed = () =>
     job.end(
@@ -207,6 +239,11 @@ function beginMerge(
   if (head !== null) {
     universe.foundDone += 1;
     return job.later(random.between(0, 50), landed);
+  }
+  if (ahead === null && !delivers && repo.head !== onto) {
+    rule(!job.place.holds, `${task} cannot land on ${onto}: somebody moved the head`);
+    const failure = { kind: 'commit-failed', message: 'Somebody else moved it.' } as const;
+    return job.endEarly({ type: 'merge.rejected', task, onto, failure });
   }
   const ending = universe.landingOf(task);
   const isRejected = ending.kind === 'rejected' && (lands || ending.cause !== 'gate-failed');
@@ -223,8 +260,8 @@ function beginMerge(
     if (lands) {
       job.move = () => {
         if (delivers) repo.deliver(task, commit);
-        else repo.land(onto, [{ task, commit: candidate }]);
-        head = repo.head;
+        else if (!repo.land(onto, [{ task, commit: candidate }])) lost = beaten(universe);
+        head = lost === null ? repo.head : null;
       };
     }
     const isSettled = random.chance(0.1);
@@ -232,6 +269,8 @@ function beginMerge(
       const files = [{ path: 'same.txt', how: 'memory', by: 'r0' }] as const;
       if (isSettled) job.say({ type: 'merge.settled', task, files });
       job.moveNow();
+      if (job.over) return;
+      if (lost !== null) return job.endEarly({ type: 'merge.rejected', task, onto, failure: lost });
       if (lands) return job.later(random.between(0, 40), landed);
       const spared = beside === true && !universe.isRed(candidate) && random.chance(0.3);
       if (spared) repo.green.add(candidate);
@@ -243,6 +282,12 @@ function beginMerge(
     if (head === null) job.endEarly({ type: 'merge.rejected', task, onto, failure });
   };
   job.onStop((failure) => job.later(random.between(0, 200), () => giveUp(failure)));
+}
+
+/** Only an engine that lost its lease, or lost it to another, meets somebody at a ref. */
+function beaten({ overtaken, repo }: Universe): Failure {
+  rule(overtaken > 0, `somebody else moved the head to ${repo.head}`);
+  return { kind: 'interrupted', message: 'Somebody else moved the branch.' };
 }
 
 /** Red with the work of whoever is to blame in it; and now and then by accident, once. */
@@ -277,10 +322,17 @@ function beginLand(
 ): void {
   const { repo } = universe;
   const last = candidates.at(-1)!.commit;
+  let lost: Failure | null = null;
   if (repo.head === last) universe.foundDone += 1;
-  else job.move = () => repo.land(onto, candidates);
+  else {
+    job.move = () => {
+      if (!repo.land(onto, candidates) && repo.head !== last) lost = beaten(universe);
+    };
+  }
   job.later(random.between(1, 40), () => {
     job.moveNow();
+    if (job.over) return;
+    if (lost !== null) return refuse(job, { onto, candidates }, lost);
     job.later(random.between(0, 40), () => {
       let below = onto;
       for (const { task, commit } of candidates) {
@@ -292,6 +344,18 @@ function beginLand(
       job.vanish();
     });
   });
+}
+
+function refuse(
+  job: Job,
+  { onto, candidates: [first, ...others] }: Pick<Effect & { kind: 'land' }, 'onto' | 'candidates'>,
+  failure: Failure,
+): void {
+  job.say({ type: 'merge.rejected', task: first!.task, onto, failure });
+  for (const { task } of others) {
+    job.say({ type: 'merge.withdrawn', task, ahead: null, why: failure.message });
+  }
+  job.vanish();
 }
 
 function beginPublish(

@@ -33,8 +33,89 @@ const RECOVER = 'src/engine/recover.ts';
 const COMMANDS = 'src/engine/commands.ts';
 const HEARING = 'src/engine/hearing.ts';
 const CLOCK = 'src/base/steady-clock.ts';
+const LEDGER = 'src/engine/ledger.ts';
+const RENEWAL = 'src/engine/renewal.ts';
+const LEASE = 'src/journal/lease.ts';
+const LOG = 'src/journal/log.ts';
+const JOURNAL_COMMANDS = 'src/journal/commands.ts';
 
 export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'it writes to the journal without its lease',
+    file: LOG,
+    find: 'assertLease(this.#db, this.#lease);',
+    replace: '',
+  },
+  {
+    name: 'it takes a lease that was released for its own',
+    file: LEASE,
+    find: 'if (row?.token !== lease.token || row.pid === null)',
+    replace: 'if (row?.token !== lease.token && row?.pid === null)',
+  },
+  {
+    name: 'it gives the same token twice',
+    file: LEASE,
+    find: '(readLease(db, run)?.token ?? 0) + 1',
+    replace: 'readLease(db, run)?.token ?? 1',
+  },
+  {
+    name: 'it takes a silent engine on its own host for dead',
+    file: LEASE,
+    find: 'owner.host === view.host ? view.isAlive(owner) : ',
+    replace: '',
+  },
+  {
+    name: 'it takes a dead engine on its own host for alive while its lease lasts',
+    file: LEASE,
+    find: 'owner.host === view.host ? view.isAlive(owner) : ',
+    replace: 'view.isAlive(owner) || ',
+  },
+  {
+    name: 'it never takes a run over from another host',
+    file: LEASE,
+    find: ': view.now - row.renewed_at <= LEASE_MS',
+    replace: ': true',
+  },
+  {
+    name: 'it takes a run over from a host that renews its lease',
+    file: LEASE,
+    find: "db.run('UPDATE leases SET renewed_at = ? WHERE run = ?', now, lease.run);",
+    replace: 'void now;',
+  },
+  {
+    name: 'it frees the lease of the engine that took its run over',
+    file: LEASE,
+    find: "pid = NULL WHERE run = ? AND token = ?', lease.run, lease.token);",
+    replace: "pid = NULL WHERE run = ?', lease.run);",
+  },
+  {
+    name: 'it does not notice that its lease is lost',
+    file: RENEWAL,
+    find: 'const isOver = error instanceof LeaseLostError || ',
+    replace: 'const isOver = ',
+  },
+  {
+    name: 'it takes the commands of a run that it has lost',
+    file: JOURNAL_COMMANDS,
+    find: 'assertLease(db, lease);',
+    replace: '',
+  },
+  {
+    name: 'it performs what it could not record',
+    file: LEDGER,
+    find: 'if (added.length > 0) this.#world.recorded(this.#log.append(added, this.#at));',
+    replace: `try {
+      if (added.length > 0) this.#world.recorded(this.#log.append(added, this.#at));
+    } catch (error) {
+      if ((error as Error).name !== 'LeaseLostError') throw error;
+    }`,
+  },
+  {
+    name: 'it calls a publication early although the last task has just failed',
+    file: DECIDE,
+    find: '...(over.length === 0 ? publishEarly(state) : [])',
+    replace: '...publishEarly(state)',
+  },
   {
     name: 'it asks an agent for work that is there already',
     file: DECIDE,

@@ -2,7 +2,7 @@
  * A git repository as far as landing needs one: commits that contain commits, and two refs that are
  * moved by compare-and-swap. It outlives every engine of a world.
  *
- *   N1. A ref moves only from where its mover says it is.
+ *   N1. A ref moves only from where its mover says it is; losing that race is an answer.
  *   N2. A task's work enters the run's branch at most once, whoever asks for it.
  */
 
@@ -66,7 +66,8 @@ export class Repo {
   /** Leaves the work on its branch, for good. */
   deliver(task: TaskId, work: Sha): void {
     const before = this.delivered.get(task);
-    if (before !== undefined) throw new Violation(`${task} is delivered twice: ${before}, ${work}`);
+    if (before !== undefined && before !== work)
+      throw new Violation(`${task} is delivered twice: ${before}, ${work}`);
     this.delivered.set(task, work);
   }
 
@@ -79,10 +80,13 @@ export class Repo {
     return commit;
   }
 
-  /** Moves the run's branch to the last of these candidates, with all before it. */
-  land(onto: Sha, candidates: readonly { readonly task: TaskId; readonly commit: Sha }[]): void {
+  /**
+   * Moves the run's branch to the last of these candidates, with all before it; false where it is
+   * not where it was said to be.
+   */
+  land(onto: Sha, candidates: readonly { readonly task: TaskId; readonly commit: Sha }[]): boolean {
     let below = onto;
-    if (this.head !== onto) throw new Violation(`something lands on ${onto}, not on ${this.head}`);
+    if (this.head !== onto) return false;
     for (const { task, commit } of candidates) {
       const work = this.#works.get(commit);
       if (work === undefined || !this.contains(commit, below)) {
@@ -94,9 +98,12 @@ export class Repo {
       below = commit;
     }
     this.head = below;
+    return true;
   }
 
+  /** Brings the target to a head that it does not hold yet. */
   publish(head: Sha): void {
+    if (this.contains(this.target, head)) return;
     if (this.target === null || !this.contains(head, this.target)) {
       throw new Violation(`publishing ${head} would lose ${this.target}`);
     }

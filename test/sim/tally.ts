@@ -11,7 +11,9 @@ export class Tally {
   jumps = 0;
   repeated = 0;
   lost = 0;
-  fenced = 0;
+  /** Engines that lost their run while they lived, and what they would have done afterwards. */
+  overtaken = 0;
+  late = 0;
   /** Who passed others, who landed so, and gates that went on meanwhile. */
   passers = 0;
   passed = 0;
@@ -28,7 +30,8 @@ export class Tally {
     this.jumps += universe.jumps;
     this.repeated += universe.repeated;
     this.lost += universe.lost;
-    this.fenced += universe.fenced;
+    this.overtaken += universe.overtaken;
+    this.late += universe.late;
     for (const { event } of universe.entries) {
       count(this.entries, event.type);
       if (event.type === 'attempt.started' && event.start.kind === 'rework') {
@@ -66,7 +69,8 @@ export class Tally {
       `${this.jumps} jumps of the clock`,
       `${this.repeated} told again`,
       `${this.lost} lost`,
-      `${this.fenced} leases lost`,
+      `${this.overtaken} overtaken`,
+      `${this.late} too late`,
     ];
     const failures = [...this.failures].map(([kind, times]) => `${kind} ${times}`);
     return `${counts.join(', ')}; failures: ${failures.sort().join(', ')}`;

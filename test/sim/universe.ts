@@ -5,6 +5,9 @@
  * nothing but its whims, and crashes must not change it. A wild one has all of them.
  */
 
+import { sendCommand } from '../../src/journal/commands.ts';
+import type { Database } from '../../src/journal/database.ts';
+import { readEntries } from '../../src/journal/log.ts';
 import type { Command } from '../../src/model/command.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
 import type { Plan, Sha, TaskId } from '../../src/model/plan.ts';
@@ -14,9 +17,23 @@ import { Disk } from './disk.ts';
 import { planFor } from './plans.ts';
 import { Random } from './random.ts';
 import { Repo } from './repo.ts';
+import { openStore, RUN } from './store.ts';
 import { type MergeEnding, mergeEnding } from './whims.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** What the world knows of an engine. */
+export interface Engine {
+  readonly host: string;
+  /** Its process is there, if only halted. */
+  readonly isAlive: boolean;
+  /** It has given the run back. */
+  readonly hasReleased: boolean;
+  /** When it last said that it lives, as the clock of its host was. */
+  readonly renewedAt: number;
+  /** Another one has the run from now on. */
+  lose(): void;
+}
 
 /** Which facts came from the world, and how many ends of a task's attempts and merges were kept. */
 export class Told {
@@ -53,18 +70,23 @@ export class Universe {
   readonly book: Book;
   readonly told = new Told();
   readonly disk: Disk;
+  readonly db: Database = openStore();
   readonly entries: Entry[] = [];
+  /** The engine that got the run's lease last: the only one that may do anything. */
+  holder: Engine | null = null;
   /** Commands that no engine has taken yet. */
-  wishes: Command[] = [];
+  wishes = 0;
   /** How often a merge or a publication was found done, its fact having been lost. */
   foundDone = 0;
-  /** How often the clock was set, a fact was told again, an effect vanished, a lease was lost. */
+  /** How often the clock was set, a fact was told again, an effect vanished. */
   jumps = 0;
   repeated = 0;
   lost = 0;
-  fenced = 0;
+  /** How often an engine that was alive lost its run to another, and would have acted later on. */
+  overtaken = 0;
+  late = 0;
   /** When something was stored last, by the clock that nobody sets. */
-  storedAt = 0;
+  storedAt: number;
   #skew = 0;
   readonly #hasty: Random;
   #jobs = 0;
@@ -72,6 +94,7 @@ export class Universe {
   constructor(seed: number) {
     const random = new Random(seed, 'world');
     this.seed = seed;
+    this.storedAt = this.clock.now;
     this.#hasty = new Random(seed, 'hasty');
     this.calm = seed % 2 === 0;
     const repository = random.chance(0.95);
@@ -132,17 +155,21 @@ export class Universe {
     return this.#jobs;
   }
 
-  /** Makes entries of events: the only place where they are stored. */
-  store(events: readonly Event[], at: number): readonly Entry[] {
+  /** Judges what has been stored. */
+  witness(entries: readonly Entry[]): void {
     this.storedAt = this.clock.now;
-    const entries = events.map((event, i) => ({ seq: this.entries.length + 1 + i, at, event }));
     for (const entry of entries) {
       this.entries.push(entry);
       this.told.keep(entry.event);
       this.book.see(entry);
       if (!this.calm) this.#hurry(entry.event);
     }
-    return entries;
+  }
+
+  /** Somebody wants something of the run. */
+  ask(command: Command): void {
+    sendCommand(this.db, RUN, command, this.wall);
+    this.wishes += 1;
   }
 
   /** Some people are quick: they retry what has just failed, and take back what has just finished. */
@@ -151,15 +178,15 @@ export class Universe {
     const { task } = event;
     const retry: Command = { kind: 'retry', tasks: [task], fresh: false };
     const failed = event.type === 'workspace.released' && this.book.page(task).status === 'failed';
-    if (failed && this.#hasty.chance(0.3)) this.wishes.push(retry);
+    if (failed && this.#hasty.chance(0.3)) this.ask(retry);
     if (event.type !== 'merge.started' || !this.#hasty.chance(0.02)) return;
-    this.wishes.push({ kind: 'skip', tasks: [task], satisfied: false });
-    this.clock.after(500, () => this.wishes.push(retry));
+    this.ask({ kind: 'skip', tasks: [task], satisfied: false });
+    this.clock.after(500, () => this.ask(retry));
   }
 
   /** The journal as the next engine reads it from the disk. */
   read(): readonly Entry[] {
-    return JSON.parse(JSON.stringify(this.entries)) as readonly Entry[];
+    return readEntries(this.db, RUN, 0);
   }
 
   #scheduleWishes(random: Random): void {
@@ -167,7 +194,7 @@ export class Universe {
     for (let i = 0; i < count; i += 1) {
       this.clock.after(random.between(0, 12_000), () => {
         const wish = this.#wish(random);
-        this.wishes.push(wish);
+        this.ask(wish);
         this.#afterthought(wish, random);
       });
     }
@@ -176,7 +203,7 @@ export class Universe {
   /** Whoever pauses a run comes back, else it would never end; and people change their minds. */
   #afterthought(wish: Command, random: Random): void {
     const later = (ms: number, command: Command) =>
-      this.clock.after(random.between(0, ms), () => this.wishes.push(command));
+      this.clock.after(random.between(0, ms), () => this.ask(command));
     if (wish.kind === 'pause') {
       later(20_000, { kind: 'continue' });
       const mode = random.pick(['drain', 'drain', 'end'] as const);
