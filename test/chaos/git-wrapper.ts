@@ -6,6 +6,8 @@
  *   during  git has just begun, and is ended with the engine
  *   after   git has done its work, and nobody was told
  *
+ * An engine may also be halted instead, after a command: it hears of its end when it is let go on.
+ *
  * `git-log` has a line for each command, so that a point can be told by its name.
  */
 
@@ -20,21 +22,23 @@ export interface Blow {
   readonly when: When;
   /** Whether what the engine started dies too. */
   readonly everybody: boolean;
+  /** Whether the engine is not ended but halted. */
+  readonly halts?: boolean;
 }
 
 /** Writes the wrapper below `dir` and answers with the folder for PATH. */
-export function wrapGit(dir: string, git: string, { at, when, everybody }: Blow): string {
+export function wrapGit(dir: string, git: string, blow: Blow): string {
   const bin = join(dir, 'bin');
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(dir, 'git-count'), '0\n');
   const path = join(bin, 'git');
-  writeFileSync(path, script({ dir, git, at, when, everybody }));
+  writeFileSync(path, script({ ...blow, dir, git }));
   chmodSync(path, 0o755);
   return bin;
 }
 
 function script(blow: Blow & { readonly dir: string; readonly git: string }): string {
-  const { dir, git, at, when, everybody } = blow;
+  const { dir, git, at, when, everybody, halts = false } = blow;
   const tree = everybody ? 'tree "$engine"' : ':';
   return `#!/bin/sh
 exec 8>>'${dir}/git-lock'
@@ -62,7 +66,7 @@ strike() {
   until [ -s '${dir}/engine-pid' ]; do sleep 0.01; done
   read -r engine < '${dir}/engine-pid'
   kill -STOP "$engine"
-  ${tree}
+  ${halts ? 'return' : tree}
   kill -9 "$engine"
 }
 

@@ -4,12 +4,14 @@
  *
  *   before  the fact is in an open transaction, and is lost with it
  *   after   the transaction is committed, and nothing has been done about it yet
+ *
+ * Or it is halted there, and goes on when somebody lets it.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
-const { at, when, everybody, countTo } = JSON.parse(process.env.CHAOS_AT_FACT);
+const { at, when, everybody, halts = false, countTo } = JSON.parse(process.env.CHAOS_AT_FACT);
 const statements = new WeakMap();
 let facts = 0;
 let isDue = false;
@@ -35,10 +37,12 @@ StatementSync.prototype.run = function (...values) {
 DatabaseSync.prototype.exec = function (sql) {
   const result = exec.call(this, sql);
   if (isDue && sql === 'COMMIT') end();
+  isDue &&= sql !== 'COMMIT';
   return result;
 };
 
 function end() {
+  if (halts) return process.kill(process.pid, 'SIGSTOP');
   if (everybody) for (const pid of descendants(process.pid)) kill(pid);
   process.kill(process.pid, 'SIGKILL');
 }

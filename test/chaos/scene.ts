@@ -2,7 +2,8 @@
  * A run with everything that can be cut in two: batches of landings, a gate that is red once, a
  * retry, a conflict, tasks that wait for others, a read task, leftovers. The engine is ended at one
  * point, the run is resumed (and that engine ended, too, where a second point says so), and the end
- * is compared with that of a run that nobody disturbed.
+ * is compared with that of a run that nobody disturbed. Or it is halted at that point, another host
+ * takes the run over and finishes it, and then it is let go on.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,6 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { marked } from '../../src/process/reap.ts';
+import { elsewhere } from '../faults/scene.ts';
 import { bareEnv, type Ended } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -72,36 +74,103 @@ export async function runThrough(
   isWanted: (end: End) => boolean = () => true,
 ): Promise<Told> {
   await using temp = await tempDir();
-  const place = await prepare(temp.path);
-  const engines: Driven[] = [];
-  const said: string[] = [];
-  const start = async (args: readonly string[]): Promise<Ended> => {
-    const chaos = join(place.home, `chaos-${engines.length}`);
-    const point = points[engines.length] ?? null;
-    const ended = await engine({ ...place, chaos }, args, point);
-    engines.push({
-      struck: ended.signal === 'SIGKILL',
-      at: point?.on === 'git' ? commandIn(join(chaos, 'git-log'), point.at) : null,
-      facts: numberIn(join(chaos, 'fact-count')),
-      commands: numberIn(join(chaos, 'git-count')),
-    });
-    said.push(`--- ${args.join(' ')}: ${ended.code}\n${ended.stdout}${ended.stderr}`);
-    return ended;
-  };
-  let last = await start(RUN);
+  const scene = new Scene(await prepare(temp.path), points);
+  let last = await scene.drive(RUN);
   while (last.signal === 'SIGKILL') {
-    last = await start(['resume']);
+    last = await scene.drive(['resume']);
     // Struck before its first fact there is no run; the user simply starts it.
-    if (last.code !== 0 && /no run/i.test(last.stderr)) last = await start(RUN);
+    if (last.code !== 0 && /no run/i.test(last.stderr)) last = await scene.drive(RUN);
   }
+  const { place, engines, said, wrong } = scene;
   const end = {
     code: last.code,
     files: await published(place),
     landed: await landings(place),
-    stray: await strays(place),
+    stray: [...(await strays(place)), ...wrong],
   };
   const kept = isWanted(end) ? null : keep(place, { points, end, said: said.join('\n') });
   return { ...end, engines, kept };
+}
+
+/** The engines of a run, one after the other. */
+class Scene {
+  readonly place: Place;
+  readonly engines: Driven[] = [];
+  readonly said: string[] = [];
+  /** What an engine that was let go on did, and should not have. */
+  readonly wrong: string[] = [];
+  readonly #points: readonly Point[];
+
+  constructor(place: Place, points: readonly Point[]) {
+    this.place = place;
+    this.#points = points;
+  }
+
+  /** Starts an engine; answers when it has ended, or where it is halted when another one has. */
+  async drive(args: readonly string[], env: Env = {}): Promise<Ended> {
+    const nth = this.engines.length;
+    const chaos = join(this.place.home, `chaos-${nth}`);
+    const point = this.#points[nth] ?? null;
+    const child = engine({ ...this.place, chaos }, args, { point, env });
+    const end = ended(child);
+    const isHalted = point?.halts === true && (await halted(child, this.place));
+    this.engines.push({ struck: isHalted, at: null, facts: 0, commands: 0 });
+    const next = isHalted ? await this.#overtake(child, end) : null;
+    const last = await end;
+    this.engines[nth] = {
+      struck: isHalted || last.signal === 'SIGKILL',
+      at: point?.on === 'git' ? commandIn(join(chaos, 'git-log'), point.at) : null,
+      facts: numberIn(join(chaos, 'fact-count')),
+      commands: numberIn(join(chaos, 'git-count')),
+    };
+    this.said.push(`--- ${args.join(' ')}: ${last.code}\n${last.stdout}${last.stderr}`);
+    return next ?? last;
+  }
+
+  /** Another host finishes the run; the engine then goes on, and has to find that out. */
+  async #overtake(child: ChildProcess, end: Promise<Ended>): Promise<Ended | null> {
+    const before = endOfRun(this.place.repo);
+    const there = elsewhere({ host: 'other', clockMs: 60_000 });
+    const next = await this.drive(['resume'], there);
+    const journal = journalIn(this.place.repo);
+    child.kill('SIGCONT');
+    const { code, stderr } = await end;
+    if (/no run/i.test(next.stderr)) return null; // It had not begun: there is nothing to take.
+    const isTold = code === 3 && stderr.includes('Another engine has taken over');
+    if (!isTold && before === null) this.wrong.push(`it woke up and ended with ${code}`);
+    const written = journalIn(this.place.repo).length - journal.length;
+    if (written > 0) this.wrong.push(`it woke up and wrote ${written} entries`);
+    // It held a lock of git, so that nobody else could do anything; now it does not any more.
+    return /git is at work/.test(next.stderr) ? this.drive(['resume'], there) : next;
+  }
+}
+
+/** Waits until an engine is halted, and not in the middle of writing; false where it ended. */
+async function halted(child: ChildProcess, { repo }: Place): Promise<boolean> {
+  for (;;) {
+    await new Promise((go) => setTimeout(go, 20));
+    if (child.exitCode !== null || child.signalCode !== null) return false;
+    const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+    if (stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'T') continue;
+    if (isWritable(repo)) return true;
+    child.kill('SIGCONT');
+    await new Promise((go) => setTimeout(go, 20));
+    child.kill('SIGSTOP');
+  }
+}
+
+function isWritable(repo: string): boolean {
+  const file = databaseOf(repo);
+  if (!existsSync(file)) return true;
+  const db = new DatabaseSync(file, { timeout: 0 });
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
 }
 
 const RUN = ['run', '../plan.yaml'];
@@ -113,7 +182,7 @@ function keep(
 ): string {
   const folder = mkdtempSync(join(tmpdir(), 'landfast-chaos-kept-'));
   cpSync(home, folder, { recursive: true, verbatimSymlinks: true });
-  const entries = query(repo, "SELECT seq || ' ' || at || ' ' || event AS value FROM entries");
+  const entries = journalIn(repo);
   const text = [JSON.stringify(what, null, 2), said, '--- journal', ...entries];
   writeFileSync(join(folder, 'difference.txt'), `${text.join('\n')}\n`);
   return folder;
@@ -144,11 +213,13 @@ async function prepare(home: string): Promise<Place> {
   return place;
 }
 
-async function engine(
+type Env = Readonly<Record<string, string>>;
+
+function engine(
   { home, repo, chaos, tmp, git }: Place & { readonly chaos: string },
   args: readonly string[],
-  point: Point | null,
-): Promise<Ended> {
+  { point, env }: { readonly point: Point | null; readonly env: Env },
+): ChildProcess {
   const none = { at: 0, when: 'before', everybody: false } as const;
   const onGit = point?.on === 'git' ? point : none;
   const onFact = point?.on === 'fact' ? point : none;
@@ -163,11 +234,12 @@ async function engine(
       TMPDIR: tmp,
       PATH: `${bin}:${bare.PATH}`,
       CHAOS_AT_FACT: JSON.stringify({ ...onFact, countTo }),
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   writeFileSync(join(chaos, 'engine-pid'), String(child.pid));
-  return ended(child);
+  return child;
 }
 
 async function ended(child: ChildProcess): Promise<Ended> {
@@ -245,8 +317,23 @@ function leasesIn(repo: string): readonly string[] {
   return query(repo, sql);
 }
 
+function journalIn(repo: string): readonly string[] {
+  return query(repo, "SELECT seq || ' ' || at || ' ' || event AS value FROM entries");
+}
+
+/** How the run ended; null while it has not, or has not begun. */
+function endOfRun(repo: string): string | null {
+  const sql = "SELECT event AS value FROM entries WHERE type = 'run.finished'";
+  return query(repo, sql).at(0) ?? null;
+}
+
+function databaseOf(repo: string): string {
+  return join(repo, '.git', 'landfast', 'landfast.db');
+}
+
 function query(repo: string, sql: string): readonly string[] {
-  const db = new DatabaseSync(join(repo, '.git', 'landfast', 'landfast.db'));
+  if (!existsSync(databaseOf(repo))) return [];
+  const db = new DatabaseSync(databaseOf(repo));
   try {
     return db
       .prepare(sql)

@@ -28,6 +28,8 @@ export interface Sweep {
   readonly everybody: boolean;
   /** Whether it is the engine that resumes which is struck, after the first was. */
   readonly resumed: boolean;
+  /** Whether the engine is halted, and goes on when another one has finished its run. */
+  readonly halted: boolean;
 }
 
 /** Strikes, compares, and tells how far it is. */
@@ -60,9 +62,10 @@ export async function sweep(options: Sweep, tell: (line: string) => void): Promi
 /** What is done to each run: one point, or a first one and one of the engine that resumes. */
 async function blowsOf(
   { engines: [first] }: Told,
-  { everybody, resumed }: Sweep,
+  { everybody, resumed, halted }: Sweep,
 ): Promise<readonly (readonly Point[])[]> {
   assert(first !== undefined, 'a run has an engine');
+  if (halted) return haltsOf(first).map((point) => [point]);
   if (!resumed) return pointsOf(first, everybody).map((point) => [point]);
   const blows: (readonly Point[])[] = [];
   for (const part of FIRST_BLOWS) {
@@ -88,6 +91,13 @@ function pointsOf({ facts, commands }: Driven, everybody: boolean): readonly Poi
     ...upTo('fact', facts, ['before', 'after']),
     ...upTo('git', commands, ['before', 'during', 'after']),
   ];
+}
+
+/** Only between what it does: in the middle of writing it would hold the database. */
+function haltsOf(first: Driven): readonly Point[] {
+  return pointsOf(first, false)
+    .filter(({ when }) => when === 'after')
+    .map((point) => ({ ...point, halts: true }));
 }
 
 function differenceOf(
