@@ -42,11 +42,11 @@ export async function loop(
   group.start(() => world.observe(() => ledger.state, send, sight));
   try {
     const unfinished = recover(begun);
+    // They were recorded long ago; what the first turn records may stop them.
+    for (const effect of unfinished.effects) effects.perform(effect);
     for (const fact of unfinished.facts) ledger.add(fact);
-    let left = unfinished.effects;
     while (ledger.state.outcome === null && !group.signal.aborted) {
-      const wakeAt = turn({ ledger, effects, world }, left);
-      left = [];
+      const wakeAt = turn({ ledger, effects, world });
       if (ledger.state.outcome !== null) break;
       for (const fact of await nextFacts(inbox, world, wakeAt, group.signal)) ledger.add(fact);
       for (const wish of world.commands()) grant(wish, ledger);
@@ -67,8 +67,8 @@ interface Parts {
 }
 
 /** Everything that can be decided now is recorded at once, and only then performed. */
-function turn({ ledger, effects, world }: Parts, left: readonly Effect[]): number | null {
-  const due = [...left];
+function turn({ ledger, effects, world }: Parts): number | null {
+  const due: Effect[] = [];
   for (;;) {
     const { state } = ledger;
     const { decisions, wakeAt } = timedNow(SCHEDULE, () =>

@@ -111,6 +111,13 @@ export const MUTANTS: readonly Mutant[] = [
     }`,
   },
   {
+    name: 'it goes on with gates whose verdict nobody wants any more',
+    file: LOOP,
+    find: '    for (const effect of unfinished.effects) effects.perform(effect);\n',
+    replace:
+      '    queueMicrotask(() => unfinished.effects.map((effect) => effects.perform(effect)));\n',
+  },
+  {
     name: 'it calls a publication early although the last task has just failed',
     file: DECIDE,
     find: '...(over.length === 0 ? publishEarly(state) : [])',
