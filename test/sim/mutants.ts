@@ -173,7 +173,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it has a workspace for a task in the checkout',
-    file: STATE,
+    file: 'src/model/fold-attempt.ts',
     find: "if (spec.mode !== 'here') task.workspace = 'live';",
     replace: "task.workspace = 'live';",
   },
