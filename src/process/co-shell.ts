@@ -42,6 +42,8 @@ export class CoShells {
   readonly #dir: string;
   readonly #idle: CoShell[] = [];
   #made = 0;
+  #busy = 0;
+  #isClosed = false;
 
   /** `env` is what every program gets; a call adds its own. `dir` goes when the shells do. */
   constructor(env: NodeJS.ProcessEnv, dir: string) {
@@ -54,18 +56,25 @@ export class CoShells {
     if (signal.aborted) {
       return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
     }
-    const shell = await patiently(() => this.#takeIdle() ?? this.#start());
+    this.#busy += 1;
     try {
-      return await shell.run(command, signal);
+      const shell = await patiently(() => this.#takeIdle() ?? this.#start());
+      try {
+        return await shell.run(command, signal);
+      } finally {
+        if (!shell.isOver) this.#idle.push(shell);
+      }
     } finally {
-      if (!shell.isOver) this.#idle.push(shell);
+      this.#busy -= 1;
+      if (this.#isClosed) await this.close();
     }
   }
 
-  /** Lets the shells go. Nothing may be running. */
+  /** Lets the shells go; one that is still at work goes as soon as its program has ended. */
   async close(): Promise<void> {
-    await Promise.all(this.#idle.map((shell) => shell.close()));
-    rmSync(this.#dir, { recursive: true, force: true });
+    this.#isClosed = true;
+    await Promise.all(this.#idle.splice(0).map((shell) => shell.close()));
+    if (this.#busy === 0) rmSync(this.#dir, { recursive: true, force: true });
   }
 
   /** One that is still there: somebody may have ended it. */
@@ -119,6 +128,7 @@ class CoShell {
         ? undefined
         : setTimeout(() => stop(new TimeLimitError(command.file, limitMs)), limitMs);
     signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
     try {
       const { stdin } = command;
       const { input } = this.#files;

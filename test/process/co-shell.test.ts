@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -310,6 +310,22 @@ test('close removes the files and leaves no process', async () => {
   await shells.close();
   expect(readdirSync(join(place.path, 'tmp'))).toEqual([]);
   await untilGone(...open);
+});
+
+test('a program that runs while they are closed still answers, and its shell goes then', async () => {
+  const shells = openShells();
+  const file = join(place.path, 'go');
+  const answer = shells.capture(
+    script(`until test -e ${file}; do sleep 0.02; done; echo on`),
+    signal,
+  );
+  await shells.close();
+  expect(readdirSync(join(place.path, 'tmp'))).toHaveLength(1);
+  const open = descendants();
+  writeFileSync(file, '');
+  expect(await answer).toEqual({ exit: GOOD, stdout: 'on\n', stderr: '' });
+  await untilGone(...open);
+  expect(readdirSync(join(place.path, 'tmp'))).toEqual([]);
 });
 
 test('no shell outlives us, even if we are killed', async () => {
