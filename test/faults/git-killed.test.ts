@@ -22,7 +22,7 @@ test.each([1, 12, 16, 20, 28, 36])('git command %i', async (nth) => {
     `if test "$count" = ${nth}; then "$real" "$@" <&0 & kill -9 $!; kill -9 $$; fi`,
   );
   const ended = await begin(repo, PLAN, { env }).ended;
-  if (ended.code === 0) return expectWhole(repo, FILES);
+  if (ended.code === 0) return await expectWhole(repo, FILES);
   expect([1, 3]).toContain(ended.code);
   expectTold(ended, ended.code ?? 0, 'git ');
   expect(ended.stderr).toMatch(/Killed|SIGKILL/);

@@ -23,7 +23,7 @@ const LATER_MS = 60_000;
 test('on the same machine it keeps its run, however long it is stopped', async () => {
   await using repo = await tempRepo();
   const engine = begin(repo, PLAN);
-  await engine.untilFact('merge.landed', 'two');
+  await engine.untilFact('workspace.removed', 'two'); // Not while it holds a workspace in its hands.
   await untilMade(repo, 'up');
   await stopBetweenWrites(engine, repo);
   const env = elsewhere({ clockMs: LATER_MS });
@@ -38,7 +38,7 @@ test('on the same machine it keeps its run, however long it is stopped', async (
 test('from another host it is taken over; when it wakes up it writes nothing more and says why', async () => {
   await using repo = await tempRepo();
   const engine = begin(repo, PLAN);
-  await engine.untilFact('merge.landed', 'two');
+  await engine.untilFact('workspace.removed', 'two'); // Not while it holds a workspace in its hands.
   await untilMade(repo, 'up');
   await stopBetweenWrites(engine, repo);
   make(repo, 'go');
