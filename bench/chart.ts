@@ -24,10 +24,12 @@ export function chartSvg(cases: readonly CaseResult[], base = 'script'): string 
   const groups = cases.flatMap(groupsOf).filter(({ over }) => over === base);
   const height = TOP + groups.length * (2 * BAR + GAP) + GAP;
   const lines = groups.flatMap((group, index) => groupLines(group, TOP + index * (2 * BAR + GAP)));
+  const title = `What landfast takes, where the ${base} takes 1`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" ${FONT}>`,
+    `<title>${title}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
-    text(10, 20, `What landfast takes, where the ${base} takes 1`, 'font-weight="bold"'),
+    text(10, 20, title, 'font-weight="bold"'),
     ...legend(),
     stroke(x(1), TOP - 4, height - GAP, '#888888'),
     text(x(1), TOP - 8, `${base} = 1`, 'text-anchor="middle" fill="#666666"'),
