@@ -3,14 +3,15 @@
  *
  *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
  *   D2. No effect begins without the lease, and what cannot be taken back asks for it again.
- *   D3. Entries are in the order of their times, whoever sets the clock back.
+ *   D3. An engine that has lost its run says that, whatever failed because of it.
+ *   D4. Entries are in the order of their times, whoever sets the clock back.
  */
 
 import { assert } from '../base/assert.ts';
 import { SteadyClock } from '../base/steady-clock.ts';
 import { answerCommand, takeCommands } from '../journal/commands.ts';
 import type { Database } from '../journal/database.ts';
-import { assertLease, type Lease } from '../journal/lease.ts';
+import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { Journal } from '../journal/log.ts';
 import { catchUp, openRunBranch, repairLocks } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
@@ -41,6 +42,23 @@ export interface Drive {
 
 /** Drives the run to its end; whoever calls holds its lease. */
 export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
+  try {
+    return await driveOn(order, lease, signal);
+  } catch (error) {
+    throw lossOf(order.db, lease) ?? error;
+  }
+}
+
+function lossOf(db: Database, lease: Lease): LeaseLostError | null {
+  try {
+    assertLease(db, lease);
+  } catch (error) {
+    if (error instanceof LeaseLostError) return error;
+  }
+  return null;
+}
+
+async function driveOn(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
   const { db, started, world } = order;
   const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
   if (started === null) await takeOver(world.site, signal);
