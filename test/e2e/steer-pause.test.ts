@@ -13,9 +13,10 @@ function statesOf(prefix: string): readonly string[] {
   return marked(prefix).flatMap(({ pid }) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      return stat.slice(stat.lastIndexOf(')') + 2)[0] ?? '';
+      const state = stat.slice(stat.lastIndexOf(')') + 2)[0] ?? '';
+      return state === 'Z' ? [] : state;
     } catch {
-      return []; // It has just ended.
+      return []; // It has just ended; so has a zombie, which waits for its halted parent.
     }
   });
 }
