@@ -2,30 +2,13 @@
 
 import { expect, test } from 'vitest';
 import { say, shell } from '../support/generate-api.ts';
+import { expectMoreFolders, MORE_FOLDERS, TOLD } from '../support/more-folders.ts';
 import { geminiTask, setScene, untold } from './scene.ts';
 
-const STEPS = [
-  shell(
-    'git sparse-checkout add lib && cat lib/one > app/seen && git add -A && git commit -qm mine',
-  ),
-  say('Done.'),
-];
+const STEPS = [shell(MORE_FOLDERS), say('Done.')];
 
 test('the agent gets a folder that is not checked out, by the command it is told', async () => {
   await using scene = await setScene({ sparse: STEPS });
-  await scene.repo.commit('main', { 'app/page': '1\n', 'lib/one': 'one\n', 'tools/x': '1\n' });
-  const run = await scene.run({
-    defaults: { agent: 'gemini', permissions: 'bypassPermissions' },
-    workspace: { sparse: 'auto' },
-    tasks: [geminiTask('sparse', { writes: ['app/**'] })],
-  });
-  const { code, stderr } = await run.ended;
-  expect(stderr).toContain('The task succeeded');
-  expect(code).toBe(0);
-  expect(await scene.repo.git('show', 'main:app/seen')).toBe('one');
-  expect(await scene.repo.git('diff', '--name-only', 'main~1', 'main')).toBe('app/seen');
-  const [request] = scene.requests('sparse');
-  expect(
-    untold(request, 'Only `app` and the files in the root', 'git sparse-checkout add'),
-  ).toEqual([]);
+  await expectMoreFolders(scene, geminiTask('sparse'), 'gemini');
+  expect(untold(scene.requests('sparse')[0], ...TOLD)).toEqual([]);
 });

@@ -2,31 +2,14 @@
 
 import { expect, test } from 'vitest';
 import { say } from '../support/messages-api.ts';
+import { expectMoreFolders, MORE_FOLDERS, TOLD } from '../support/more-folders.ts';
 import { opencodeTask, setScene, untold } from './scene.ts';
 import { bash } from './steps.ts';
 
-const STEPS = [
-  bash(
-    'git sparse-checkout add lib && cat lib/one > app/seen && git add -A && git commit -qm mine',
-  ),
-  say('Done.'),
-];
+const STEPS = [bash(MORE_FOLDERS), say('Done.')];
 
 test('the agent gets a folder that is not checked out, by the command it is told', async () => {
   await using scene = await setScene({ sparse: STEPS });
-  await scene.repo.commit('main', { 'app/page': '1\n', 'lib/one': 'one\n', 'tools/x': '1\n' });
-  const run = await scene.run({
-    defaults: { agent: 'opencode', permissions: 'bypassPermissions' },
-    workspace: { sparse: 'auto' },
-    tasks: [opencodeTask('sparse', { writes: ['app/**'] })],
-  });
-  const { code, stderr } = await run.ended;
-  expect(stderr).toContain('The task succeeded');
-  expect(code).toBe(0);
-  expect(await scene.repo.git('show', 'main:app/seen')).toBe('one');
-  expect(await scene.repo.git('diff', '--name-only', 'main~1', 'main')).toBe('app/seen');
-  const [request] = scene.requests('sparse');
-  expect(
-    untold(request, 'Only `app` and the files in the root', 'git sparse-checkout add'),
-  ).toEqual([]);
+  await expectMoreFolders(scene, opencodeTask('sparse'), 'opencode');
+  expect(untold(scene.requests('sparse')[0], ...TOLD)).toEqual([]);
 });
