@@ -130,7 +130,8 @@ export async function cpoProject(input: ProjectInput): Promise<Project> {
     read: (name) => contentOf(join(repo.outside, name)),
     inside: (name) => contentOf(join(repo.dir, DIR, name)),
     landed: () => lines('diff', '--name-only', first, 'main'),
-    subjects: () => lines('log', '--reverse', '--no-merges', '--format=%s', `${first}..main`),
+    subjects: () =>
+      lines('log', '--reverse', '--topo-order', '--no-merges', '--format=%s', `${first}..main`),
     [Symbol.asyncDispose]: () => repo[Symbol.asyncDispose](),
   };
 }

@@ -10,7 +10,7 @@ import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 const land = (repo: TempRepo, ...args: readonly string[]) =>
   landfast(['land', ...args], { cwd: repo.dir });
 const history = async (repo: TempRepo, ...format: readonly string[]) =>
-  (await repo.git('log', '--reverse', ...format, 'main')).split('\n');
+  (await repo.git('log', '--reverse', '--topo-order', ...format, 'main')).split('\n');
 
 /** Two branches from the same commit: one of two commits, one of a single one. */
 async function twoBranches(repo: TempRepo): Promise<void> {

@@ -81,7 +81,7 @@ test('messages are made as the plan says, of who did it and what it cost', async
   const plan = { tasks: { one: task }, more: { conventions } };
   const run = await runPlan(repo, plan, { env: withClaude(repo, WRITER) });
   expect(run).toMatchObject({ code: 0 });
-  const subjects = (await repo.git('log', '-2', '--format=%s', 'main')).split('\n');
+  const subjects = (await repo.git('log', '-2', '--topo-order', '--format=%s', 'main')).split('\n');
   expect(subjects).toEqual(['Land one: claude (opus), $0.25', 'Make it by claude/opus']);
   expect(await trailersOf(repo, 'main')).toEqual([
     'Landfast-Task: one',
