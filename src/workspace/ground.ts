@@ -8,6 +8,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 import { assert } from '../base/assert.ts';
@@ -137,6 +138,13 @@ async function isEmpty(dir: string): Promise<boolean> {
 /** A folder for verifying candidates; task ids never start with a dot. */
 export function gateDir(ground: Ground, slot: number): string {
   return join(runFolder(ground), `.gate-${slot}`);
+}
+
+/** All that are there: one that ends slowly makes room for another before it is gone. */
+export function gateDirs(ground: Ground): readonly string[] {
+  const folder = runFolder(ground);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter((name) => /^\.gate-\d+$/.test(name)).map((name) => join(folder, name));
 }
 
 /** The full ref of the run's branch. */

@@ -18,7 +18,7 @@ import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import {
   type Ground,
-  gateDir,
+  gateDirs,
   isOwn,
   poolFolder,
   runFolder,
@@ -71,11 +71,8 @@ export async function removeWorkspace(
 /** Removes what a run needed besides its tasks' workspaces, and its folder if that is empty then. */
 export async function removeRunFolder(ground: Ground, signal: AbortSignal): Promise<void> {
   const { commonDir } = ground.repository;
-  for (let slot = 0; slot < ground.plan.limits.gates; slot += 1) {
-    const dir = gateDir(ground, slot);
-    if (existsSync(dir) && !(await keepGate(ground, dir, signal))) {
-      await removeWorktree(commonDir, dir, signal);
-    }
+  for (const dir of gateDirs(ground)) {
+    if (!(await keepGate(ground, dir, signal))) await removeWorktree(commonDir, dir, signal);
   }
   await sweepRemoved(runFolder(ground), signal);
   await letGo(ground, signal);
