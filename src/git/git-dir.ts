@@ -50,7 +50,12 @@ export async function headRefOf(dir: string): Promise<string | null> {
 
 /** A file in a working tree's own git folder; null where there is none. */
 export async function readOwn(dir: string, name: string): Promise<string | null> {
-  return textOf(join(await gitDirOf(dir), name));
+  return ownText(dir, name);
+}
+
+/** The same, at once. */
+export function ownText(dir: string, name: string): string | null {
+  return textOf(join(gitFolderOf(dir), name));
 }
 
 /** Writes one. */
@@ -70,7 +75,9 @@ export async function isMerging(dir: string): Promise<boolean> {
   return existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'));
 }
 
+/** Mostly it is known to be there or not: an error that nobody looks at costs more than a look. */
 function textOf(path: string): string | null {
+  if (!existsSync(path)) return null;
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -37,6 +37,7 @@ export function writesPlainly(commonDir: string, signal: AbortSignal): Promise<b
 
 /** The contents of an object that is a file of its own; null says nothing. */
 export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer | null {
+  if (!existsSync(pathOf(commonDir, sha))) return null;
   try {
     const whole = inflateSync(readFileSync(pathOf(commonDir, sha)));
     const end = whole.indexOf(0);
@@ -44,6 +45,19 @@ export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer
   } catch {
     return null;
   }
+}
+
+/** What a commit that is a file of its own says of itself; null says nothing. */
+export function headerOf(
+  commonDir: string,
+  commit: Sha,
+): { readonly tree: Sha; readonly parents: readonly Sha[] } | null {
+  const text = readLoose(commonDir, commit, 'commit')?.toString('latin1');
+  const tree = text === undefined ? undefined : /^tree ([0-9a-f]+)\n/.exec(text)?.[1];
+  if (text === undefined || tree === undefined) return null;
+  const header = text.slice(0, text.indexOf('\n\n'));
+  const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent!);
+  return { tree, parents };
 }
 
 /** Writes an object and gives its name. */

@@ -8,7 +8,7 @@
  */
 
 import type { Sha } from './git.ts';
-import { readLoose, writesPlainly } from './loose-object.ts';
+import { headerOf, writesPlainly } from './loose-object.ts';
 import { FOLDER, readTree, type Tree, type TreeEntry, writeTree } from './tree.ts';
 
 /** Work of more commits than this is merged by git. */
@@ -43,18 +43,6 @@ function growsFrom(commonDir: string, work: Sha, base: Sha): boolean {
 
 function treeIn(commonDir: string, commit: Sha): Sha | null {
   return headerOf(commonDir, commit)?.tree ?? null;
-}
-
-function headerOf(
-  commonDir: string,
-  commit: Sha,
-): { readonly tree: Sha; readonly parents: readonly Sha[] } | null {
-  const text = readLoose(commonDir, commit, 'commit')?.toString('latin1');
-  const tree = text === undefined ? undefined : /^tree ([0-9a-f]+)\n/.exec(text)?.[1];
-  if (text === undefined || tree === undefined) return null;
-  const header = text.slice(0, text.indexOf('\n\n'));
-  const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent!);
-  return { tree, parents };
 }
 
 interface Sides<T> {

@@ -8,6 +8,7 @@
 
 import { GitError, git, type Sha } from './git.ts';
 import { looseHead, looseRef } from './git-dir.ts';
+import { headerOf } from './loose-object.ts';
 import { quickMove } from './ref-writer.ts';
 
 /** The result of a compare-and-swap. */
@@ -78,8 +79,10 @@ export async function isAncestor(
   return (await git(dir, args, signal, { okCodes: [0, 1] })).code === 0;
 }
 
-/** The tree of a commit. */
+/** The tree of a commit; in a repository's common directory mostly a file tells it. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
+  const known = headerOf(dir, commit)?.tree;
+  if (known !== undefined) return known;
   return (await git(dir, ['rev-parse', '--verify', `${commit}^{tree}`], signal)).stdout.trim();
 }
 

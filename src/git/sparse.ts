@@ -12,7 +12,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gitFolderOf } from './git-dir.ts';
+import { gitFolderOf, ownText } from './git-dir.ts';
 
 /** The folders that are checked out, besides what lies directly in the root. */
 export type Cone = readonly string[];
@@ -27,8 +27,10 @@ export const SPARSE_PARAMETERS = SETTINGS.map((name) => `'${name}=true'`).join('
 
 /** The cone of a worktree; null where all of its commit is checked out, or the user decides. */
 export function coneOf(dir: string): Cone | null {
+  const note = ownText(dir, CONE_NOTE);
+  if (note === null) return null;
   try {
-    const cone: unknown = JSON.parse(readFileSync(join(gitFolderOf(dir), CONE_NOTE), 'utf8'));
+    const cone: unknown = JSON.parse(note);
     return Array.isArray(cone) ? cone.map(String) : null;
   } catch {
     return null;
