@@ -24,6 +24,7 @@ import type { Entry, Event } from '../model/event.ts';
 import type { FailureKind } from '../model/failure.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { closeLaunchers, openLaunchers } from '../process/launcher.ts';
 import { killMarked } from '../process/reap.ts';
 import { clean } from '../report/clean.ts';
 import { summaryLines } from '../report/lines.ts';
@@ -139,6 +140,7 @@ async function executeHolding(
   };
   using profile = openProfile(how.profile);
   openGitShells(run);
+  openLaunchers(run);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
     const driven = driveRun(execution, order).finally(screen.close);
@@ -153,6 +155,7 @@ async function executeHolding(
     const ended = state.outcome === 'interrupted' || state.outcome === null;
     return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
   } finally {
+    await closeLaunchers();
     await closeGit(site.ground);
     await fencing.close();
   }

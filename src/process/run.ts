@@ -17,10 +17,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { assert } from '../base/assert.ts';
 import type { Exit } from '../base/exit.ts';
 import type { Suspension } from '../base/suspension.ts';
+import { launch } from './launcher.ts';
 import { LineSplitter } from './lines.ts';
-import { exitOf, type Program, type StartedChild, start } from './spawn.ts';
+import { type Running, spawned } from './running.ts';
+import type { Program } from './spawn.ts';
 import { MARK_VARIABLE, markFor } from './table.ts';
-import { Family } from './tree.ts';
 
 const DRAIN_MS = 500;
 
@@ -50,27 +51,36 @@ export interface Input {
 /** Runs a program to its end, or ends it when the signal is aborted. */
 export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
   if (signal.aborted) return { kind: 'aborted', reason: signal.reason };
-  const child = await start({ ...cmd, env: environmentOf(cmd) }, 'pipe');
-  const family = new Family(child.pid, cmd.mark);
+  const child = await begin({ ...cmd, env: environmentOf(cmd) });
+  const { family } = child;
   using _ = cmd.suspension?.join(family);
   const output = new Output(child, cmd);
   child.stdin?.on('error', () => {}); // A child may exit without reading its input.
   if (cmd.keepsInput === true) converse(child, cmd);
   else child.stdin?.end(cmd.stdin);
 
-  let exit: Exit | undefined;
+  let [exit, isClean]: [Exit | undefined, boolean] = [undefined, false];
   try {
     exit = await Promise.race([firstCause(child, signal), output.failure]);
     return exit;
   } finally {
-    await (exit === undefined || exit.kind === 'aborted'
-      ? family.end(cmd.graceMs)
-      : family.endLeftovers());
-    await output.drain();
+    const isOwn = exit !== undefined && exit.kind !== 'aborted';
+    await (isOwn ? family.endLeftovers() : family.end(cmd.graceMs));
+    try {
+      isClean = (await output.drain()) && isOwn;
+    } finally {
+      await child.over(isClean);
+    }
   }
 }
 
-function converse(child: StartedChild, cmd: Run): void {
+async function begin(cmd: Run): Promise<Running> {
+  const needsInput = cmd.stdin !== '' || cmd.keepsInput === true;
+  const launched = needsInput ? null : await launch(cmd, cmd.mark);
+  return launched ?? spawned(cmd, cmd.mark);
+}
+
+function converse(child: Running, cmd: Run): void {
   if (cmd.stdin !== '') child.stdin?.write(cmd.stdin);
   cmd.onStart?.({
     write: (text) => {
@@ -87,10 +97,10 @@ function environmentOf({ env, mark }: Run): NodeJS.ProcessEnv {
 }
 
 /** How the child ended by itself, or that it has to end now. */
-async function firstCause(child: StartedChild, signal: AbortSignal): Promise<Exit> {
+async function firstCause(child: Running, signal: AbortSignal): Promise<Exit> {
   const { promise, resolve } = Promise.withResolvers<Exit>();
   const onAbort = () => resolve({ kind: 'aborted', reason: signal.reason });
-  child.once('exit', (code, killedBy) => resolve(exitOf(code, killedBy)));
+  void child.exit.then(resolve);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
@@ -110,27 +120,26 @@ class Output {
   #failed = false;
   #received = 0;
 
-  constructor(child: StartedChild, cmd: Run) {
+  constructor(child: Running, cmd: Run) {
     const { promise, reject } = Promise.withResolvers<never>();
     promise.catch(() => {}); // Observed by `run`, perhaps after it has looked away.
     this.failure = promise;
     this.#fail = reject;
-    this.#streams = (['stdout', 'stderr'] as const).flatMap((from) => {
-      const stream = child[from];
+    this.#streams = (['stdout', 'stderr'] as const).map((from) => {
       const splitter = new LineSplitter((line, cut) => cmd.onLine(line, from, cut));
-      return stream === null ? [] : [[stream, splitter] as const];
+      return [child[from], splitter] as const;
     });
     this.#ended = Promise.all(
       this.#streams.map(([stream, splitter]) => this.#read(stream, splitter)),
     );
   }
 
-  /** Waits for end-of-file, but not for long, and lets go of the streams. */
-  async drain(): Promise<void> {
+  /** Waits for end-of-file, but not for long, and lets go of the streams; says whether it came. */
+  async drain(): Promise<boolean> {
     const timer = new AbortController();
-    const tooLong = sleep(DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([this.#ended, tooLong]);
-    timer.abort();
+    const tooLong = sleep(DRAIN_MS, false, { signal: timer.signal }).catch(() => false);
+    const isEnded = await Promise.race([this.#ended.then(() => true), tooLong]);
+    timer.abort('over');
     await tooLong;
     for (let before = -1; before !== this.#received; ) {
       before = this.#received; // A busy loop may not have come to read what is there already.
@@ -141,6 +150,7 @@ class Output {
       this.#guarded(() => splitter.end());
     }
     if (this.#failed) await this.failure;
+    return isEnded;
   }
 
   #read(stream: Readable, splitter: LineSplitter): Promise<void> {

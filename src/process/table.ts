@@ -42,6 +42,11 @@ export function startOf(pid: number): number | null {
   return tableOfPs().find((entry) => entry.pid === pid)?.start ?? null;
 }
 
+/** The same as a process tells it of itself, in the words of its `stat` file. */
+export function startIn(stat: string): number {
+  return parseStat(0, stat).entry.start;
+}
+
 /** Whether exactly this process still lives. */
 export function isAlive({ pid, start }: Pick<ProcessEntry, 'pid' | 'start'>): boolean {
   if (HAS_PROC) {

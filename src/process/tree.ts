@@ -15,7 +15,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Haltable } from '../base/suspension.ts';
 import { sendSignal } from './spawn.ts';
-import { isAlive, type ProcessEntry, startOf, youngProcesses } from './table.ts';
+import { isAlive, type ProcessEntry, youngProcesses } from './table.ts';
 
 const POLL_MS = 20;
 const TERM_MS = 3_000;
@@ -25,17 +25,23 @@ const MOST_LOOKS = 10;
 /** The parent of the kernel's own threads, which have no environment. */
 const KERNEL_THREADS = 2;
 
-/** The processes of one child. Made right after it started, while its pid is surely its own. */
+/**
+ * The child as it was right after it started, while its pid was surely its own. It leads its group,
+ * or a launcher does, which is not of the family.
+ */
+export type Root = Pick<ProcessEntry, 'pid' | 'start' | 'group'>;
+
+/** The processes of one child. */
 export class Family implements Haltable {
-  readonly #root: Pick<ProcessEntry, 'pid' | 'start'>;
+  readonly #root: Root;
   readonly #mark: string | null;
   readonly #known = new Map<number, ProcessEntry>();
   /** Processes that refuse our signals. */
   readonly #foreign = new Set<number>();
   #unsure = false;
 
-  constructor(pid: number, mark: string | null) {
-    this.#root = { pid, start: startOf(pid) ?? 0 };
+  constructor(root: Root, mark: string | null) {
+    this.#root = root;
     this.#mark = mark;
   }
 
@@ -80,7 +86,7 @@ export class Family implements Haltable {
   async end(graceMs: number): Promise<void> {
     this.members(); // Remembered now: orphans lose the parent by which they are found.
     if (isAlive(this.#root) && graceMs > 0) {
-      sendSignal(-this.#root.pid, 'SIGINT');
+      sendSignal(-this.#root.group, 'SIGINT');
       this.#signal('SIGCONT');
       await until(() => !isAlive(this.#root), graceMs);
     }
@@ -104,9 +110,10 @@ export class Family implements Haltable {
   }
 
   #isMember(entry: ProcessEntry): boolean {
-    const { pid, start } = this.#root;
+    const { pid, start, group } = this.#root;
     if (entry.pid === pid) return entry.start === start;
-    if (entry.group === pid || entry.session === pid) return true;
+    if (entry.pid === group) return false; // The launcher.
+    if (entry.group === group || entry.session === group) return true;
     if (this.#known.get(entry.pid)?.start === entry.start) return true;
     if (this.#mark === null || entry.parent === KERNEL_THREADS) return false;
     const marks = entry.marks();
