@@ -6,9 +6,13 @@
 
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../process/spawn.ts';
 import { removeOwn } from './git-dir.ts';
 
 const LOCKS = ['index.lock', 'HEAD.lock'];
+const PATIENCE_MS = 2_000;
+const POLL_MS = 50;
 
 /**
  * Removes the locks of one worktree. Only for a worktree of our own in which surely no process is
@@ -21,18 +25,25 @@ export async function removeStaleLocks(dir: string, signal: AbortSignal): Promis
 
 /**
  * Removes the locks on refs and on the main checkout's index that nobody can hold: no git works in
- * the repository, whoever started it. Answers with those that had to stay.
+ * the repository, whoever started it. One that does is given a while to finish. Answers with those
+ * that had to stay.
  */
-export function removeDeadLocks(
+export async function removeDeadLocks(
   { commonDir, dir }: { readonly commonDir: string; readonly dir: string },
   signal: AbortSignal,
-): readonly string[] {
-  signal.throwIfAborted();
-  const locks = sharedLocks(commonDir);
-  if (locks.length === 0) return [];
-  if (gitWorksIn([commonDir, dir])) return locks;
-  for (const lock of locks) rmSync(lock, { force: true });
-  return [];
+): Promise<readonly string[]> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    signal.throwIfAborted();
+    const locks = sharedLocks(commonDir);
+    if (locks.length === 0) return [];
+    if (!gitWorksIn([commonDir, dir])) {
+      for (const lock of locks) rmSync(lock, { force: true });
+      return [];
+    }
+    if (performance.now() > deadline) return locks;
+    await sleep(POLL_MS);
+  }
 }
 
 /** Locks on refs of ours, and whether somebody may hold one. */
@@ -67,7 +78,8 @@ function gitWorksIn(folders: readonly string[]): boolean {
   try {
     return readdirSync('/proc').some((pid) => {
       if (!/^\d+$/.test(pid) || !isGit(pid)) return false;
-      const cwd = linkOf(`/proc/${pid}/cwd`);
+      const cwd = cwdOf(pid);
+      if (cwd === 'over') return false;
       return cwd === null || places.some((place) => cwd === place || cwd.startsWith(place + sep));
     });
   } catch {
@@ -85,10 +97,12 @@ function isGit(pid: string): boolean {
   }
 }
 
-function linkOf(path: string): string | null {
+/** Null where the system does not tell; `over` for one that has ended, or is about to. */
+function cwdOf(pid: string): string | null {
   try {
-    return readlinkSync(path);
-  } catch {
-    return null;
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch (error) {
+    const code = codeOf(error);
+    return code === 'ENOENT' || code === 'ESRCH' ? 'over' : null;
   }
 }
