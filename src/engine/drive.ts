@@ -86,7 +86,7 @@ async function driveOn(order: Drive, lease: Lease, signal: AbortSignal): Promise
 /** What the engine before left is ended and mended before anything is done. */
 export async function takeOver({ run, ground }: Site, signal: AbortSignal): Promise<void> {
   await endLeftovers(run, signal);
-  if (ground !== null) repairLocks(ground, signal);
+  if (ground !== null) await repairLocks(ground, signal);
 }
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */

@@ -142,9 +142,13 @@ async function nextFacts(
 ): Promise<readonly Event[]> {
   const patience = new AbortController();
   const ms = Math.min(TICK_MS, Math.max(0, (wakeAt ?? Number.POSITIVE_INFINITY) - world.now()));
+  const stop = (): void => patience.abort('over'); // A reason of our own: no error is made each turn.
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   try {
-    return await inbox.takeAll(world.sleep(ms, AbortSignal.any([signal, patience.signal])));
+    return await inbox.takeAll(world.sleep(ms, patience.signal));
   } finally {
-    patience.abort('over'); // A reason of our own spares making an error each turn.
+    signal.removeEventListener('abort', stop);
+    stop();
   }
 }

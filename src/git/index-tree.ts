@@ -21,7 +21,7 @@ const SHA_AT = STAT_BYTES;
 const NAME_AT = STAT_BYTES + SHA_BYTES + FLAGS_BYTES;
 
 /** A folder of an index as git has noted it; without `tree` something in it has changed since. */
-interface Noted {
+export interface Noted {
   readonly tree: Sha | null;
   readonly files: number;
   readonly folders: ReadonlyMap<string, Noted>;
@@ -170,7 +170,7 @@ interface Folder {
 }
 
 /** The extension `TREE` among those after the entries; null where there is none. */
-function notedIn(bytes: Buffer, end: number): Noted | null {
+export function notedIn(bytes: Buffer, end: number): Noted | null {
   for (let at = end; at + 8 <= bytes.length - SHA_BYTES; ) {
     const length = bytes.readUInt32BE(at + 4);
     if (bytes.toString('latin1', at, at + 4) === 'TREE') return parseNoted(bytes, at + 8).noted;

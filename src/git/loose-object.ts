@@ -6,6 +6,10 @@
  *   O2. An object appears whole or not at all, under the name of its contents; writing one that is
  *       there already changes nothing.
  *   O3. Reading says null for anything that is not a file of its own: packed, or not there.
+ *   O4. A small object is stored as it is, in the one frame that git knows: to compress it would
+ *       cost more time than all the rest, and it takes a block of the disk either way.
+ *
+ *     78 01 ─ 01 ─ length, its complement (two bytes each) ─ the object ─ its Adler-32
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -14,7 +18,7 @@ import { join } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { git, type Sha } from './git.ts';
 
-export type ObjectType = 'commit' | 'tree';
+export type ObjectType = 'commit' | 'tree' | 'blob';
 
 /** Settings under which git writes objects in another way than we do. */
 const ODD =
@@ -39,7 +43,7 @@ export function writesPlainly(commonDir: string, signal: AbortSignal): Promise<b
 export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer | null {
   if (!existsSync(pathOf(commonDir, sha))) return null;
   try {
-    const whole = inflateSync(readFileSync(pathOf(commonDir, sha)));
+    const whole = unframed(readFileSync(pathOf(commonDir, sha)));
     const end = whole.indexOf(0);
     return whole.toString('latin1', 0, end).startsWith(`${type} `) ? whole.subarray(end + 1) : null;
   } catch {
@@ -47,16 +51,26 @@ export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer
   }
 }
 
-/** What a commit that is a file of its own says of itself; null says nothing. */
-export function headerOf(
-  commonDir: string,
-  commit: Sha,
-): { readonly tree: Sha; readonly parents: readonly Sha[] } | null {
+/** What a commit says of itself. */
+export interface CommitHeader {
+  readonly tree: Sha;
+  readonly parents: readonly Sha[];
+}
+
+const MOST_HEADERS = 1_000;
+const headers = new Map<Sha, CommitHeader>();
+
+/** The header of a commit that is a file of its own; null says nothing. */
+export function headerOf(commonDir: string, commit: Sha): CommitHeader | null {
+  const known = headers.get(commit);
+  if (known !== undefined) return known;
   const text = readLoose(commonDir, commit, 'commit')?.toString('latin1');
   const tree = text === undefined ? undefined : /^tree ([0-9a-f]+)\n/.exec(text)?.[1];
   if (text === undefined || tree === undefined) return null;
   const header = text.slice(0, text.indexOf('\n\n'));
   const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent!);
+  if (headers.size >= MOST_HEADERS) headers.delete(headers.keys().next().value!);
+  headers.set(commit, { tree, parents });
   return { tree, parents };
 }
 
@@ -69,9 +83,44 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   const folder = join(commonDir, 'objects', sha.slice(0, 2));
   mkdirSync(folder, { recursive: true });
   const temporary = join(folder, `tmp_obj_${randomUUID()}`); // As git calls them: its gc knows them.
-  writeFileSync(temporary, deflateSync(whole, { level: 1 }), { mode: 0o444 });
+  writeFileSync(temporary, framed(whole), { mode: 0o444 });
   renameSync(temporary, path);
   return sha;
+}
+
+/** Larger ones are compressed. */
+const MOST_STORED = 8_000;
+const FRAME = Buffer.from([0x78, 0x01, 0x01]);
+const LENGTHS_END = FRAME.length + 4;
+const SUM_BYTES = 4;
+
+function framed(whole: Buffer): Buffer {
+  if (whole.length > MOST_STORED) return deflateSync(whole, { level: 1 });
+  const bytes = Buffer.allocUnsafe(LENGTHS_END + whole.length + SUM_BYTES);
+  FRAME.copy(bytes);
+  bytes.writeUInt16LE(whole.length, FRAME.length);
+  bytes.writeUInt16LE(0xffff - whole.length, FRAME.length + 2);
+  whole.copy(bytes, LENGTHS_END);
+  bytes.writeUInt32BE(adler32(whole), LENGTHS_END + whole.length);
+  return bytes;
+}
+
+/** What is in one frame of ours is there to read; anything else is for the library. */
+function unframed(bytes: Buffer): Buffer {
+  const end = bytes.length - SUM_BYTES;
+  const isOurs = end >= LENGTHS_END && FRAME.equals(bytes.subarray(0, FRAME.length));
+  if (!isOurs || bytes.readUInt16LE(FRAME.length) !== end - LENGTHS_END) return inflateSync(bytes);
+  const whole = bytes.subarray(LENGTHS_END, end);
+  return bytes.readUInt32BE(end) === adler32(whole) ? whole : inflateSync(bytes);
+}
+
+function adler32(bytes: Buffer): number {
+  let [low, high] = [1, 0];
+  for (const byte of bytes) {
+    low = (low + byte) % 65_521;
+    high = (high + low) % 65_521;
+  }
+  return high * 65_536 + low;
 }
 
 function pathOf(commonDir: string, sha: Sha): string {

@@ -1,7 +1,8 @@
 /**
  * Trees in memory: what a folder of a commit holds, read from a file where it is one.
  *
- *   T1. A tree never changes, so it is read once; the last few thousand are kept.
+ *   T1. A tree never changes, so it is read once; the last ones are kept, as long as all that they
+ *       hold together is not too much: one of a folder with many files counts as many.
  */
 
 import { git, type Sha } from './git.ts';
@@ -19,9 +20,11 @@ export type Tree = ReadonlyMap<string, TreeEntry>;
 
 export const FOLDER = '40000';
 
-const MOST_KNOWN = 4_000;
+/** Names in all trees that are kept. */
+const MOST_NAMES = 40_000;
 const SHA_BYTES = 20;
 const known = new Map<Sha, Tree>();
+let names = 0;
 
 /** Reads a tree; from a process only where it is packed and was not read before. */
 export async function readTree(commonDir: string, sha: Sha, signal: AbortSignal): Promise<Tree> {
@@ -41,8 +44,14 @@ export function writeTree(commonDir: string, tree: Tree): Sha {
 }
 
 function remember(sha: Sha, tree: Tree): void {
-  if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+  if (known.has(sha)) return;
   known.set(sha, tree);
+  names += tree.size;
+  for (const [oldest, { size }] of known) {
+    if (names <= MOST_NAMES || oldest === sha) return;
+    known.delete(oldest);
+    names -= size;
+  }
 }
 
 function parseTree(body: Buffer): Tree {

@@ -21,6 +21,7 @@ import { capture } from '../process/capture.ts';
 import { GitError, git, type Sha, splitNul } from './git.ts';
 import { gitDirOf, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
+import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
 import { restoreFiles } from './scrub.ts';
 import { type Cone, setCone } from './sparse.ts';
@@ -222,9 +223,13 @@ function alone<T>(commonDir: string, work: () => Promise<T>): Promise<T> {
 /** Tries to add; what may stand in the way is cleared or understood once each. */
 async function register(
   commonDir: string,
-  { path, branch, commit }: NewWorktree,
+  worktree: NewWorktree,
   signal: AbortSignal,
 ): Promise<void> {
+  const isKnown = async (place: string): Promise<boolean> =>
+    (await placesBelow(commonDir, dirname(place))).includes(place);
+  if (await quickRegister(commonDir, worktree, isKnown, signal)) return;
+  const { path, branch, commit } = worktree;
   let target = branch === null ? ['--detach', path, commit] : ['-b', branch, path, commit];
   const add = async (): Promise<string | null> => {
     const args = ['worktree', 'add', '--quiet', '--no-checkout', ...target];

@@ -2,6 +2,7 @@
 
 import { OperationalError } from '../base/errors.ts';
 import { removeDeadLocks } from '../git/locks.ts';
+import { sweepBegun } from '../git/quick-worktree.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import { deleteRef, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -19,9 +20,13 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
   }
 }
 
-/** Removes the locks of a git that was killed with its engine; says which may still be held. */
-export function repairLocks({ repository }: Ground, signal: AbortSignal): void {
-  const held = removeDeadLocks(repository, signal);
+/**
+ * Removes what a git that was killed with its engine left: locks, and worktrees that were not even
+ * registered. Throws where a lock may still be held.
+ */
+export async function repairLocks({ repository }: Ground, signal: AbortSignal): Promise<void> {
+  sweepBegun(repository.commonDir);
+  const held = await removeDeadLocks(repository, signal);
   if (held.length === 0) return;
   throw new OperationalError(`git is at work in this repository: it holds ${held.join(', ')}.`, {
     remedy: 'Let it finish, then resume again. If no git runs, remove these files.',

@@ -5,17 +5,17 @@
  *
  *   N1. A launcher has one program at a time. It is the leader of the group and of the session that
  *       its program is in; whatever signal the group gets, the launcher stays.
- *   N2. Output goes through named pipes of the launcher's own, opened anew for each program, so that
- *       its end is seen. Where it is not (somebody who escaped us still holds a pipe), or the program
- *       had to be ended, the launcher is not used again.
+ *   N2. Output goes through named pipes of the launcher's own, opened anew for each program, so
+ *       that its end is seen. Where it is not (somebody who escaped us still holds a pipe), or the
+ *       program had to be ended, the launcher is not used again.
  *   N3. Words reach the shell quoted; nothing in them is ever read as shell text. The program finds
  *       exactly the environment that it was given.
  *   N4. A launcher ends when its input is closed: it does not outlive us and its program.
  *   N5. Nothing depends on them: where there is none, or one cannot be used, the caller starts the
  *       program itself.
  *
- * What a shell can say of an end is a number. Above 128 it adds a word where a signal was the reason
- * (`Killed`), except for SIGINT and SIGPIPE: these count as exit codes.
+ * What a shell can say of an end is a number. Above 128 it adds a word where a signal was the
+ * reason (`Killed`), except for SIGINT and SIGPIPE: these count as exit codes.
  */
 
 import { closeSync, constants, openSync, rmSync, statSync } from 'node:fs';

@@ -9,6 +9,7 @@
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bytePath } from '../git/byte-path.ts';
 
 export interface Modes {
   readonly file: number;
@@ -70,7 +71,7 @@ export async function lookThrough(look: Look, signal: AbortSignal): Promise<Foun
       signal.throwIfAborted();
       begun = performance.now();
     }
-    const place = pathOf(dir, folder);
+    const place = bytePath(dir, folder);
     const names = namesIn(place);
     if (names === null) isComplete = false;
     if (names?.length === 0) hasMore = true;
@@ -78,7 +79,7 @@ export async function lookThrough(look: Look, signal: AbortSignal): Promise<Foun
     for (const name of names ?? []) {
       const below = folder === '' ? name : `${folder}/${name}`;
       if (skip.has(below)) continue;
-      const path = pathOf(dir, below);
+      const path = bytePath(dir, below);
       if (name === '.git') {
         odd.push({ path, kind: 'repository' });
         continue;
@@ -112,12 +113,6 @@ function namesIn(path: string | Buffer): readonly string[] | null {
   } catch {
     return null;
   }
-}
-
-/** A name that is not ASCII travels as its bytes. */
-function pathOf(dir: string, name: string): string | Buffer {
-  if (/^[\x00-\x7f]*$/.test(name)) return name === '' ? dir : `${dir}/${name}`;
-  return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(name, 'latin1')]);
 }
 
 function latin1(path: string): string {

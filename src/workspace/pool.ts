@@ -17,6 +17,7 @@ import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
+import { quickCheckout } from '../git/quick-checkout.ts';
 import { CHECKOUT_WORKERS, forgetMoves } from '../git/scrub.ts';
 import { ANY_CONE, type Cone, coneOf, dropCone, isConeChanged, setCone } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
@@ -88,6 +89,14 @@ export interface ToTake {
   readonly assertHeld?: () => void;
 }
 
+/** An idle workspace in our hands. */
+interface Claim {
+  readonly claimed: string;
+  /** Where its HEAD is. */
+  readonly at: Sha;
+  readonly untouched: boolean;
+}
+
 /** Below so many files a new workspace costs less than a tenth of a second. */
 const WORTH_KEEPING_FILES = 1_000;
 const CLEAN_UP_MS = 60_000;
@@ -96,6 +105,8 @@ export class Pool {
   readonly place: PoolPlace;
   readonly #pristine = new Set<string>();
   readonly #asked = new Set<string>();
+  /** Those that this engine has wiped and put there, by slot and index: still untouched. */
+  readonly #shelved = new Set<string>();
   #repaired: Promise<void> | null = null;
 
   constructor(place: PoolPlace) {
@@ -171,8 +182,10 @@ export class Pool {
       if (claimed === null) continue; // Somebody else was faster.
       const idle = await readIdle(claimed);
       const isSound = idle !== null && (await isTrusted(claimed, join(folder, `${slot}`), idle));
-      if (isSound && (await this.#handOver(claimed, wanted, signal))) {
-        if (idle.asked) this.#asked.add(wanted.dir);
+      const untouched = this.#shelved.delete(`${slot} ${idle?.index}`);
+      const move = isSound && { claimed, at: idle.commit, untouched };
+      if (move !== false && (await this.#handOver(move, wanted, signal))) {
+        if (idle?.asked) this.#asked.add(wanted.dir);
         return true;
       }
       await this.#discard(claimed);
@@ -269,13 +282,21 @@ export class Pool {
     return usable.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
   }
 
-  async #handOver(claimed: string, wanted: ToTake, signal: AbortSignal): Promise<boolean> {
+  async #handOver(
+    { claimed, at, untouched }: Claim,
+    wanted: ToTake,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { commonDir } = this.place;
     const { dir, commit, branch, owner } = wanted;
     try {
       await tellPlace(claimed, claimed);
-      const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
-      await checkOut(claimed, { target, cone: wanted.cone ?? null }, signal);
+      const move = { dir: claimed, from: at, to: commit, branch, untouched };
+      const isWhole = (wanted.cone ?? null) === null && coneOf(claimed) === null;
+      if (!isWhole || !(await quickCheckout(commonDir, move, signal))) {
+        const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
+        await checkOut(claimed, { target, cone: wanted.cone ?? null }, signal);
+      }
       await forgetMoves(claimed);
       if (owner !== null) await setOwner(claimed, owner);
       await forgetIdle(claimed);
@@ -308,6 +329,7 @@ export class Pool {
         () => true,
         () => false, // Somebody else took the slot just now.
       );
+      if (isMoved) this.#shelved.add(`${slot} ${note.index}`);
       if (isMoved) return true;
     }
     return false;

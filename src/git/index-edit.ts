@@ -1,0 +1,175 @@
+/**
+ * An index with some entries changed, as bytes: what git would have written after it had checked
+ * out these files.
+ *
+ *   E1. Only a plain index (index-file.ts, I1) with hashes of the usual length is edited. Entries
+ *       that are not named stay byte for byte.
+ *   E2. Of the extensions only the one with the known trees stays, brought up to date: what git
+ *       believes of folders is always true.
+ */
+
+import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import type { Sha } from './git.ts';
+import { HEADER_BYTES, type IndexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
+import type { Noted } from './index-tree.ts';
+import type { TreeEntry } from './tree.ts';
+
+const SHA_BYTES = 20;
+const NAME_AT = STAT_BYTES + SHA_BYTES + 2;
+const LONGEST_NAME = 0xfff;
+const LINK = 0o120000;
+const MTIME_AT = 8;
+const MASK = 0xffffffffn;
+const SECOND = 1_000_000_000n;
+
+/** A file as it is from now on; null for one that is gone. Names are bytes, as latin1. */
+export interface Edit {
+  readonly name: string;
+  readonly file: { readonly mode: string; readonly sha: Sha; readonly stat: BigIntStats } | null;
+  /** How many more files there are because of it: 1, 0 or -1. */
+  readonly more: number;
+}
+
+export interface NewTrees {
+  readonly noted: Noted;
+  /** The trees of all folders in which something has changed, by path; '' is the whole. */
+  readonly folders: ReadonlyMap<string, Sha>;
+}
+
+/** The new contents of the index file. */
+export function editedIndex(
+  index: Buffer,
+  { starts, end }: IndexEntries,
+  edits: readonly Edit[],
+  trees: NewTrees,
+): Buffer {
+  const parts: Buffer[] = [];
+  let copied = HEADER_BYTES;
+  let count = starts.length;
+  for (const { name, file, more } of [...edits].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const nth = placeOf(index, starts, name);
+    const at = starts[nth] ?? end;
+    parts.push(index.subarray(copied, at));
+    if (file !== null) parts.push(entryOf(name, file));
+    const isThere = nth < starts.length && nameAt(index, at) === name;
+    copied = isThere ? (starts[nth + 1] ?? end) : at;
+    count += more;
+  }
+  const header = Buffer.from(index.subarray(0, HEADER_BYTES));
+  header.writeUInt32BE(count, 8);
+  const rest = index.subarray(copied, end);
+  const body = Buffer.concat([header, ...parts, rest, treesOf(trees, edits)]);
+  return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+}
+
+/** Which entry has this name, or would come after it. */
+function placeOf(index: Buffer, starts: readonly number[], name: string): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (nameAt(index, starts[middle]!) < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The name of an entry, in bytes as latin1. */
+export function nameAt(index: Buffer, start: number): string {
+  return index.toString('latin1', start + NAME_AT, index.indexOf(0, start + NAME_AT));
+}
+
+/** Whether an entry is this one of a tree. */
+export function isEntry(index: Buffer, start: number, { mode, sha }: TreeEntry): boolean {
+  if (index.readUInt32BE(start + MODE_AT) !== Number.parseInt(mode, 8)) return false;
+  return index.toString('hex', start + STAT_BYTES, start + STAT_BYTES + SHA_BYTES) === sha;
+}
+
+/** Whether every file was written before that time. */
+export function areOlder(index: Buffer, starts: readonly number[], timeNs: bigint): boolean {
+  const [seconds, rest] = [Number(timeNs / SECOND), Number(timeNs % SECOND)];
+  return starts.every((start) => {
+    const written = index.readUInt32BE(start + MTIME_AT);
+    return (
+      written < seconds || (written === seconds && index.readUInt32BE(start + MTIME_AT + 4) < rest)
+    );
+  });
+}
+
+/** Whether a file or link is as it was when git last looked at it. */
+export function isAsNoted(index: Buffer, start: number, stat: BigIntStats): boolean {
+  const mode = index.readUInt32BE(start + MODE_AT);
+  const isKind = mode === LINK ? stat.isSymbolicLink() : stat.isFile();
+  const now = statBytes(stat, mode); // Whoever changes a mode changes the ctime.
+  return isKind && index.compare(now, 0, STAT_BYTES, start, start + STAT_BYTES) === 0;
+}
+
+function entryOf(name: string, { mode, sha, stat }: NonNullable<Edit['file']>): Buffer {
+  const length = NAME_AT + name.length;
+  const entry = Buffer.alloc(Math.floor(length / 8 + 1) * 8); // Padded with one to eight NULs.
+  statBytes(stat, Number.parseInt(mode, 8)).copy(entry);
+  entry.write(sha, STAT_BYTES, 'hex');
+  entry.writeUInt16BE(Math.min(name.length, LONGEST_NAME), STAT_BYTES + SHA_BYTES);
+  entry.write(name, NAME_AT, 'latin1');
+  return entry;
+}
+
+/** ctime, mtime, device, inode, mode, owner, group, size: 32 bits each, times are two of them. */
+function statBytes(stat: BigIntStats, mode: number): Buffer {
+  const { ctimeNs, mtimeNs, dev, ino, uid, gid, size } = stat;
+  const times = [ctimeNs / SECOND, ctimeNs % SECOND, mtimeNs / SECOND, mtimeNs % SECOND];
+  const words = [...times, dev, ino, BigInt(mode), uid, gid, size];
+  const bytes = Buffer.alloc(STAT_BYTES);
+  for (const [nth, word] of words.entries()) bytes.writeUInt32BE(Number(word & MASK), nth * 4);
+  return bytes;
+}
+
+/** `TREE`, its length, and for each folder `name NUL files SP folders LF tree`. */
+function treesOf({ noted, folders }: NewTrees, edits: readonly Edit[]): Buffer {
+  const more = new Map<string, number>();
+  for (const { name, more: count } of edits) {
+    for (const folder of foldersOf(name)) more.set(folder, (more.get(folder) ?? 0) + count);
+  }
+  const parts: Buffer[] = [];
+  const write = (name: string, path: string, before: Noted): void => {
+    const below = [...childrenOf(path, before, folders)].filter(
+      ([, child]) => child.known.files + (more.get(child.path) ?? 0) > 0,
+    );
+    const tree = folders.get(path) ?? before.tree ?? '';
+    const files = before.files + (more.get(path) ?? 0);
+    parts.push(Buffer.from(`${name}\0${files} ${below.length}\n`, 'latin1'));
+    parts.push(Buffer.from(tree, 'hex'));
+    for (const [child, { path: inner, known }] of below) write(child, inner, known);
+  };
+  write('', '', noted);
+  const body = Buffer.concat(parts);
+  const header = Buffer.alloc(8, 'TREE');
+  header.writeUInt32BE(body.length, 4);
+  return Buffer.concat([header, body]);
+}
+
+const NEW: Noted = { tree: null, files: 0, folders: new Map() };
+
+/** The folders directly in one: those that were known, and new ones. */
+function* childrenOf(
+  path: string,
+  { folders: known }: Noted,
+  changed: ReadonlyMap<string, Sha>,
+): Iterable<[string, { readonly path: string; readonly known: Noted }]> {
+  const prefix = path === '' ? '' : `${path}/`;
+  for (const [name, child] of known) {
+    // One that git does not know is left out: it will find it again.
+    if (child.tree !== null) yield [name, { path: `${prefix}${name}`, known: child }];
+  }
+  for (const inner of changed.keys()) {
+    const name = inner.slice(prefix.length);
+    const isDirect = inner !== '' && inner.startsWith(prefix) && !name.includes('/') && name !== '';
+    if (isDirect && !known.has(name)) yield [name, { path: inner, known: NEW }];
+  }
+}
+
+/** The folders that a file is in, '' being the outermost. */
+export function foldersOf(name: string): readonly string[] {
+  const parts = name.split('/').slice(0, -1);
+  return ['', ...parts.map((_, nth) => parts.slice(0, nth + 1).join('/'))];
+}

@@ -1,0 +1,286 @@
+/**
+ * quick-checkout: a clean working tree moved to another commit, without a process.
+ *
+ *   Q1. It is done only where git would leave the same files, index and HEAD: plain files, no
+ *       attribute or setting that has a say in how they are written, every new content in a file of
+ *       its own. Otherwise it says no, and nothing was touched: ask git.
+ *   Q2. Unless the caller knows that nobody has touched them, every file is looked at: if one is
+ *       not as the index says, git has to put that right.
+ *   Q3. A file is replaced, never written into: it may have another name elsewhere.
+ *   Q4. It can stop anywhere: the index is replaced after the files, the branch and HEAD move after
+ *       it. What is half done git's own `checkout --force` completes.
+ */
+
+import {
+  type BigIntStats,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { bytePath } from './byte-path.ts';
+import { git, type Sha } from './git.ts';
+import { gitFolderOf } from './git-dir.ts';
+import {
+  areOlder,
+  type Edit,
+  editedIndex,
+  foldersOf,
+  isAsNoted,
+  isEntry,
+  nameAt,
+} from './index-edit.ts';
+import { type IndexEntries, indexEntries } from './index-file.ts';
+import { type Noted, notedIn } from './index-tree.ts';
+import { headerOf, readLoose, writesPlainly } from './loose-object.ts';
+import { quickMove } from './ref-writer.ts';
+import { FOLDER, readTree, type Tree } from './tree.ts';
+import { type Change, changesBetween } from './tree-changes.ts';
+
+export interface Move {
+  readonly dir: string;
+  /** Where its detached HEAD is. */
+  readonly from: Sha;
+  readonly to: Sha;
+  /** A branch that does not exist yet, or null to stay detached. */
+  readonly branch: string | null;
+  /** Nobody has touched a file since the index was written. */
+  readonly untouched: boolean;
+}
+
+const SHA_BYTES = 20;
+const MOST_FILES = 20_000;
+/** Git looks at more of them than that in less time. */
+const MOST_LOOKS = 300;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Moves the working tree; false where that is for git to do. */
+export async function quickCheckout(
+  commonDir: string,
+  { dir, from, to, branch, untouched }: Move,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(await writesPlainly(commonDir, signal))) return false;
+  if (!(await checksOutPlainly(commonDir, signal))) return false;
+  if (branch !== null && existsSync(join(commonDir, 'refs/heads', branch))) return false;
+  const gitDir = gitFolderOf(dir);
+  const before = readIndex(join(gitDir, 'index'));
+  const old = headerOf(commonDir, from)?.tree;
+  const now = headerOf(commonDir, to)?.tree;
+  if (before === null || old === undefined || now === undefined) return false;
+  const noted = await notesOf(commonDir, before, old, signal);
+  const changes = noted === null ? null : await changesBetween(commonDir, old, now, signal);
+  if (noted === null || changes === null) return false;
+  if (!untouched && !isClean(dir, before)) return false;
+  const contents = contentsOf(commonDir, changes.files);
+  if (contents === null || !areFolders(dir, changes.files)) return false;
+  const fill = (): Buffer => {
+    const edits = changes.files.map((change) => place(dir, change, contents.get(change.name)));
+    const { bytes, entries } = before;
+    return editedIndex(bytes, entries, edits, { noted, folders: changes.folders });
+  };
+  writeIndex(gitDir, fill);
+  return moveHead(commonDir, gitDir, { to, branch });
+}
+
+/** Settings under which git writes files, or keeps its index, in another way than we do. */
+const ODD =
+  '^(core\\.(autocrlf|eol|attributesfile|symlinks|filemode|ignorecase|precomposeunicode|fsmonitor' +
+  '|untrackedcache|splitindex|checkstat|trustctime|sparsecheckout)|index\\..*|feature\\..*' +
+  '|submodule\\.recurse|extensions\\..*)$';
+
+const plain = new Map<string, Promise<boolean>>();
+
+function checksOutPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
+  const known = plain.get(commonDir);
+  if (known !== undefined) return known;
+  const asked = git(commonDir, ['config', '--get-regexp', ODD], signal, { okCodes: [0, 1] }).then(
+    ({ stdout }) => {
+      const lines = stdout.split('\n').filter((line) => line !== '');
+      const isOdd = lines.some((line) => line !== 'core.filemode true');
+      return !isOdd && !attributeFiles(commonDir).some((path) => existsSync(path));
+    },
+  );
+  plain.set(commonDir, asked);
+  asked.catch(() => plain.delete(commonDir));
+  return asked;
+}
+
+/** Where attributes are that no commit holds. */
+function attributeFiles(commonDir: string): readonly string[] {
+  const config = process.env.XDG_CONFIG_HOME ?? join(process.env.HOME ?? homedir(), '.config');
+  const inUser = join(config, 'git', 'attributes');
+  return [join(commonDir, 'info', 'attributes'), inUser, '/etc/gitattributes'];
+}
+
+interface Index {
+  readonly bytes: Buffer;
+  readonly entries: IndexEntries;
+}
+
+/**
+ * Null where it has to be left to git. That includes an index which is not younger than its files:
+ * these may have been changed within the same tick of the clock.
+ */
+function readIndex(path: string): Index | null {
+  if (!existsSync(path)) return null;
+  const { mtimeNs } = statSync(path, { bigint: true });
+  const bytes = readFileSync(path);
+  const entries = indexEntries(bytes, SHA_BYTES);
+  if (entries === null || entries.form !== 'plain' || bytes.readUInt32BE(4) !== 2) return null;
+  if (entries.starts.length > MOST_FILES) return null;
+  if (!areOlder(bytes, entries.starts, mtimeNs)) return null;
+  return { bytes, entries };
+}
+
+/** Notes on all folders of an index that holds exactly this tree; null where it does not. */
+async function notesOf(
+  commonDir: string,
+  index: Index,
+  tree: Sha,
+  signal: AbortSignal,
+): Promise<Noted | null> {
+  const walk = { index, at: 0, read: (sha: Sha) => readTree(commonDir, sha, signal) };
+  const known = notedIn(index.bytes, index.entries.end);
+  const noted = await noteFolder(walk, { prefix: '', sha: tree, known });
+  return walk.at === index.entries.starts.length ? noted : null;
+}
+
+interface Walk {
+  readonly index: Index;
+  /** The entry that comes next. */
+  at: number;
+  readonly read: (sha: Sha) => Promise<Tree>;
+}
+
+async function noteFolder(
+  walk: Walk,
+  folder: { readonly prefix: string; readonly sha: Sha; readonly known: Noted | null },
+): Promise<Noted | null> {
+  const { prefix, sha, known } = folder;
+  if (known?.tree === sha) {
+    walk.at += known.files;
+    return known;
+  }
+  const { bytes, entries } = walk.index;
+  const tree = await walk.read(sha);
+  const first = walk.at;
+  const folders = new Map<string, Noted>();
+  for (let found = 0; found < tree.size; found += 1) {
+    const start = entries.starts[walk.at];
+    const name = start === undefined ? '' : nameAt(bytes, start);
+    if (start === undefined || !name.startsWith(prefix)) return null;
+    const [part = '', ...rest] = name.slice(prefix.length).split('/');
+    const entry = tree.get(part);
+    if (entry === undefined || (entry.mode === FOLDER) !== rest.length > 0) return null;
+    if (entry.mode !== FOLDER) {
+      if (!isEntry(bytes, start, entry)) return null;
+      walk.at += 1;
+      continue;
+    }
+    const below = known?.folders.get(part) ?? null;
+    const inner = { prefix: `${prefix}${part}/`, sha: entry.sha, known: below };
+    const noted = await noteFolder(walk, inner);
+    if (noted === null) return null;
+    folders.set(part, noted);
+  }
+  return { tree: sha, files: walk.at - first, folders };
+}
+
+/** Whether every file is as the index says. */
+function isClean(dir: string, { bytes, entries }: Index): boolean {
+  if (entries.starts.length > MOST_LOOKS) return false;
+  return entries.starts.every((start) => {
+    const stat = statOf(dir, nameAt(bytes, start));
+    return stat !== undefined && isAsNoted(bytes, start, stat);
+  });
+}
+
+function contentsOf(
+  commonDir: string,
+  changes: readonly Change[],
+): ReadonlyMap<string, Buffer> | null {
+  const contents = new Map<string, Buffer>();
+  let bytes = 0;
+  for (const { name, new: now } of changes) {
+    if (now === undefined) continue;
+    const content = readLoose(commonDir, now.sha, 'blob');
+    bytes += content?.length ?? 0;
+    if (content === null || bytes > MOST_BYTES) return null;
+    contents.set(name, content);
+  }
+  return contents;
+}
+
+/** Whether what leads to the files is folders, as far as it is there: a link leads elsewhere. */
+function areFolders(dir: string, changes: readonly Change[]): boolean {
+  const folders = new Set(changes.flatMap(({ name }) => foldersOf(name)));
+  return [...folders].every((folder) => statOf(dir, folder)?.isDirectory() ?? true);
+}
+
+/** Makes a file what it is to be. */
+function place(dir: string, change: Change, content: Buffer | undefined): Edit {
+  const { name, old, new: now } = change;
+  const path = bytePath(dir, name);
+  if (old !== undefined) unlinkSync(path);
+  if (now === undefined || content === undefined) {
+    removeEmptyFolders(dir, name);
+    return { name, file: null, more: -1 };
+  }
+  const folder = foldersOf(name).at(-1) ?? '';
+  if (folder !== '') mkdirSync(bytePath(dir, folder), { recursive: true });
+  writeFileSync(path, content, { flag: 'wx', mode: now.mode === '100755' ? 0o777 : 0o666 });
+  const stat = statOf(dir, name)!;
+  return { name, file: { ...now, stat }, more: old === undefined ? 1 : 0 };
+}
+
+function removeEmptyFolders(dir: string, name: string): void {
+  for (const folder of foldersOf(name).toReversed()) {
+    if (folder === '') return;
+    try {
+      rmdirSync(bytePath(dir, folder));
+    } catch {
+      return; // Something is left in it.
+    }
+  }
+}
+
+/** Replaces the index, under the lock that git itself would take. */
+function writeIndex(gitDir: string, contents: () => Buffer): void {
+  const lock = join(gitDir, 'index.lock');
+  writeFileSync(lock, '', { flag: 'wx' });
+  try {
+    writeFileSync(lock, contents());
+    renameSync(lock, join(gitDir, 'index'));
+  } catch (error) {
+    unlinkSync(lock);
+    throw error;
+  }
+}
+
+async function moveHead(
+  commonDir: string,
+  gitDir: string,
+  { to, branch }: { readonly to: Sha; readonly branch: string | null },
+): Promise<boolean> {
+  const ref = `refs/heads/${branch}`;
+  const none = '0'.repeat(to.length);
+  if (branch !== null && (await quickMove(commonDir, ref, { to, from: none })) !== true) {
+    return false;
+  }
+  const next = join(gitDir, 'HEAD.next');
+  writeFileSync(next, branch === null ? `${to}\n` : `ref: ${ref}\n`);
+  renameSync(next, join(gitDir, 'HEAD'));
+  return true;
+}
+
+function statOf(dir: string, name: string): BigIntStats | undefined {
+  return lstatSync(bytePath(dir, name), { bigint: true, throwIfNoEntry: false });
+}

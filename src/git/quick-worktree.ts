@@ -1,0 +1,94 @@
+/**
+ * quick-worktree: a new worktree registered without a process; its files are for git to fill.
+ *
+ *     <path>/.git                    gitdir: <commonDir>/worktrees/<id>
+ *     <commonDir>/worktrees/<id>/    HEAD, commondir, gitdir (which names <path>/.git)
+ *
+ *   R1. The entry appears whole, by a rename: no git ever reads half of it.
+ *       What a process that was killed had begun is swept away by the next engine.
+ *   R2. It is done only where git would do the same: a repository without settings of single
+ *       worktrees, a folder and a branch that are not there, a place that git does not know.
+ *       Otherwise it says no and leaves nothing: ask git, which also tells what is wrong.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { OperationalError } from '../base/errors.ts';
+import { startOf } from '../process/table.ts';
+import type { Sha } from './git.ts';
+import { writesPlainly } from './loose-object.ts';
+import { quickMove } from './ref-writer.ts';
+
+export interface Registration {
+  readonly path: string;
+  /** A new branch; null for a detached HEAD. */
+  readonly branch: string | null;
+  readonly commit: Sha;
+}
+
+/** What an entry is called until it is whole, with the process that makes it. */
+const BEGUN = 'landfast-worktree-';
+
+/** How many entries may have the same name before git is asked. */
+const MOST_NAMESAKES = 1_000;
+
+/** Registers the worktree; false where that is for git to do. */
+export async function quickRegister(
+  commonDir: string,
+  { path, branch, commit }: Registration,
+  isKnown: (path: string) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (existsSync(path) || existsSync(join(commonDir, 'config.worktree'))) return false;
+  if (existsSync(join(commonDir, 'info', 'sparse-checkout'))) return false;
+  if (!(await writesPlainly(commonDir, signal)) || (await isKnown(path))) return false;
+  const ref = `refs/heads/${branch}`;
+  const none = '0'.repeat(commit.length);
+  if (branch !== null && existsSync(join(commonDir, ref))) return false;
+  if (branch !== null && (await quickMove(commonDir, ref, { to: commit, from: none })) !== true) {
+    return false;
+  }
+  const head = branch === null ? commit : `ref: ${ref}`;
+  const entry = addEntry(commonDir, { head, gitdir: join(path, '.git'), commondir: '../..' });
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(path);
+  writeFileSync(join(path, '.git'), `gitdir: ${entry}\n`);
+  return true;
+}
+
+/** Removes what processes that are not there any more had begun. */
+export function sweepBegun(commonDir: string): void {
+  const begun = readdirSync(commonDir).filter((name) => name.startsWith(BEGUN));
+  for (const name of begun) {
+    const pid = Number.parseInt(name.slice(BEGUN.length), 10);
+    if (startOf(pid) === null) rmSync(join(commonDir, name), { recursive: true, force: true });
+  }
+}
+
+/** Adds the entry under a name of its own, and answers with where it is. */
+function addEntry(
+  commonDir: string,
+  { head, gitdir, commondir }: Record<'head' | 'gitdir' | 'commondir', string>,
+): string {
+  const making = join(commonDir, `${BEGUN}${process.pid}-${randomUUID()}`);
+  mkdirSync(making);
+  writeFileSync(join(making, 'HEAD'), `${head}\n`);
+  writeFileSync(join(making, 'commondir'), `${commondir}\n`);
+  writeFileSync(join(making, 'gitdir'), `${gitdir}\n`);
+  const folder = join(commonDir, 'worktrees');
+  mkdirSync(folder, { recursive: true });
+  const name = basename(dirname(gitdir)).replace(/[^\w-]+/g, '-');
+  for (let nth = 0; nth < MOST_NAMESAKES; nth += 1) {
+    const entry = join(folder, nth === 0 ? name : `${name}${nth}`);
+    if (existsSync(entry)) continue;
+    try {
+      renameSync(making, entry);
+      return entry;
+    } catch {
+      // Somebody else was faster.
+    }
+  }
+  rmSync(making, { recursive: true });
+  throw new OperationalError(`Too many worktrees are called ${name}: see \`git worktree list\`.`);
+}
