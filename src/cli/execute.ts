@@ -26,6 +26,7 @@ import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { closeLaunchers, openLaunchers } from '../process/launcher.ts';
 import { killMarked } from '../process/reap.ts';
+import { closeScratch } from '../process/scratch.ts';
 import { clean } from '../report/clean.ts';
 import { summaryLines } from '../report/lines.ts';
 import type { ReportInfo } from '../report/remedy.ts';
@@ -156,6 +157,7 @@ async function executeHolding(
     return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
   } finally {
     await closeLaunchers();
+    closeScratch(run);
     await closeGit(site.ground);
     await fencing.close();
   }

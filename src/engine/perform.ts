@@ -3,8 +3,8 @@
  * to the loop, chatter to the transcript.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { assert, unreachable } from '../base/assert.ts';
+import { pause } from '../base/pause.ts';
 import { type Timed, timed } from '../base/timing.ts';
 import type { Transcripts } from '../journal/transcript.ts';
 import { deliverWork } from '../merge/deliver.ts';
@@ -45,9 +45,7 @@ export function realWorld(parts: RealWorld): World {
     suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
     now: parts.now,
     machine: parts.machine,
-    sleep: async (ms, signal) => {
-      await sleep(ms, undefined, { signal }).catch(() => undefined); // Aborted: the wait is over.
-    },
+    sleep: pause,
     perform: (effect, report, signal) =>
       timed(spanOf(effect), () =>
         perform(parts, effect, (fact) => report(masked(fact, parts.mask)), signal),

@@ -13,9 +13,22 @@ export async function gitDirOf(dir: string): Promise<string> {
 
 /** The same, at once. */
 export function gitFolderOf(dir: string): string {
+  const known = folders.get(dir);
+  if (known !== undefined) return known;
   const path = join(dir, '.git');
   const link = textOf(path);
-  return link === null ? path : resolve(dir, link.replace(/^gitdir: /, '').trimEnd());
+  const folder = link === null ? path : resolve(dir, link.replace(/^gitdir: /, '').trimEnd());
+  if (folders.size === 0) setImmediate(forgetGitFolders);
+  folders.set(dir, folder);
+  return folder;
+}
+
+/** What was read in this turn of the event loop: it is asked for dozens of times in a row. */
+const folders = new Map<string, string>();
+
+/** For whoever moves, adds or removes a working tree. */
+export function forgetGitFolders(): void {
+  folders.clear();
 }
 
 /** Whether a folder is a working tree that git knows: linked both ways. */
@@ -75,8 +88,8 @@ export async function isMerging(dir: string): Promise<boolean> {
   return existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'));
 }
 
-/** Mostly it is known to be there or not: an error that nobody looks at costs more than a look. */
-function textOf(path: string): string | null {
+/** What a file holds; null where there is none: a look costs less than an error nobody sees. */
+export function textOf(path: string): string | null {
   if (!existsSync(path)) return null;
   try {
     return readFileSync(path, 'utf8');

@@ -98,6 +98,13 @@ export function openGitShells(run: string): void {
   shells ??= new CoShells(gitEnvironment(process.env, {}), scratchFolder(run));
 }
 
+/** Runs another small program of the system, by such a shell where they are open. */
+export function runTool(file: string, args: readonly string[], signal: AbortSignal) {
+  const command = { file, args, cwd: '/', stdin: '' };
+  if (shells !== null) return shells.capture({ ...command, env: {} }, signal);
+  return capture({ ...command, env: process.env }, signal);
+}
+
 /** Lets the shells go; git is started directly again. */
 export async function closeGitShells(): Promise<void> {
   const open = shells;

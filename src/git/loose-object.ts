@@ -81,7 +81,7 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   const path = pathOf(commonDir, sha);
   if (existsSync(path)) return sha;
   const folder = join(commonDir, 'objects', sha.slice(0, 2));
-  mkdirSync(folder, { recursive: true });
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
   const temporary = join(folder, `tmp_obj_${randomUUID()}`); // As git calls them: its gc knows them.
   writeFileSync(temporary, framed(whole), { mode: 0o444 });
   renameSync(temporary, path);

@@ -24,8 +24,11 @@ import { coneOf, isConeChanged, setCone } from './sparse.ts';
 /** Without these it is no worktree. */
 const OWN = ['HEAD', 'commondir', 'gitdir', 'index'];
 
-/** Writing files waits for the disk more than for a processor. */
-export const CHECKOUT_WORKERS = Math.min(8, 2 * availableParallelism());
+/** Writing files waits for the disk more than for a processor; a few are not worth a process. */
+export const CHECKOUT_WORKERS = {
+  'checkout.workers': String(Math.min(8, 2 * availableParallelism())),
+  'checkout.thresholdForParallelism': '1000',
+};
 
 /**
  * Detaches HEAD and clears the worktree's git folder; files in `keep` stay. Answers whether index
@@ -60,7 +63,7 @@ export async function forgetMoves(dir: string): Promise<void> {
 /** Brings every file that HEAD holds back to what it was, with its mode. */
 export async function restoreFiles(dir: string, signal: AbortSignal): Promise<void> {
   await git(dir, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], signal, {
-    config: { 'checkout.workers': String(CHECKOUT_WORKERS), 'core.fileMode': 'true' },
+    config: { ...CHECKOUT_WORKERS, 'core.fileMode': 'true' },
     limitMs: LONG_LIMIT_MS,
   });
 }

@@ -12,14 +12,13 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
-import { capture } from '../process/capture.ts';
-import { GitError, git, type Sha, splitNul } from './git.ts';
-import { gitDirOf, readOwn, writeOwn } from './git-dir.ts';
+import { GitError, git, runTool, type Sha, splitNul } from './git.ts';
+import { forgetGitFolders, gitDirOf, readOwn, textOf, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
@@ -63,6 +62,7 @@ export async function addWorktree(
   signal: AbortSignal,
 ): Promise<void> {
   await alone(commonDir, () => register(commonDir, worktree, signal));
+  forgetGitFolders();
   try {
     if (worktree.owner !== undefined) await setOwner(worktree.path, worktree.owner);
     if (worktree.cone) await setCone(worktree.path, worktree.cone);
@@ -127,6 +127,7 @@ export async function moveWorktree(from: string, to: string): Promise<void> {
   await tellPlace(from, to);
   try {
     renameSync(from, to);
+    forgetGitFolders();
   } catch (error) {
     await tellPlace(from, from);
     throw error;
@@ -152,10 +153,8 @@ export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): P
 /** Where git believes that worktrees are directly below a folder, there or not. */
 export async function placesBelow(commonDir: string, folder: string): Promise<readonly string[]> {
   const entries = join(commonDir, 'worktrees');
-  const names = await readdir(entries).catch(() => []);
-  const told = await Promise.all(
-    names.map((name) => readFile(join(entries, name, 'gitdir'), 'utf8').catch(() => '')),
-  );
+  const names = existsSync(entries) ? readdirSync(entries) : [];
+  const told = names.map((name) => textOf(join(entries, name, 'gitdir')) ?? '');
   return told.map((text) => dirname(text.trimEnd())).filter((path) => dirname(path) === folder);
 }
 
@@ -283,6 +282,7 @@ async function moveAside(commonDir: string, path: string): Promise<string | null
     try {
       await mkdir(dirname(aside), { recursive: true });
       await rename(path, aside);
+      forgetGitFolders();
       return aside;
     } catch (error) {
       if (tries === 20 || !existsSync(path)) throw error; // Another removal tidied up just now.
@@ -320,8 +320,7 @@ async function runProgram(
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<string | null> {
-  const command = { file, args, cwd: '/', env: process.env, stdin: '' };
-  const { exit, stderr } = await capture(command, signal);
+  const { exit, stderr } = await runTool(file, args, signal);
   if (exit.kind === 'aborted') throw exit.reason;
   return exit.kind === 'exited' && exit.code === 0 ? null : stderr.trim();
 }

@@ -13,9 +13,10 @@
  */
 
 import type { Readable } from 'node:stream';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../base/assert.ts';
 import type { Exit } from '../base/exit.ts';
+import { pause } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
 import { launch } from './launcher.ts';
 import { LineSplitter } from './lines.ts';
@@ -137,10 +138,9 @@ class Output {
   /** Waits for end-of-file, but not for long, and lets go of the streams; says whether it came. */
   async drain(): Promise<boolean> {
     const timer = new AbortController();
-    const tooLong = sleep(DRAIN_MS, false, { signal: timer.signal }).catch(() => false);
+    const tooLong = pause(DRAIN_MS, timer.signal).then(() => false);
     const isEnded = await Promise.race([this.#ended.then(() => true), tooLong]);
     timer.abort('over');
-    await tooLong;
     for (let before = -1; before !== this.#received; ) {
       before = this.#received; // A busy loop may not have come to read what is there already.
       await nextTurn();

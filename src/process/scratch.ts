@@ -3,17 +3,45 @@
  * is found by the one that goes on.
  *
  *   F1. Mode 0700, below the system's temporary folder: `landfast-<run>-<pid>-<random>`.
- *   F2. Only folders of the same run and of another process are swept; call it when nothing of that
+ *   F2. An attempt that left its folder as it was leaves it to the next one.
+ *   F3. Only folders of the same run and of another process are swept; call it when nothing of that
  *       process is alive any more.
  */
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Makes a folder for this process's part in a run. */
 export function scratchFolder(run: string): string {
   return mkdtempSync(join(tmpdir(), `${ours(run)}-`));
+}
+
+const unused = new Map<string, string[]>();
+
+/** A folder for an attempt: empty, and nobody else's. */
+export function takeScratch(run: string): string {
+  return unused.get(run)?.pop() ?? scratchFolder(run);
+}
+
+/** One that is still as it was made serves the next attempt; making it anew would cost more. */
+export async function giveScratch(run: string, path: string): Promise<void> {
+  if (!isUnused(path)) return rm(path, { recursive: true, force: true });
+  const others = unused.get(run) ?? [];
+  unused.set(run, [...others, path]);
+}
+
+/** Removes those that wait. */
+export function closeScratch(run: string): void {
+  for (const path of unused.get(run) ?? []) rmSync(path, { recursive: true, force: true });
+  unused.delete(run);
+}
+
+function isUnused(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() !== true || (stat.mode & 0o7777) !== 0o700) return false;
+  return readdirSync(path).length === 0;
 }
 
 /** Removes what other processes left of a run. */

@@ -128,6 +128,7 @@ async function tryTask(
   const { ground } = site;
   const judged = await timed(span('commit'), () => judgeWork(ground, work, signal));
   if (judged.kind === 'bad') return { ...end, failure: judged.failure, judged: NOTHING };
+  ground.pool.coming.add(place.root);
   return { ...end, failure: null, judged };
 }
 

@@ -28,5 +28,7 @@ export async function release(
     report({ type: 'workspace.kept', task, why: answer.why });
   } catch (error) {
     report({ type: 'workspace.kept', task, why: `it could not be removed: ${messageOf(error)}` });
+  } finally {
+    ground.pool.coming.delete(workspaceDir(ground, task));
   }
 }

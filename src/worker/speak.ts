@@ -6,8 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { rmdirSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
 import { namedByPatterns } from '../agents/patterns.ts';
@@ -20,7 +19,7 @@ import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, TaskSpec } from '../model/plan.ts';
 import { type Input, type Run, run } from '../process/run.ts';
-import { scratchFolder } from '../process/scratch.ts';
+import { giveScratch, takeScratch } from '../process/scratch.ts';
 import { SpawnError } from '../process/spawn.ts';
 import { Tail } from '../workspace/check.ts';
 import { allowedEnv, type Environment } from './environment.ts';
@@ -76,7 +75,7 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
   using watch = new Watch({ timeoutMs: task.timeoutMs, idleMs });
   using _ = speech.suspension.join(watch);
   const listener = new Listener({ speech, job, watch }, emit);
-  const temp = scratchFolder(speech.run);
+  const temp = takeScratch(speech.run);
   try {
     const program = await programOf(speech, agent.command(job), temp);
     const exit = await run(
@@ -95,16 +94,7 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
   } catch (error) {
     return { outcome: { ok: false, failure: notStarted(error) }, exitCode: null };
   } finally {
-    await removeFolder(temp);
-  }
-}
-
-/** Mostly it is empty, which costs next to nothing to find out. */
-async function removeFolder(path: string): Promise<void> {
-  try {
-    rmdirSync(path);
-  } catch {
-    await rm(path, { recursive: true, force: true });
+    await giveScratch(speech.run, temp);
   }
 }
 

@@ -58,6 +58,7 @@ export async function createWorkspace(
   signal: AbortSignal,
 ): Promise<Created> {
   const dir = workspaceDir(ground, order.task);
+  ground.pool.coming.delete(dir);
   try {
     await checkOut(ground, order, dir, signal);
     await inject(ground, { dir, mode: specOf(ground, order.task).mode }, signal);
@@ -159,7 +160,9 @@ async function add(
   const cone = await coneFor(ground, { task: order.task, commit }, signal);
   const { dir: path, branch } = order;
   ground.assertHeld();
+  const began = performance.now();
   await addWorktree(commonDir, { path, branch, commit, owner, cone }, signal);
+  ground.pool.coming.learn(performance.now() - began);
 }
 
 /** In a checkout, git would take a folder of workspaces for new files of the user's. */

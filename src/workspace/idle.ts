@@ -15,7 +15,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { gitDirOf, removeOwn, writeOwn } from '../git/git-dir.ts';
+import { forgetGitFolders, gitDirOf, removeOwn, writeOwn } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
 import { placesBelow, placeTold } from '../git/worktree.ts';
@@ -97,6 +97,7 @@ export async function claimSlot(
   const place = newClaim(folder, me);
   try {
     renameSync(join(folder, String(slot)), place);
+    forgetGitFolders();
     return place;
   } catch {
     return null;

@@ -32,6 +32,7 @@ import {
   tellPlace,
 } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
+import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
 import {
   type Claimant,
@@ -103,6 +104,7 @@ const CLEAN_UP_MS = 60_000;
 
 export class Pool {
   readonly place: PoolPlace;
+  readonly coming = new Coming();
   readonly #pristine = new Set<string>();
   readonly #asked = new Set<string>();
   /** Those that this engine has wiped and put there, by slot and index: still untouched. */
@@ -174,9 +176,16 @@ export class Pool {
 
   /** Moves an idle workspace to a folder, at a commit; false where there is none. */
   async take(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
-    const { folder, me, most } = this.place;
-    if (most === 0) return false;
+    if (this.place.most === 0) return false;
     await this.repair(signal);
+    do {
+      if (await this.#takeOne(wanted, signal)) return true;
+    } while (await this.coming.next());
+    return false;
+  }
+
+  async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
+    const { folder, me } = this.place;
     for (const slot of await this.#slotsFor(wanted)) {
       const claimed = await claimSlot(folder, slot, me);
       if (claimed === null) continue; // Somebody else was faster.
@@ -373,7 +382,7 @@ async function checkOut(
   await git(dir, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
     config: {
       'core.hooksPath': '/dev/null', // Its hook is run as in a new worktree, which this is to all.
-      'checkout.workers': String(CHECKOUT_WORKERS),
+      ...CHECKOUT_WORKERS,
       ...(isOther ? ANY_CONE : {}),
     },
     limitMs: LONG_LIMIT_MS,
