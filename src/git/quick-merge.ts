@@ -62,7 +62,7 @@ async function mergeFolders(
   const read = (sha: Sha): Promise<Tree> => readTree(commonDir, sha, signal);
   const sides = { from: await read(from), ours: await read(ours), theirs: await read(theirs) };
   const merged = new Map(sides.ours);
-  for (const name of new Set([...sides.from.keys(), ...sides.theirs.keys()])) {
+  for (const name of changedNames(sides.from, sides.theirs)) {
     const entry = await mergeEntry(
       commonDir,
       { from: sides.from.get(name), ours: sides.ours.get(name), theirs: sides.theirs.get(name) },
@@ -76,12 +76,19 @@ async function mergeFolders(
   return merged.size === 0 ? null : writeTree(commonDir, merged);
 }
 
+/** What is the same in both is as the other side has it: nothing is to be done. */
+function changedNames(from: Tree, theirs: Tree): readonly string[] {
+  const names: string[] = [];
+  for (const [name, entry] of theirs) if (!isSame(entry, from.get(name))) names.push(name);
+  for (const name of from.keys()) if (!theirs.has(name)) names.push(name);
+  return names;
+}
+
 async function mergeEntry(
   commonDir: string,
   { from, ours, theirs }: Sides<TreeEntry | undefined>,
   signal: AbortSignal,
 ): Promise<TreeEntry | 'gone' | null> {
-  if (isSame(theirs, from)) return ours ?? 'gone';
   if (isSame(ours, from)) return theirs ?? 'gone';
   if (ours === undefined || theirs === undefined) return null; // Deleted by both, or by one.
   if (ours.mode !== FOLDER || theirs.mode !== FOLDER) return isSame(ours, theirs) ? ours : null;

@@ -68,16 +68,26 @@ function parseTree(body: Buffer): Tree {
 }
 
 function formatTree(tree: Tree): Buffer {
-  // Git sorts a folder as if its name ended with a slash.
+  const entries = inOrder([...tree]);
+  const bytes = entries.reduce(
+    (sum, [name, { mode }]) => sum + mode.length + name.length + 2 + SHA_BYTES,
+    0,
+  );
+  const body = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const [name, { mode, sha }] of entries) {
+    at += body.write(`${mode} ${name}\0`, at, 'latin1');
+    at += body.write(sha, at, 'hex');
+  }
+  return body;
+}
+
+/** Git sorts a folder as if its name ended with a slash. Mostly they are in order already. */
+function inOrder(entries: (readonly [string, TreeEntry])[]): typeof entries {
   const key = ([name, { mode }]: readonly [string, TreeEntry]): string =>
     mode === FOLDER ? `${name}/` : name;
-  const entries = [...tree].sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  return Buffer.concat(
-    entries.flatMap(([name, { mode, sha }]) => [
-      Buffer.from(`${mode} ${name}\0`, 'latin1'),
-      Buffer.from(sha, 'hex'),
-    ]),
-  );
+  const isSorted = entries.every((entry, nth) => nth === 0 || key(entries[nth - 1]!) < key(entry));
+  return isSorted ? entries : entries.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 async function listTree(commonDir: string, sha: Sha, signal: AbortSignal): Promise<Tree> {

@@ -74,7 +74,10 @@ export function markFor(mark: string): string {
 export function youngProcesses(since: number): readonly ProcessEntry[] {
   if (!HAS_PROC) return tableOfPs().filter(({ start }) => start >= since);
   const now = performance.now();
-  if (now - lookedAt > MOMENT_MS) starts.clear();
+  if (now - lookedAt > MOMENT_MS) {
+    starts.clear();
+    seenMarks.clear();
+  }
   if (starts.size === 0) lookedAt = now;
   const entries: ProcessEntry[] = [];
   for (const name of readdirSync('/proc')) {
@@ -85,13 +88,15 @@ export function youngProcesses(since: number): readonly ProcessEntry[] {
     const stat = statOf(pid);
     if (stat === null) continue;
     starts.set(pid, stat.entry.start);
-    if (!stat.dead && stat.entry.start >= since) entries.push(stat.entry);
+    if (stat.dead || stat.entry.start < since) continue;
+    entries.push({ ...stat.entry, marks: () => marksSeen(stat.entry) });
   }
   return entries;
 }
 
 const MOMENT_MS = 500;
 const starts = new Map<number, number>();
+const seenMarks = new Map<string, readonly string[]>();
 let lookedAt = 0;
 
 /** The table as /proc tells it. */
@@ -155,6 +160,19 @@ function parseStat(pid: number, text: string): Stat {
     marks: () => marksOfProc(pid),
   };
   return { entry, dead: state === 'Z' || state === 'X' };
+}
+
+/**
+ * Marks are handed down: who has none of somebody's at one look has none at the next. They are read
+ * once in a while, because where many end at the same time everybody looks at everybody.
+ */
+function marksSeen({ pid, start }: ProcessEntry): readonly string[] | null {
+  const key = `${pid} ${start}`;
+  const known = seenMarks.get(key);
+  if (known !== undefined) return known;
+  const marks = marksOfProc(pid);
+  if (marks !== null) seenMarks.set(key, marks);
+  return marks;
 }
 
 function marksOfProc(pid: number): readonly string[] | null {

@@ -10,7 +10,7 @@
  *   P4. There are never more idle ones than slots, nor more than the disk is allowed to hold.
  */
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
@@ -392,9 +392,5 @@ async function checkOut(
 
 /** Whether a folder is a worktree at all, as far as one can see from outside. */
 function isLinked(path: string): boolean {
-  try {
-    return readdirSync(path).includes('.git');
-  } catch {
-    return false;
-  }
+  return existsSync(join(path, '.git'));
 }
