@@ -4,7 +4,7 @@
  * as it is written, and it can be halted and ended.
  *
  *   N1. A launcher has one program at a time. It is the leader of the group and of the session that
- *       its program is in; whatever signal the group gets, the launcher stays.
+ *       its program is in; whatever signal but SIGKILL the group gets, the launcher stays.
  *   N2. Output goes through named pipes of the launcher's own, opened anew for each program, so
  *       that its end is seen. Where it is not (somebody who escaped us still holds a pipe), or the
  *       program had to be ended, the launcher is not used again.
@@ -18,7 +18,7 @@
  * reason (`Killed`), except for SIGINT and SIGPIPE: these count as exit codes.
  */
 
-import { closeSync, constants, openSync, rmSync, statSync } from 'node:fs';
+import { constants, openSync, rmSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { constants as system } from 'node:os';
 import { join } from 'node:path';
@@ -151,7 +151,8 @@ class Launcher {
   /** Makes its pipes. What the shell has to say comes on one stream, in its order. */
   async prepare(): Promise<boolean> {
     const [out, err] = this.#pipes.map(quoted);
-    this.#child.stdin?.write(`exec 2>&1; trap : INT; mkfifo -m 600 ${out} ${err}; echo "=$?"\n`);
+    const stay = 'trap : HUP INT QUIT USR1 USR2 ALRM TERM'; // A script may signal its whole group.
+    this.#child.stdin?.write(`exec 2>&1; ${stay}; mkfifo -m 600 ${out} ${err}; echo "=$?"\n`);
     return (await this.#line()) === '=0';
   }
 
@@ -179,13 +180,15 @@ class Launcher {
   /** The ends that we read from; they must be open before somebody writes. */
   #open(): readonly [Socket, Socket] | null {
     const { O_RDONLY, O_NONBLOCK } = constants;
-    const open: number[] = [];
+    const [out, err] = this.#pipes;
+    const streams: Socket[] = [];
     try {
-      for (const pipe of this.#pipes) open.push(openSync(pipe, O_RDONLY | O_NONBLOCK));
-      const [stdout, stderr] = open.map((fd) => new Socket({ fd, readable: true }));
-      return [stdout!, stderr!];
+      for (const pipe of [out, err]) {
+        streams.push(new Socket({ fd: openSync(pipe, O_RDONLY | O_NONBLOCK), readable: true }));
+      }
+      return [streams[0]!, streams[1]!];
     } catch {
-      for (const fd of open) closeSync(fd);
+      for (const stream of streams) stream.destroy(); // No handles are left, perhaps.
       return null;
     }
   }
@@ -200,7 +203,7 @@ class Launcher {
     const tell = 'read -r stat </proc/self/stat; echo "$stat"';
     const redirect = `exec 7<>${out} 8<>${err} </dev/null >${out} 2>${err} 7>&- 8>&-`;
     const become = [...set, 'exec', SHELL, ...args.map(quoted)].join(' ');
-    const enter = `cd ${quoted(cwd)} && unset OLDPWD`;
+    const enter = `cd -P ${quoted(cwd)} && unset OLDPWD PWD`;
     return `(${tell}; ${redirect}; ${enter} && ${become}); echo "=$?"\n`;
   }
 

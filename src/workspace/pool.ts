@@ -180,7 +180,7 @@ export class Pool {
     await this.repair(signal);
     do {
       if (await this.#takeOne(wanted, signal)) return true;
-    } while (await this.coming.next());
+    } while (!signal.aborted && (await this.coming.next()));
     return false;
   }
 

@@ -77,6 +77,16 @@ test('a code above 128 is told from a signal', async () => {
   expect((await script('kill $$')).exit).toEqual({ kind: 'signalled', signal: 'SIGTERM' });
 });
 
+test('a script that signals its whole group ends as it would elsewhere', async () => {
+  const first = await starter();
+  const tidy = await script('trap : TERM; sleep 30 & sleep 0.3; kill 0; wait; echo over');
+  expect(tidy).toEqual({ exit: { kind: 'exited', code: 0 }, lines: ['over'] });
+  expect((await script('kill 0')).exit).toEqual({ kind: 'signalled', signal: 'SIGTERM' });
+  expect(await starter()).toBe(first);
+  expect((await script('kill -9 0')).exit).toMatchObject({ kind: 'signalled' });
+  expect((await script('exit 3')).exit).toEqual({ kind: 'exited', code: 3 });
+});
+
 test('where somebody who escaped still holds the output, the shell is not used again', async () => {
   const first = await starter();
   // Without a mark, a group or a parent that could tell whose it is.
