@@ -244,6 +244,7 @@ function engine(
 
 async function ended(child: ChildProcess): Promise<Ended> {
   const exit = once(child, 'exit');
+  const close = once(child, 'close');
   // Agents that outlive a killed engine hold its pipes open: its own end is what counts.
   const said = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (part: string) => (said.stdout += part));
@@ -255,6 +256,7 @@ async function ended(child: ChildProcess): Promise<Ended> {
   }, STUCK_MS);
   const [code, signal] = await exit;
   clearTimeout(stuck);
+  if (signal === null) await close; // Its last words may not have been read yet.
   return { code, signal: isStuck ? 'stuck' : signal, ...said };
 }
 
