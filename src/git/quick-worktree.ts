@@ -53,7 +53,9 @@ export async function quickRegister(
   const entry = addEntry(commonDir, { head, gitdir: join(path, '.git'), commondir: '../..' });
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(path);
-  writeFileSync(join(path, '.git'), `gitdir: ${entry}\n`);
+  const link = join(path, '.git.new'); // A folder with half a link would be somebody else's.
+  writeFileSync(link, `gitdir: ${entry}\n`);
+  renameSync(link, join(path, '.git'));
   return true;
 }
 
