@@ -13,7 +13,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
-import { capture, TimeLimitError } from '../process/capture.ts';
+import { type Captured, capture, TimeLimitError } from '../process/capture.ts';
 import { CoShells } from '../process/co-shell.ts';
 import { scratchFolder } from '../process/scratch.ts';
 import { BATCH_SSH, choosesSsh, gitEnvironment } from './environment.ts';
@@ -99,8 +99,13 @@ export function openGitShells(run: string): void {
 }
 
 /** Runs another small program of the system, by such a shell where they are open. */
-export function runTool(file: string, args: readonly string[], signal: AbortSignal) {
-  const command = { file, args, cwd: '/', stdin: '' };
+export function runTool(
+  file: string,
+  args: readonly string[],
+  signal: AbortSignal,
+  cwd = '/',
+): Promise<Captured> {
+  const command = { file, args, cwd, stdin: '' };
   if (shells !== null) return shells.capture({ ...command, env: {} }, signal);
   return capture({ ...command, env: process.env }, signal);
 }

@@ -92,7 +92,8 @@ async function removeEmptyFolders(
   await capture({ ...command, limitMs: LONG_LIMIT_MS }, signal);
 }
 
-function globOf(path: string): string {
+/** A path as a pattern of `find` that means only this path. */
+export function globOf(path: string): string {
   return path.replace(/\/$/, '').replace(/[\\*?[\]]/g, '\\$&');
 }
 

@@ -70,9 +70,11 @@ async function removeOdd(
 ): Promise<'none' | 'something' | 'too odd'> {
   const modes = modesIn(dir);
   const index = pristine ? IndexTree.read(join(await gitDirOf(dir), 'index')) : null;
+  const files = readIndexFile(await gitDirOf(dir))?.files ?? 0;
   const belongs = (name: string): boolean => index?.has(name) === true;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const { odd, hasMore, isComplete } = await lookThrough({ dir, keep, belongs, modes }, signal);
+    const look = { dir, keep, belongs, modes };
+    const { odd, hasMore, isComplete } = await lookThrough(look, files, signal);
     if (odd.length === 0 && isComplete) return round === 0 && !hasMore ? 'none' : 'something';
     if (odd.length === 0 || odd.length > MOST_ODD) return 'too odd';
     for (const { path, kind } of odd) {
