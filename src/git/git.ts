@@ -98,15 +98,21 @@ export function openGitShells(run: string): void {
   shells ??= new CoShells(gitEnvironment(process.env, {}), scratchFolder(run));
 }
 
-/** Runs another small program of the system, by such a shell where they are open. */
-export function runTool(
+/**
+ * Runs a small program of the system that may be run twice: by such a shell where they are open, and
+ * directly where that did not succeed. The shells of an engine that slept while another one finished
+ * its run have lost their files.
+ */
+export async function runTool(
   file: string,
   args: readonly string[],
   signal: AbortSignal,
   cwd = '/',
 ): Promise<Captured> {
   const command = { file, args, cwd, stdin: '' };
-  if (shells !== null) return shells.capture({ ...command, env: {} }, signal);
+  const tried = await shells?.capture({ ...command, env: {} }, signal).catch(() => undefined);
+  if (tried?.exit.kind === 'aborted') return tried;
+  if (tried?.exit.kind === 'exited' && tried.exit.code === 0) return tried;
   return capture({ ...command, env: process.env }, signal);
 }
 

@@ -1,10 +1,11 @@
 /** git, started by small shells: the same answers as without them. */
 
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { commitAll } from '../../src/git/commit.ts';
 import { closeGitShells, GitError, git, openGitShells } from '../../src/git/git.ts';
+import { deleteFolder } from '../../src/git/worktree.ts';
 import { processTable } from '../../src/process/table.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -105,6 +106,25 @@ test('twenty questions at once are answered, each with its own answer', async ()
     ids.map(({ stdout }) => git(repo.dir, ['cat-file', '-p', stdout.trim()], repo.signal)),
   );
   expect(back.map(({ stdout }) => stdout)).toEqual(texts);
+});
+
+test('a small program is run all the same where the files of the shells are gone', async () => {
+  await using repo = await tempRepo();
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = repo.outside;
+  try {
+    openGitShells('r');
+    await git(repo.dir, ['status'], repo.signal);
+    for (const name of readdirSync(repo.outside).filter((each) => each.startsWith('landfast-r'))) {
+      rmSync(join(repo.outside, name), { recursive: true }); // As an engine does that takes over.
+    }
+    mkdirSync(join(repo.outside, 'full/inner'), { recursive: true });
+    await deleteFolder(join(repo.outside, 'full'), repo.signal);
+    expect(readdirSync(repo.outside)).toEqual(['repo']);
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
 });
 
 test('closing lets go of everything; afterwards git is started directly', async () => {
