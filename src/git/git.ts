@@ -99,9 +99,9 @@ export function openGitShells(run: string): void {
 }
 
 /**
- * Runs a small program of the system that may be run twice: by such a shell where they are open, and
- * directly where that did not succeed. The shells of an engine that slept while another one finished
- * its run have lost their files.
+ * Runs a small program of the system that may be run twice: by such a shell where they are open,
+ * and directly where that did not succeed. The shells of an engine that slept while another one
+ * finished its run have lost their files.
  */
 export async function runTool(
   file: string,
