@@ -53,6 +53,8 @@ export interface Move {
   readonly branch: string | null;
   /** Nobody has touched a file since the index was written. */
   readonly untouched: boolean;
+  /** Throws where the branch must not be made any more. */
+  readonly assertHeld?: (() => void) | undefined;
 }
 
 const SHA_BYTES = 20;
@@ -64,7 +66,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** Moves the working tree; false where that is for git to do. */
 export async function quickCheckout(
   commonDir: string,
-  { dir, from, to, branch, untouched }: Move,
+  { dir, from, to, branch, untouched, assertHeld }: Move,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!(await writesPlainly(commonDir, signal))) return false;
@@ -87,7 +89,7 @@ export async function quickCheckout(
     return editedIndex(bytes, entries, edits, { noted, folders: changes.folders });
   };
   writeIndex(gitDir, fill);
-  return moveHead(commonDir, gitDir, { to, branch });
+  return moveHead(commonDir, gitDir, { to, branch, assertHeld });
 }
 
 /** Settings under which git writes files, or keeps its index, in another way than we do. */
@@ -268,13 +270,11 @@ function writeIndex(gitDir: string, contents: () => Buffer): void {
 async function moveHead(
   commonDir: string,
   gitDir: string,
-  { to, branch }: { readonly to: Sha; readonly branch: string | null },
+  { to, branch, assertHeld }: Pick<Move, 'to' | 'branch' | 'assertHeld'>,
 ): Promise<boolean> {
   const ref = `refs/heads/${branch}`;
-  const none = '0'.repeat(to.length);
-  if (branch !== null && (await quickMove(commonDir, ref, { to, from: none })) !== true) {
-    return false;
-  }
+  const move = { to, from: '0'.repeat(to.length), assertHeld };
+  if (branch !== null && (await quickMove(commonDir, ref, move)) !== true) return false;
   const next = join(gitDir, 'HEAD.next');
   writeFileSync(next, branch === null ? `${to}\n` : `ref: ${ref}\n`);
   renameSync(next, join(gitDir, 'HEAD'));

@@ -25,6 +25,8 @@ export interface Registration {
   /** A new branch; null for a detached HEAD. */
   readonly branch: string | null;
   readonly commit: Sha;
+  /** Throws where it must not be made any more. */
+  readonly assertHeld?: () => void;
 }
 
 /** What an entry is called until it is whole, with the process that makes it. */
@@ -36,7 +38,7 @@ const MOST_NAMESAKES = 1_000;
 /** Registers the worktree; false where that is for git to do. */
 export async function quickRegister(
   commonDir: string,
-  { path, branch, commit }: Registration,
+  { path, branch, commit, assertHeld }: Registration,
   isKnown: (path: string) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -46,9 +48,9 @@ export async function quickRegister(
   const ref = `refs/heads/${branch}`;
   const none = '0'.repeat(commit.length);
   if (branch !== null && existsSync(join(commonDir, ref))) return false;
-  if (branch !== null && (await quickMove(commonDir, ref, { to: commit, from: none })) !== true) {
-    return false;
-  }
+  const move = { to: commit, from: none, assertHeld };
+  if (branch !== null && (await quickMove(commonDir, ref, move)) !== true) return false;
+  if (branch === null) assertHeld?.();
   const head = branch === null ? commit : `ref: ${ref}`;
   const entry = addEntry(commonDir, { head, gitdir: join(path, '.git'), commondir: '../..' });
   mkdirSync(dirname(path), { recursive: true });

@@ -15,6 +15,14 @@ import type { Sha } from './git.ts';
 
 const ANSWER_MS = 10_000;
 
+export interface RefMove {
+  readonly ref: string;
+  readonly to: Sha;
+  readonly from: Sha;
+  /** Throws where the ref must not be moved any more; asked last of all. */
+  readonly assertHeld?: (() => void) | undefined;
+}
+
 class RefWriter {
   readonly #stop = new AbortController();
   readonly #mutex = new Mutex();
@@ -54,10 +62,11 @@ class RefWriter {
   }
 
   /** True when the ref has moved; null when that must be found out in another way. */
-  move(ref: string, to: Sha, from: Sha): Promise<true | null> {
+  move({ ref, to, from, assertHeld }: RefMove): Promise<true | null> {
     return this.#mutex.run(async () => {
       await this.ready;
       if (this.#input === null) return null;
+      assertHeld?.();
       const answer = this.#answer();
       this.#input.write(`start\nupdate ${ref} ${to} ${from}\nprepare\ncommit\n`);
       return answer;
@@ -88,11 +97,11 @@ const writers = new Map<string, RefWriter>();
 export async function quickMove(
   commonDir: string,
   ref: string,
-  { to, from }: { readonly to: Sha; readonly from: Sha },
+  move: Omit<RefMove, 'ref'>,
 ): Promise<true | null> {
   const writer = writers.get(commonDir) ?? new RefWriter(commonDir);
   writers.set(commonDir, writer);
-  const answer = await writer.move(ref, to, from);
+  const answer = await writer.move({ ...move, ref });
   if (answer === null && writers.get(commonDir) === writer) writers.delete(commonDir);
   return answer;
 }

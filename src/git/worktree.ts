@@ -36,6 +36,8 @@ export interface NewWorktree {
   readonly owner?: string;
   /** The folders that are checked out, where not all are. */
   readonly cone?: Cone | null;
+  /** Throws where it must not be made any more: others may have had to be waited for. */
+  readonly assertHeld?: () => void;
 }
 
 /** A worktree as git lists it. */
@@ -229,6 +231,7 @@ async function register(
     (await placesBelow(commonDir, dirname(place))).includes(place);
   if (await quickRegister(commonDir, worktree, isKnown, signal)) return;
   const { path, branch, commit } = worktree;
+  worktree.assertHeld?.();
   let target = branch === null ? ['--detach', path, commit] : ['-b', branch, path, commit];
   const add = async (): Promise<string | null> => {
     const args = ['worktree', 'add', '--quiet', '--no-checkout', ...target];

@@ -69,6 +69,5 @@ export async function moveTo(
   const wanted = { dir, commit, branch: null, owner: null, assertHeld };
   if (await ground.pool.take(wanted, signal)) return;
   await mkdir(dirname(dir), { recursive: true });
-  assertHeld();
-  await addWorktree(commonDir, { path: dir, branch: null, commit }, signal);
+  await addWorktree(commonDir, { path: dir, branch: null, commit, assertHeld }, signal);
 }

@@ -159,9 +159,9 @@ async function add(
   const owner = ownerName(ground, order.task);
   const cone = await coneFor(ground, { task: order.task, commit }, signal);
   const { dir: path, branch } = order;
-  ground.assertHeld();
+  const { assertHeld } = ground;
   const began = performance.now();
-  await addWorktree(commonDir, { path, branch, commit, owner, cone }, signal);
+  await addWorktree(commonDir, { path, branch, commit, owner, cone, assertHeld }, signal);
   ground.pool.coming.learn(performance.now() - began);
 }
 

@@ -300,7 +300,8 @@ export class Pool {
     const { dir, commit, branch, owner } = wanted;
     try {
       await tellPlace(claimed, claimed);
-      const move = { dir: claimed, from: at, to: commit, branch, untouched };
+      const { assertHeld } = wanted;
+      const move = { dir: claimed, from: at, to: commit, branch, untouched, assertHeld };
       const isWhole = (wanted.cone ?? null) === null && coneOf(claimed) === null;
       if (!isWhole || !(await quickCheckout(commonDir, move, signal))) {
         const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
