@@ -46,6 +46,20 @@ test('a merge is performed again on the head it was recorded with', () => {
   });
 });
 
+test('a merge onto work that has left the queue is not: its work waits for its turn', () => {
+  const run = journal().start('a').start('b').finish('a').merge('a').finish('b');
+  const [commit, tree] = [sha(90), sha(91)];
+  run.add({ type: 'candidate.built', task: 'a', commit, tree });
+  run.add({ type: 'merge.started', task: 'b', attempt: 1, commit: sha(92), onto: commit });
+  expect(recover(run.state()).effects.map(({ kind }) => kind)).toEqual(['merge']);
+  run.add({ type: 'merge.withdrawn', task: 'a', ahead: null, why: 'The run is stopping.' });
+  const why = 'What it was being merged with has left the queue.';
+  expect(recover(run.state())).toEqual({
+    facts: [{ type: 'merge.withdrawn', task: 'b', ahead: null, why }],
+    effects: [],
+  });
+});
+
 test('a release is performed again, for better or worse', () => {
   const run = journal().start('a').finish('a').land('a').start('b').giveUp('b', PERMANENT);
   run.add({ type: 'workspace.released', task: 'a' }).add({ type: 'workspace.released', task: 'b' });

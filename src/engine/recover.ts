@@ -3,7 +3,8 @@
  *
  * An attempt cannot be taken up in the middle: it failed as `interrupted`, and the ordinary rule
  * resumes it by its session. A merge, a release and a publication are idempotent: they are simply
- * performed again, and where they had been done they find that and report it.
+ * performed again, and where they had been done they find that and report it. A merge onto work that
+ * has left the queue meanwhile is of no use to anybody: its work goes back and waits for its turn.
  */
 
 import type { Command } from '../model/command.ts';
@@ -11,11 +12,11 @@ import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { NewLimits } from '../model/new-limits.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import type { RunState } from '../model/state.ts';
+import { type Candidate, chainOf, type RunState } from '../model/state.ts';
 import { releaseEffect } from '../schedule/decide.ts';
 import { landEffect, unfinished } from '../schedule/landing.ts';
 import { publishEffect } from '../schedule/publishing.ts';
-import { landingWith } from '../schedule/withdrawing.ts';
+import { commitOf, landingWith } from '../schedule/withdrawing.ts';
 import { failedFor, respond } from './commands.ts';
 
 export interface Unfinished {
@@ -41,15 +42,29 @@ export function recover(state: RunState): Unfinished {
   }
   // What lands already needs no verdict any more.
   const landing = state.landing === null ? [] : landingWith(state, state.landing);
+  const orphan = orphanOf(state);
   for (const candidate of state.queue.filter((each) => !landing.includes(each))) {
-    const effect = unfinished(state, candidate);
+    const effect = candidate === orphan ? null : unfinished(state, candidate);
     if (effect !== null) effects.push(effect);
+  }
+  if (orphan !== null) {
+    const why = 'What it was being merged with has left the queue.';
+    facts.push({ type: 'merge.withdrawn', task: orphan.task, ahead: null, why });
   }
   if (state.landing !== null) effects.push(landEffect(state, state.landing));
   if (state.publish.kind === 'running' && state.target !== null) {
     effects.push(publishEffect(state, state.publish.head, state.target));
   }
   return { facts, effects };
+}
+
+/** The candidate that was being built on what is not there any more; only the last is being built. */
+function orphanOf(state: RunState): Candidate | null {
+  const chain = chainOf(state);
+  const last = chain.at(-1);
+  if (last === undefined || last.built !== null) return null;
+  const below = chain.length === 1 ? state.head : commitOf(chain.at(-2)!);
+  return last.onto === below ? null : last;
 }
 
 /** What happened to the run's work while no engine looked. */
