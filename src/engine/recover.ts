@@ -3,8 +3,8 @@
  *
  * An attempt cannot be taken up in the middle: it failed as `interrupted`, and the ordinary rule
  * resumes it by its session. A merge, a release and a publication are idempotent: they are simply
- * performed again, and where they had been done they find that and report it. A merge onto work that
- * has left the queue meanwhile is of no use to anybody: its work goes back and waits for its turn.
+ * performed again, and where they had been done they find that and report it. A merge onto work
+ * that has left the queue is of no use to anybody: its work goes back and waits for its turn.
  */
 
 import type { Command } from '../model/command.ts';
@@ -58,7 +58,7 @@ export function recover(state: RunState): Unfinished {
   return { facts, effects };
 }
 
-/** The candidate that was being built on what is not there any more; only the last is being built. */
+/** The candidate that was being built on what is not there any more; it can only be the last. */
 function orphanOf(state: RunState): Candidate | null {
   const chain = chainOf(state);
   const last = chain.at(-1);
