@@ -37,7 +37,7 @@ const SHELL = '/bin/sh';
 const MOST_CHARACTERS = 60_000;
 
 /** Names that mean something to the shell itself, or that it does not let anybody change. */
-const ITS_OWN = /^(?:IFS|OPTIND|OPTARG|PPID|U?UID|EUID|PS[0-9]|ENV|BASH.*|SHELLOPTS)$/;
+const ITS_OWN = /^(?:IFS|OPTIND|OPTARG|PPID|UID|EUID|PS[0-9]|ENV|BASH.*|SHELLOPTS)$/;
 
 let launchers: Launchers | null = null;
 
@@ -194,17 +194,18 @@ class Launcher {
   }
 
   /**
-   * First the process tells of itself: it becomes the program. To open a pipe for writing alone
+   * First the process tells of itself, then it becomes the program: one that could not tell must
+   * not run, because the caller starts it itself then. To open a pipe for writing alone
    * would wait for a reader, who may just have died; with 7 and 8 open as well it never waits.
    */
   #commandFor({ args, cwd, env }: Program): string {
     const [out, err] = this.#pipes.map(quoted);
     const set = Object.entries(env).map(([name, value]) => `${name}=${quoted(value ?? '')}`);
-    const tell = 'read -r stat </proc/self/stat; echo "$stat"';
+    const tell = 'read -r stat </proc/self/stat && echo "$stat"';
     const redirect = `exec 7<>${out} 8<>${err} </dev/null >${out} 2>${err} 7>&- 8>&-`;
     const become = [...set, 'exec', SHELL, ...args.map(quoted)].join(' ');
     const enter = `cd -P ${quoted(cwd)} && unset OLDPWD PWD`;
-    return `(${tell}; ${redirect}; ${enter} && ${become}); echo "=$?"\n`;
+    return `(${tell} && ${redirect} && ${enter} && ${become}); echo "=$?"\n`;
   }
 
   async #exit(): Promise<Exit> {

@@ -22,7 +22,12 @@ const unused = new Map<string, string[]>();
 
 /** A folder for an attempt: empty, and nobody else's. */
 export function takeScratch(run: string): string {
-  return unused.get(run)?.pop() ?? scratchFolder(run);
+  const waiting = unused.get(run) ?? [];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (isUnused(path)) return path;
+    rmSync(path, { recursive: true, force: true }); // Somebody tidied up, or was not gone after all.
+  }
+  return scratchFolder(run);
 }
 
 /** One that is still as it was made serves the next attempt; making it anew would cost more. */
