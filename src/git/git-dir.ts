@@ -3,8 +3,8 @@
  * files are tiny; reading them at once costs a tenth of asking for them and waiting.
  */
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 
 /** The git folder of a working tree: `.git`, or what the file `.git` of a linked one names. */
 export async function gitDirOf(dir: string): Promise<string> {
@@ -83,13 +83,21 @@ export async function removeOwn(dir: string, names: readonly string[]): Promise<
   for (const path of there) rmSync(path, { recursive: true, force: true });
 }
 
+/** Where git believes that worktrees are directly below a folder, there or not. */
+export function placesBelow(commonDir: string, folder: string): readonly string[] {
+  const entries = join(commonDir, 'worktrees');
+  const names = existsSync(entries) ? readdirSync(entries) : [];
+  const told = names.map((name) => textOf(join(entries, name, 'gitdir')) ?? '');
+  return told.map((text) => dirname(text.trimEnd())).filter((path) => dirname(path) === folder);
+}
+
 /** Whether a merge waits to be concluded. */
 export async function isMerging(dir: string): Promise<boolean> {
   return existsSync(join(await gitDirOf(dir), 'MERGE_HEAD'));
 }
 
 /** What a file holds; null where there is none: a look costs less than an error nobody sees. */
-export function textOf(path: string): string | null {
+function textOf(path: string): string | null {
   if (!existsSync(path)) return null;
   try {
     return readFileSync(path, 'utf8');

@@ -17,6 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { startOf } from '../process/table.ts';
 import type { Sha } from './git.ts';
+import { placesBelow } from './git-dir.ts';
 import { writesPlainly } from './loose-object.ts';
 import { quickMove } from './ref-writer.ts';
 
@@ -39,12 +40,12 @@ const MOST_NAMESAKES = 1_000;
 export async function quickRegister(
   commonDir: string,
   { path, branch, commit, assertHeld }: Registration,
-  isKnown: (path: string) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (existsSync(path) || existsSync(join(commonDir, 'config.worktree'))) return false;
   if (existsSync(join(commonDir, 'info', 'sparse-checkout'))) return false;
-  if (!(await writesPlainly(commonDir, signal)) || (await isKnown(path))) return false;
+  if (placesBelow(commonDir, dirname(path)).includes(path)) return false;
+  if (!(await writesPlainly(commonDir, signal))) return false;
   const ref = `refs/heads/${branch}`;
   const none = '0'.repeat(commit.length);
   if (branch !== null && existsSync(join(commonDir, ref))) return false;

@@ -12,13 +12,13 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { GitError, git, runTool, type Sha, splitNul } from './git.ts';
-import { forgetGitFolders, gitDirOf, readOwn, textOf, writeOwn } from './git-dir.ts';
+import { forgetGitFolders, gitDirOf, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
@@ -152,14 +152,6 @@ export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): P
   await deleteFolder(join(worktreesDir, REMOVED), signal);
 }
 
-/** Where git believes that worktrees are directly below a folder, there or not. */
-export async function placesBelow(commonDir: string, folder: string): Promise<readonly string[]> {
-  const entries = join(commonDir, 'worktrees');
-  const names = existsSync(entries) ? readdirSync(entries) : [];
-  const told = names.map((name) => textOf(join(entries, name, 'gitdir')) ?? '');
-  return told.map((text) => dirname(text.trimEnd())).filter((path) => dirname(path) === folder);
-}
-
 /** All worktrees of a repository, the main one first. */
 export async function listWorktrees(
   dir: string,
@@ -227,9 +219,7 @@ async function register(
   worktree: NewWorktree,
   signal: AbortSignal,
 ): Promise<void> {
-  const isKnown = async (place: string): Promise<boolean> =>
-    (await placesBelow(commonDir, dirname(place))).includes(place);
-  if (await quickRegister(commonDir, worktree, isKnown, signal)) return;
+  if (await quickRegister(commonDir, worktree, signal)) return;
   const { path, branch, commit } = worktree;
   worktree.assertHeld?.();
   let target = branch === null ? ['--detach', path, commit] : ['-b', branch, path, commit];

@@ -25,7 +25,7 @@ export function takeScratch(run: string): string {
   const waiting = unused.get(run) ?? [];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (isUnused(path)) return path;
-    rmSync(path, { recursive: true, force: true }); // Somebody tidied up, or was not gone after all.
+    rmSync(path, { recursive: true, force: true }); // Somebody tidied up, or was not gone yet.
   }
   return scratchFolder(run);
 }

@@ -15,10 +15,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { forgetGitFolders, gitDirOf, removeOwn, writeOwn } from '../git/git-dir.ts';
+import { forgetGitFolders, gitDirOf, placesBelow, removeOwn, writeOwn } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
-import { placesBelow, placeTold } from '../git/worktree.ts';
+import { placeTold } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
 
 /** What is known of an idle workspace. */
@@ -62,7 +62,7 @@ export async function deadClaims(
   { commonDir, folder }: { readonly commonDir: string; readonly folder: string },
   me: Claimant,
 ): Promise<readonly string[]> {
-  const known = await placesBelow(commonDir, folder);
+  const known = placesBelow(commonDir, folder);
   const names = new Set([...namesIn(folder), ...known.map((path) => basename(path))]);
   return claimsAmong([...names], folder)
     .filter(({ owner }) => owner !== me.name && !me.isAlive(owner))

@@ -21,11 +21,9 @@ afterEach(async () => {
   await repo[Symbol.asyncDispose]();
 });
 
-const nobody = async (): Promise<boolean> => false;
-
 function register(name: string, branch: string | null): Promise<boolean> {
   const path = join(repo.outside, name);
-  return quickRegister(repo.commonDir, { path, branch, commit }, nobody, repo.signal);
+  return quickRegister(repo.commonDir, { path, branch, commit }, repo.signal);
 }
 
 test.each(['task/one', null])('on the branch %s', async (branch) => {
