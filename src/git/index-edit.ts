@@ -11,13 +11,20 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { Sha } from './git.ts';
-import { HEADER_BYTES, type IndexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
+import {
+  HEADER_BYTES,
+  type IndexEntries,
+  LONGEST_NAME,
+  MODE_AT,
+  nameEnd,
+  STAT_BYTES,
+} from './index-file.ts';
 import type { Noted } from './index-tree.ts';
 import type { TreeEntry } from './tree.ts';
 
 const SHA_BYTES = 20;
-const NAME_AT = STAT_BYTES + SHA_BYTES + 2;
-const LONGEST_NAME = 0xfff;
+const FLAGS_AT = STAT_BYTES + SHA_BYTES;
+export const NAME_AT = FLAGS_AT + 2;
 const LINK = 0o120000;
 const MTIME_AT = 8;
 const MASK = 0xffffffffn;
@@ -64,7 +71,7 @@ export function editedIndex(
 }
 
 /** Which entry has this name, or would come after it. */
-function placeOf(index: Buffer, starts: readonly number[], name: string): number {
+function placeOf(index: Buffer, starts: Uint32Array, name: string): number {
   let [low, high] = [0, starts.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -74,9 +81,21 @@ function placeOf(index: Buffer, starts: readonly number[], name: string): number
   return low;
 }
 
+/** Whether there is an entry of this name, in bytes as latin1. */
+export function hasEntry(index: Buffer, starts: Uint32Array, name: string): boolean {
+  const start = starts[placeOf(index, starts, name)];
+  return start !== undefined && nameAt(index, start) === name;
+}
+
 /** The name of an entry, in bytes as latin1. */
 export function nameAt(index: Buffer, start: number): string {
-  return index.toString('latin1', start + NAME_AT, index.indexOf(0, start + NAME_AT));
+  return index.toString('latin1', start + NAME_AT, nameEndAt(index, start));
+}
+
+/** Where the name of an entry ends. */
+export function nameEndAt(index: Buffer, start: number): number {
+  const length = index.readUInt16BE(start + FLAGS_AT) & LONGEST_NAME;
+  return nameEnd(index, start + NAME_AT, length);
 }
 
 /** Whether an entry is this one of a tree. */
@@ -86,7 +105,7 @@ export function isEntry(index: Buffer, start: number, { mode, sha }: TreeEntry):
 }
 
 /** Whether every file was written before that time. */
-export function areOlder(index: Buffer, starts: readonly number[], timeNs: bigint): boolean {
+export function areOlder(index: Buffer, starts: Uint32Array, timeNs: bigint): boolean {
   const [seconds, rest] = [Number(timeNs / SECOND), Number(timeNs % SECOND)];
   return starts.every((start) => {
     const written = index.readUInt32BE(start + MTIME_AT);
@@ -109,7 +128,7 @@ function entryOf(name: string, { mode, sha, stat }: NonNullable<Edit['file']>): 
   const entry = Buffer.alloc(Math.floor(length / 8 + 1) * 8); // Padded with one to eight NULs.
   statBytes(stat, Number.parseInt(mode, 8)).copy(entry);
   entry.write(sha, STAT_BYTES, 'hex');
-  entry.writeUInt16BE(Math.min(name.length, LONGEST_NAME), STAT_BYTES + SHA_BYTES);
+  entry.writeUInt16BE(Math.min(name.length, LONGEST_NAME), FLAGS_AT);
   entry.write(name, NAME_AT, 'latin1');
   return entry;
 }

@@ -21,7 +21,8 @@ export interface IndexFile {
 }
 
 export const HEADER_BYTES = 12;
-/** Where the mode is in an entry. */
+/** Where these are in an entry. */
+export const CTIME_AT = 0;
 export const MODE_AT = 24;
 const SIZE_AT = 36;
 /** Before the hash: times, device, inode, mode, owner, size. The hash follows, then the flags. */
@@ -29,6 +30,8 @@ export const STAT_BYTES = 40;
 const ASSUME_VALID = 0x8000;
 const EXTENDED = 0x4000;
 const STAGES = 0x3000;
+/** The part of the flags that is the length of the name; a longer one has this length, too. */
+export const LONGEST_NAME = 0xfff;
 /** In the flags that follow where an entry has extended ones. */
 const SKIPPED = 0x4000;
 const SUBMODULE = 0o160000;
@@ -47,21 +50,20 @@ export function readIndexFile(gitDir: string): IndexFile | null {
   const found = indexEntries(index, 20) ?? indexEntries(index, 32);
   if (found === null) return { form: 'unknown', files, bytes: 0, hasSubmodule: false };
   const { form, starts, skipped } = found;
-  const there = skipped.size === 0 ? starts : starts.filter((at) => !skipped.has(at));
-  const blocksOf = (at: number): number =>
-    Math.ceil(index.readUInt32BE(at + SIZE_AT) / BLOCK_BYTES);
-  return {
-    form,
-    files: there.length,
-    bytes: there.reduce((sum, at) => sum + blocksOf(at) * BLOCK_BYTES, 0),
-    hasSubmodule: starts.some((at) => index.readUInt32BE(at + MODE_AT) === SUBMODULE),
-  };
+  let [blocks, hasSubmodule] = [0, false];
+  for (const at of starts) {
+    if (index.readUInt32BE(at + MODE_AT) === SUBMODULE) hasSubmodule = true;
+    if (skipped.has(at)) continue;
+    blocks += Math.ceil(index.readUInt32BE(at + SIZE_AT) / BLOCK_BYTES);
+  }
+  const there = starts.length - skipped.size;
+  return { form, files: there, bytes: blocks * BLOCK_BYTES, hasSubmodule };
 }
 
 /** Where the entries of an index begin, and where the last one ends. */
 export interface IndexEntries {
   readonly form: IndexFile['form'];
-  readonly starts: readonly number[];
+  readonly starts: Uint32Array;
   /** Those of them that are not checked out, or that git was told to skip. */
   readonly skipped: ReadonlySet<number>;
   readonly end: number;
@@ -70,24 +72,31 @@ export interface IndexEntries {
 /** Finds the entries; null where they do not fit to hashes of that length, or are not read here. */
 export function indexEntries(index: Buffer, hashBytes: number): IndexEntries | null {
   if (index.toString('latin1', 0, 4) !== 'DIRC' || index.readUInt32BE(4) > 3) return null;
-  const starts: number[] = [];
+  const count = index.readUInt32BE(8);
+  if (count * (STAT_BYTES + hashBytes) > index.length) return null;
+  const starts = new Uint32Array(count);
   const skipped = new Set<number>();
   let at = HEADER_BYTES;
   let isPlain = true;
-  for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
-    starts.push(at);
+  for (let nth = 0; nth < count; nth += 1) {
+    starts[nth] = at;
     const flagsAt = at + STAT_BYTES + hashBytes;
     if (flagsAt + 4 > index.length) return null;
     const flags = index.readUInt16BE(flagsAt);
     const isExtended = (flags & EXTENDED) !== 0;
     if ((flags & (ASSUME_VALID | EXTENDED | STAGES)) !== 0) isPlain = false;
     if (isExtended && (index.readUInt16BE(flagsAt + 2) & SKIPPED) !== 0) skipped.add(at);
-    const end = index.indexOf(0, flagsAt + (isExtended ? 4 : 2));
-    if (end === -1) return null;
-    at += Math.floor((end - at) / 8 + 1) * 8; // Names are padded with one to eight NULs.
+    const end = nameEnd(index, flagsAt + (isExtended ? 4 : 2), flags & LONGEST_NAME);
+    if (index[end] !== 0) return null;
+    at = end + 8 - ((end - at) % 8); // Names are padded with one to eight NULs.
   }
   if (at > index.length - hashBytes) return null;
   const isSplit = index.toString('latin1', at, at + 4) === 'link';
   const form = isSplit ? 'unknown' : isPlain ? 'plain' : 'flagged';
   return { form, starts, skipped, end: at };
+}
+
+/** Where the name ends that begins there. */
+export function nameEnd(index: Buffer, begin: number, length: number): number {
+  return length < LONGEST_NAME ? begin + length : index.indexOf(0, begin + LONGEST_NAME);
 }

@@ -12,6 +12,7 @@
 import { readFileSync } from 'node:fs';
 import { assert } from '../base/assert.ts';
 import type { Sha } from './git.ts';
+import { nameAt, nameEndAt } from './index-edit.ts';
 import { HEADER_BYTES, indexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
 import { FOLDER, type TreeEntry, writeTree } from './tree.ts';
 
@@ -30,12 +31,15 @@ export interface Noted {
 /** An index that was read. */
 export class IndexTree {
   readonly #bytes: Buffer;
-  readonly #starts: readonly number[];
+  readonly #starts: Uint32Array;
+  /** Where the last entry ends. */
+  readonly #end: number;
   readonly #noted: Noted | null;
 
-  private constructor(bytes: Buffer, starts: readonly number[], end: number) {
+  private constructor(bytes: Buffer, starts: Uint32Array, end: number) {
     this.#bytes = bytes;
     this.#starts = starts;
+    this.#end = end;
     this.#noted = notedIn(bytes, end);
   }
 
@@ -61,22 +65,41 @@ export class IndexTree {
   changedSince(before: IndexTree): readonly string[] {
     const changed: string[] = [];
     let [at, old] = [0, 0];
-    while (at < this.#starts.length || old < before.#starts.length) {
+    for (;;) {
+      const same = this.#sameRun(at, before, old);
+      at += same;
+      old += same;
+      if (at >= this.#starts.length && old >= before.#starts.length) return changed;
       const order = this.#compare(at, before, old);
       if (order !== 0) changed.push(order < 0 ? this.#path(at) : before.#path(old));
       else if (!this.#isSame(at, before, old)) changed.push(this.#path(at));
       if (order <= 0) at += 1;
       if (order >= 0) old += 1;
     }
-    return changed;
   }
 
-  /** Whether a file of that name, in bytes as latin1, is in it. */
-  has(name: string): boolean {
-    this.#names ??= new Set(this.#starts.map((start) => this.#name(start)));
-    return this.#names.has(name);
+  /** How many entries from there on are the same, byte for byte; found in growing steps. */
+  #sameRun(at: number, other: IndexTree, old: number): number {
+    const most = Math.min(this.#starts.length - at, other.#starts.length - old);
+    let [run, step] = [0, 1];
+    while (run < most) {
+      const end = Math.min(run + step, most);
+      if (this.#isCopy([at + run, at + end], other, [old + run, old + end])) {
+        run = end;
+        step *= 2;
+      } else if (step === 1) return run;
+      else step = Math.max(1, Math.floor((end - run) / 2));
+    }
+    return run;
   }
-  #names: ReadonlySet<string> | null = null;
+
+  #isCopy(mine: readonly [number, number], other: IndexTree, theirs: readonly [number, number]) {
+    const [from, to] = mine.map((nth) => this.#starts[nth] ?? this.#end) as [number, number];
+    const [begin, end] = theirs.map((nth) => other.#starts[nth] ?? other.#end) as [number, number];
+    return (
+      to - from === end - begin && this.#bytes.compare(other.#bytes, begin, end, from, to) === 0
+    );
+  }
 
   /** Writes the trees that are not there yet, and gives the one of the whole. */
   writeTree(commonDir: string): Sha {
@@ -96,7 +119,7 @@ export class IndexTree {
     let at = first;
     while (at < this.#starts.length && this.#sharesFolder(first, at, skip)) {
       const start = this.#starts[at]!;
-      const name = this.#name(start).slice(skip);
+      const name = nameAt(this.#bytes, start).slice(skip);
       const slash = name.indexOf('/');
       if (slash === -1) {
         entries.set(name, this.#entry(start));
@@ -126,17 +149,13 @@ export class IndexTree {
     return { mode, sha: this.#bytes.toString('hex', start + SHA_AT, start + SHA_AT + SHA_BYTES) };
   }
 
-  #name(start: number): string {
-    return this.#bytes.toString('latin1', start + NAME_AT, this.#endOf(start));
-  }
-
   #path(at: number): string {
     const start = this.#starts[at]!;
     return this.#bytes.toString('utf8', start + NAME_AT, this.#endOf(start));
   }
 
   #endOf(start: number): number {
-    return this.#bytes.indexOf(0, start + NAME_AT);
+    return nameEndAt(this.#bytes, start);
   }
 
   /** Below zero if the entry comes before the other one, by name; past the end is last. */

@@ -58,7 +58,7 @@ export interface Move {
 }
 
 const SHA_BYTES = 20;
-const MOST_FILES = 20_000;
+const MOST_FILES = 100_000;
 /** Git looks at more of them than that in less time. */
 const MOST_LOOKS = 300;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -70,7 +70,7 @@ export async function quickCheckout(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!(await writesPlainly(commonDir, signal))) return false;
-  if (!(await checksOutPlainly(commonDir, signal))) return false;
+  if (!(await comparesPlainly(commonDir, signal))) return false;
   if (branch !== null && existsSync(join(commonDir, 'refs/heads', branch))) return false;
   const gitDir = gitFolderOf(dir);
   const before = readIndex(join(gitDir, 'index'));
@@ -92,7 +92,7 @@ export async function quickCheckout(
   return moveHead(commonDir, gitDir, { to, branch, assertHeld });
 }
 
-/** Settings under which git writes files, or keeps its index, in another way than we do. */
+/** Settings under which git writes or compares files, or keeps its index, not as we do. */
 const ODD =
   '^(core\\.(autocrlf|eol|attributesfile|symlinks|filemode|ignorecase|precomposeunicode|fsmonitor' +
   '|untrackedcache|splitindex|checkstat|trustctime|sparsecheckout)|index\\..*|feature\\..*' +
@@ -100,7 +100,8 @@ const ODD =
 
 const plain = new Map<string, Promise<boolean>>();
 
-function checksOutPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
+/** Whether a file is to git what it is to us: the bytes that it holds, and all of its times. */
+export function comparesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
   const known = plain.get(commonDir);
   if (known !== undefined) return known;
   const asked = git(commonDir, ['config', '--get-regexp', ODD], signal, { okCodes: [0, 1] }).then(

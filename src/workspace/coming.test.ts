@@ -13,6 +13,19 @@ test('nobody waits where nothing comes, or where a new one costs nothing yet', a
   expect(await coming.next()).toBe(false);
 });
 
+test('where all were there already, what a new one costs is guessed by its files', async () => {
+  const coming = new Coming();
+  coming.guess(1_000_000);
+  coming.add('/one');
+  const waited = coming.next();
+  coming.delete('/one');
+  expect(await waited).toBe(true);
+  coming.learn(0);
+  coming.guess(1_000_000);
+  coming.add('/one');
+  expect(await coming.next()).toBe(false);
+});
+
 test('whoever waits looks again as soon as one is free, or is worked in again', async () => {
   const coming = new Coming();
   coming.learn(60_000);

@@ -8,15 +8,23 @@
 
 import { pause } from '../base/pause.ts';
 
+/** What a new workspace takes for each of its files, about, while others are made, too. */
+const NEW_MS_PER_FILE = 0.1;
+
 export class Coming {
   /** When the attempt in each of them ended. */
   readonly #since = new Map<string, number>();
-  #newMs = 0;
+  #newMs: number | null = null;
   #waiting = new AbortController();
 
   /** What it took to make a new one, the last time. */
   learn(newMs: number): void {
     this.#newMs = newMs;
+  }
+
+  /** A workspace of so many files was there already: a guess, as long as none was made. */
+  guess(files: number): void {
+    this.#newMs ??= files * NEW_MS_PER_FILE;
   }
 
   /** An attempt ended well; its workspace may be free soon. */
@@ -34,7 +42,7 @@ export class Coming {
   /** Waits for the next one; false where none is to be waited for. */
   async next(): Promise<boolean> {
     const last = Math.max(...this.#since.values());
-    const ms = last + this.#newMs - performance.now();
+    const ms = last + (this.#newMs ?? 0) - performance.now();
     if (!(ms > 0)) return false;
     await pause(ms, this.#waiting.signal);
     return true;

@@ -6,6 +6,7 @@
  *   O3. A folder that cannot be entered makes the look incomplete; it is never taken for empty.
  *   O4. Where there are many files, `find` looks at them: in another process, and in a quarter of
  *       the time. Where it cannot tell all, we look ourselves.
+ *   O5. That there is nothing more is known by counting: whoever asks knows what surely is there.
  */
 
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
@@ -26,8 +27,8 @@ export interface Look {
   /** Paths that are not looked at, nor what is in them. */
   readonly keep: readonly string[];
   readonly modes: Modes;
-  /** Says which files belong there, by name. */
-  readonly belongs: (name: string) => boolean;
+  /** How many files belong there, all of which are there; null where nobody knows. */
+  readonly files: number | null;
 }
 
 export interface Found {
@@ -36,7 +37,7 @@ export interface Found {
    * the git folders of repositories inside, which git never touches in a folder that it holds.
    */
   readonly odd: readonly Odd[];
-  /** Whether there is a file that does not belong there, or an empty folder. */
+  /** Whether there are other files than those that belong there, or an empty folder. */
   readonly hasMore: boolean;
   readonly isComplete: boolean;
 }
@@ -62,9 +63,10 @@ export function modesIn(dir: string): Modes {
   };
 }
 
-/** Looks at everything in a workspace; `files` is how many there are about. */
-export async function lookThrough(look: Look, files: number, signal: AbortSignal): Promise<Found> {
-  const found = files < MANY_FILES ? null : await lookByFind(look, signal);
+/** Looks at everything in a workspace. */
+export async function lookThrough(look: Look, signal: AbortSignal): Promise<Found> {
+  const isSmall = look.files !== null && look.files < MANY_FILES;
+  const found = isSmall ? null : await lookByFind(look, signal);
   return found ?? lookByWalk(look, signal);
 }
 
@@ -83,7 +85,7 @@ export async function lookByWalk(look: Look, signal: AbortSignal): Promise<Found
     const place = bytePath(dir, folder);
     const names = namesIn(place);
     if (names === null) sorter.isComplete = false;
-    if (names?.length === 0) sorter.hasMore = true;
+    if (names?.length === 0) sorter.hasEmpty = true;
     const own = lstatSync(place, { throwIfNoEntry: false });
     if (own !== undefined) sorter.folder(folder, own.mode);
     for (const name of names ?? []) {
@@ -104,40 +106,56 @@ export async function lookByWalk(look: Look, signal: AbortSignal): Promise<Found
 /** The same, by `find`; null where it is none that we know, or a name is no text. */
 export async function lookByFind(look: Look, signal: AbortSignal): Promise<Found | null> {
   if (process.platform !== 'linux') return null;
-  const skipped = ['.git', ...look.keep].map((path) => `./${globOf(path)}`);
-  const skip = skipped.flatMap((path, nth) => [...(nth === 0 ? [] : ['-o']), '-path', path]);
-  const print = ['-printf', '%y %m %n %P\\0'];
-  const repositories = ['-name', '.git', '-prune', ...print];
-  const args = ['.', '(', ...skip, ')', '-prune', '-o', ...repositories, '-o', ...print];
-  const { exit, stdout } = await runTool('find', args, signal, look.dir);
+  const sorter = new Sorter(look);
+  const { exit, stdout } = await runTool('find', expressionOf(look), signal, look.dir);
   if (exit.kind === 'aborted') throw exit.reason;
   if (exit.kind !== 'exited' || exit.code !== 0 || stdout.includes('\uFFFD')) return null;
-  const sorter = new Sorter(look);
-  const full = new Set<string>();
-  const folders: string[] = [];
-  for (const line of stdout.split('\0').slice(0, -1)) {
-    const [, kind = '', mode = '', links = '', path = ''] = LINE.exec(line) ?? [];
+  const plain = stdout.replace(RECORD, (_, kind: string, mode: string, path: string) => {
     const name = latin1(path);
-    full.add(name.slice(0, Math.max(0, name.lastIndexOf('/'))));
-    const stat = { mode: Number.parseInt(mode, 8), nlink: Number(links) };
-    if (name === '.git' || name.endsWith('/.git')) sorter.repository(name);
-    else if (kind !== 'd') sorter.file(name, kind === 'l' ? 'link' : kind, stat);
-    else {
-      sorter.folder(name, stat.mode);
-      if (name !== '') folders.push(name);
-    }
-  }
-  sorter.hasMore ||= folders.some((name) => !full.has(name) && !sorter.holdsSkipped(name));
+    const stat = { mode: Number.parseInt(mode, 8), nlink: 2 };
+    if (kind === 'r') sorter.repository(name);
+    else if (kind === 'd') sorter.folder(name, stat.mode);
+    else sorter.file(name, 'odd', stat);
+    return '';
+  });
+  sorter.hasEmpty = plain.includes('e');
+  sorter.count += plain.length;
   return sorter;
 }
 
-const LINE = /^(.) (\d+) (\d+) (.*)$/s;
+/** A dot for each file that is as it should be, an `e` for an empty folder, a record for the odd. */
+const RECORD = /\x01([rdf]) (\d+) ([^\0]*)\0/g;
+
+function expressionOf({ keep, modes }: Look): readonly string[] {
+  const either = (tests: readonly (readonly string[])[]): readonly string[] => [
+    '(',
+    ...tests.flatMap((test, nth) => (nth === 0 ? test : ['-o', ...test])),
+    ')',
+  ];
+  const told = (kind: string): readonly string[] => ['-printf', `\\001${kind} %m %P\\0`];
+  const hasMode = (mode: number): readonly string[] => ['-perm', `0${mode.toString(8)}`];
+  const skipped = ['.git', ...keep].map((path) => ['-path', `./${globOf(path)}`]);
+  const isPlain = ['-links', '1', ...either([hasMode(modes.file), hasMode(modes.program)])];
+  const cases = [
+    [...either(skipped), '-prune'],
+    ['-name', '.git', '-prune', ...told('r')],
+    ['-type', 'd', '-empty', '-printf', 'e'],
+    ['-type', 'd', '!', ...hasMode(modes.folder), ...told('d')],
+    ['-type', 'd'],
+    ['-type', 'l', '-printf', '.'],
+    ['-type', 'f', ...isPlain, '-printf', '.'],
+    told('f'),
+  ];
+  return ['.', ...either(cases)];
+}
 
 /** Tells what is odd from what is not. */
 class Sorter implements Found {
   readonly odd: Odd[] = [];
-  hasMore = false;
   isComplete = true;
+  hasEmpty = false;
+  /** How many files there are. */
+  count = 0;
   readonly #look: Look;
   readonly #skip: ReadonlySet<string>;
 
@@ -146,13 +164,12 @@ class Sorter implements Found {
     this.#skip = new Set(['.git', ...look.keep].map(latin1));
   }
 
-  skips(name: string): boolean {
-    return this.#skip.has(name);
+  get hasMore(): boolean {
+    return this.hasEmpty || this.count !== this.#look.files;
   }
 
-  /** Whether a folder is not empty only because of what is skipped. */
-  holdsSkipped(folder: string): boolean {
-    return [...this.#skip].some((name) => name.startsWith(`${folder}/`));
+  skips(name: string): boolean {
+    return this.#skip.has(name);
   }
 
   folder(name: string, mode: number): void {
@@ -166,12 +183,12 @@ class Sorter implements Found {
   }
 
   file(name: string, kind: string, stat: Pick<Stats, 'mode' | 'nlink'>): void {
-    const { dir, modes, belongs } = this.#look;
+    const { dir, modes } = this.#look;
     const mode = stat.mode & PERMISSIONS;
     const isPlain = kind === 'f' && (mode === modes.file || mode === modes.program);
     const isOdd = kind !== 'link' && (!isPlain || stat.nlink > 1);
     if (isOdd) this.odd.push({ path: bytePath(dir, name), kind: 'file' });
-    this.hasMore ||= !belongs(name);
+    this.count += 1;
   }
 }
 

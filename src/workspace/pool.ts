@@ -13,13 +13,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { git, LONG_LIMIT_MS } from '../git/git.ts';
+import { checkOut } from '../git/checkout.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
-import { quickCheckout } from '../git/quick-checkout.ts';
-import { CHECKOUT_WORKERS, forgetMoves } from '../git/scrub.ts';
-import { ANY_CONE, type Cone, coneOf, dropCone, isConeChanged, setCone } from '../git/sparse.ts';
+import { comparesPlainly, quickCheckout } from '../git/quick-checkout.ts';
+import { forgetMoves } from '../git/scrub.ts';
+import { type Cone, coneOf } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import {
   addWorktree,
@@ -109,6 +109,8 @@ export class Pool {
   readonly #asked = new Set<string>();
   /** Those that this engine has wiped and put there, by slot and index: still untouched. */
   readonly #shelved = new Set<string>();
+  /** When those that came from the pool were last wiped, by where they are now. */
+  readonly #wiped = new Map<string, number>();
   #repaired: Promise<void> | null = null;
 
   constructor(place: PoolPlace) {
@@ -134,16 +136,19 @@ export class Pool {
     { commit, pristine, setup }: ToPut,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { most, keepFiles, folder, me } = this.place;
+    const { most, keepFiles, folder, me, commonDir } = this.place;
     if (idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
     const asked = this.#asked.delete(dir);
+    const isPlain = await comparesPlainly(commonDir, signal);
+    const since = (isPlain ? this.#wiped.get(dir) : null) ?? null;
     const claimed = newClaim(folder, me);
     mkdirSync(folder, { recursive: true });
     await moveWorktree(dir, claimed);
     try {
       const keep = keepFiles.length === 0 ? [] : await ignoredMatching(claimed, keepFiles, signal);
       const notes = setup != null && isCovered(setup.made, keep) ? [SETUP_DONE] : [];
-      const isWiped = await wipe({ dir: claimed, commit, pristine, keep, notes }, signal);
+      const what = { dir: claimed, commit, pristine, since, keep, notes };
+      const isWiped = await wipe(what, signal);
       const extra = await diskUse(claimed, keep, signal);
       if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
     } catch (error) {
@@ -167,7 +172,8 @@ export class Pool {
     await mkdir(folder, { recursive: true });
     const path = newClaim(folder, me);
     await addWorktree(commonDir, { path, branch: null, commit }, signal);
-    const isWiped = await wipe({ dir: path, commit, pristine: false, keep: [], notes: [] }, signal);
+    const what = { dir: path, commit, pristine: false, since: null, keep: [], notes: [] };
+    const isWiped = await wipe(what, signal);
     if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true }))) return true;
     await removeWorktree(commonDir, path, signal);
     await this.#removeEmptyFolders();
@@ -192,9 +198,11 @@ export class Pool {
       const idle = await readIdle(claimed);
       const isSound = idle !== null && (await isTrusted(claimed, join(folder, `${slot}`), idle));
       const untouched = this.#shelved.delete(`${slot} ${idle?.index}`);
-      const move = isSound && { claimed, at: idle.commit, untouched };
-      if (move !== false && (await this.#handOver(move, wanted, signal))) {
-        if (idle?.asked) this.#asked.add(wanted.dir);
+      const claim = { claimed, at: idle?.commit ?? '', untouched };
+      if (isSound && (await this.#handOver(claim, wanted, signal))) {
+        if (idle.asked) this.#asked.add(wanted.dir);
+        this.#wiped.set(wanted.dir, idle.at);
+        this.coming.guess(idle.files);
         return true;
       }
       await this.#discard(claimed);
@@ -370,25 +378,6 @@ export class Pool {
     const { folder } = this.place;
     for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
   }
-}
-
-/** Moves a workspace to a commit, with these folders; null for all. */
-async function checkOut(
-  dir: string,
-  { target, cone }: { readonly target: readonly string[]; readonly cone: Cone | null },
-  signal: AbortSignal,
-): Promise<void> {
-  const isOther = isConeChanged(dir) || JSON.stringify(coneOf(dir)) !== JSON.stringify(cone);
-  await setCone(dir, cone);
-  await git(dir, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
-    config: {
-      'core.hooksPath': '/dev/null', // Its hook is run as in a new worktree, which this is to all.
-      ...CHECKOUT_WORKERS,
-      ...(isOther ? ANY_CONE : {}),
-    },
-    limitMs: LONG_LIMIT_MS,
-  });
-  await dropCone(dir);
 }
 
 /** Whether a folder is a worktree at all, as far as one can see from outside. */

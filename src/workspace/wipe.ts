@@ -14,11 +14,11 @@ import { chmod, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gitDirOf } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
-import { IndexTree } from '../git/index-tree.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { forgetMoves, isRestored, removeUntracked, restoreFiles, scrub } from '../git/scrub.ts';
 import { deleteFolder } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
+import { isAsWiped } from './glance.ts';
 import { lookThrough, modesIn } from './odd.ts';
 
 export interface ToWipe {
@@ -27,6 +27,8 @@ export interface ToWipe {
   readonly commit: Sha;
   /** Its tracked files are as the commit has them, no other would be committed, nothing runs. */
   readonly pristine: boolean;
+  /** When it was last known to hold nothing but a commit's files; null for never. */
+  readonly since: number | null;
   /** Paths that stay: ignored files and folders. */
   readonly keep: readonly string[];
   /** Files of the worktree's git folder that stay. */
@@ -65,16 +67,19 @@ function hasSubmodules(dir: string, gitDir: string): boolean {
  * `none` where there is nothing but the files of the commit, all as they should be.
  */
 async function removeOdd(
-  { dir, keep, pristine }: ToWipe,
+  { dir, keep, pristine, since }: ToWipe,
   signal: AbortSignal,
 ): Promise<'none' | 'something' | 'too odd'> {
   const modes = modesIn(dir);
-  const index = pristine ? IndexTree.read(join(await gitDirOf(dir), 'index')) : null;
-  const files = readIndexFile(await gitDirOf(dir))?.files ?? 0;
-  const belongs = (name: string): boolean => index?.has(name) === true;
+  const gitDir = await gitDirOf(dir);
+  if (pristine && since !== null && keep.length === 0) {
+    if (isAsWiped({ dir, gitDir, since, modes })) return 'none';
+  }
+  const index = pristine ? readIndexFile(gitDir) : null;
+  const files = index === null || index.form === 'unknown' ? null : index.files;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const look = { dir, keep, belongs, modes };
-    const { odd, hasMore, isComplete } = await lookThrough(look, files, signal);
+    const look = { dir, keep, files, modes };
+    const { odd, hasMore, isComplete } = await lookThrough(look, signal);
     if (odd.length === 0 && isComplete) return round === 0 && !hasMore ? 'none' : 'something';
     if (odd.length === 0 || odd.length > MOST_ODD) return 'too odd';
     for (const { path, kind } of odd) {

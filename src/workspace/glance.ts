@@ -1,0 +1,110 @@
+/**
+ * glance: whether a workspace that was wiped once still holds nothing but what git put there, told
+ * without a look at every file.
+ *
+ * Whoever touches a file or a folder changes its ctime, which no program can set. So that of the
+ * folders is looked at, and of the files only those are that git has found to be younger.
+ *
+ *   G1. Yes is said only where a look at everything (odd.ts) would find nothing odd and nothing
+ *       more. No may also mean that such a look costs less.
+ *   G2. Git must have compared every file with the index since the last process has ended: it then
+ *       has noted the new ctime of each that was touched. It compares whole seconds, so that all
+ *       files of the second in which the workspace was wiped are looked at, too.
+ *   G3. A clock that was set back in between could hide something. Where one can tell, it is no.
+ */
+
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bytePath } from '../git/byte-path.ts';
+import { hasEntry, NAME_AT, nameAt, nameEndAt } from '../git/index-edit.ts';
+import { CTIME_AT, indexEntries } from '../git/index-file.ts';
+import type { Modes } from './odd.ts';
+
+export interface Wiped {
+  readonly dir: string;
+  readonly gitDir: string;
+  /** When it was known to hold nothing else. */
+  readonly since: number;
+  readonly modes: Modes;
+}
+
+const SHA_BYTES = 20;
+const SLASH = 0x2f;
+const PERMISSIONS = 0o7777;
+/** A file system's clock may be behind ours by a tick. */
+const TICK_MS = 100;
+/** More of them are faster looked at by `find`, with all others. */
+const MOST_FILES = 500;
+const MOST_FOLDERS = 5_000;
+
+/** Says whether it does; its tracked files are as the commit has them, and nothing runs in it. */
+export function isAsWiped({ dir, gitDir, since, modes }: Wiped): boolean {
+  if (Date.now() < since) return false;
+  const index = readFileSync(join(gitDir, 'index'));
+  const entries = indexEntries(index, SHA_BYTES);
+  if (entries === null || entries.form !== 'plain') return false;
+  const { starts } = entries;
+  const second = Math.floor((since - TICK_MS) / 1_000);
+  const young = starts.filter((start) => index.readUInt32BE(start + CTIME_AT) >= second);
+  const folders = foldersIn(index, starts);
+  if (young.length > MOST_FILES || folders.size > MOST_FOLDERS) return false;
+  const isKnown = (name: string): boolean => folders.has(name) || hasEntry(index, starts, name);
+  return (
+    young.every((start) => isUsualFile(bytePath(dir, nameAt(index, start)), modes)) &&
+    [...folders].every((folder) => isUsualFolder({ dir, folder, second }, modes, isKnown))
+  );
+}
+
+/** Every folder that holds something, by its name; '' is the workspace. */
+function foldersIn(index: Buffer, starts: Uint32Array): ReadonlySet<string> {
+  const folders = new Set(['']);
+  let [lastBegin, lastLength] = [0, 0];
+  for (const start of starts) {
+    const begin = start + NAME_AT;
+    let slash = nameEndAt(index, start) - 1;
+    while (slash > begin && index[slash] !== SLASH) slash -= 1;
+    const length = slash - begin;
+    if (length === lastLength && isSameText(index, begin, lastBegin, length)) continue;
+    [lastBegin, lastLength] = [begin, length];
+    let name = index.toString('latin1', begin, slash);
+    while (!folders.has(name)) {
+      folders.add(name);
+      name = name.slice(0, Math.max(0, name.lastIndexOf('/')));
+    }
+  }
+  return folders;
+}
+
+function isSameText(bytes: Buffer, one: number, other: number, length: number): boolean {
+  for (let nth = length - 1; nth >= 0; nth -= 1) {
+    if (bytes[one + nth] !== bytes[other + nth]) return false;
+  }
+  return true;
+}
+
+function isUsualFile(path: string | Buffer, modes: Modes): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || stat.isSymbolicLink()) return stat !== undefined;
+  const mode = stat.mode & PERMISSIONS;
+  return stat.isFile() && stat.nlink === 1 && (mode === modes.file || mode === modes.program);
+}
+
+/** Whether a folder is as git made it and holds nothing else, if something happened in it since. */
+function isUsualFolder(
+  {
+    dir,
+    folder,
+    second,
+  }: { readonly dir: string; readonly folder: string; readonly second: number },
+  modes: Modes,
+  isKnown: (name: string) => boolean,
+): boolean {
+  const path = bytePath(dir, folder);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() !== true || (stat.mode & PERMISSIONS) !== modes.folder) return false;
+  if (stat.ctimeMs < second * 1_000) return true;
+  const prefix = folder === '' ? '' : `${folder}/`;
+  return readdirSync(path, 'latin1').every(
+    (name) => isKnown(prefix + name) || prefix + name === '.git',
+  );
+}
