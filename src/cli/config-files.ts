@@ -85,10 +85,10 @@ export async function findGitFacts(
     const branches = { current: null, remote: [], remoteHead: null };
     return gitFacts(configured, { address: null, branches });
   }
-  const { dir } = repository;
+  const { dir, commonDir } = repository;
   const [address, known, head] = await Promise.all([
     remoteAddress(dir, 'origin', signal),
-    remoteBranches(dir, 'origin', signal),
+    remoteBranches(commonDir, 'origin', signal),
     headBranch(dir, signal),
   ]);
   const current = head.kind === 'detached' ? null : head.name;

@@ -8,6 +8,7 @@
 import { Command, CommanderError } from 'commander';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { isExecuting } from './executing.ts';
+import { keepHeapSmall } from './heap.ts';
 import { describeLooking } from './looking.ts';
 import { describeMachine } from './machine.ts';
 import type { Wrap } from './options.ts';
@@ -22,6 +23,7 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
 
 /** Runs the program as a process. */
 export async function start(): Promise<void> {
+  keepHeapSmall();
   for (const stream of [process.stdout, process.stderr]) stream.on('error', brokenPipe);
   process.exitCode = await main(process.argv.slice(2));
 }

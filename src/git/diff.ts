@@ -12,7 +12,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git, type Sha, splitNul } from './git.ts';
-import { gitDirOf, looseHead } from './git-dir.ts';
+import { gitDirOf, headInFiles } from './git-dir.ts';
 
 /** A merge, rebase, cherry-pick or revert that waits to be concluded leaves one of these. */
 const IN_PROGRESS = [
@@ -32,7 +32,7 @@ export async function changedFiles(
   base: Sha,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  if ((await looseHead(dir)) === base) {
+  if ((await headInFiles(dir)) === base) {
     const lines = await statusOf(dir, 'all', signal);
     // What was staged may have been changed back since: only a comparison with the base tells.
     const isPlain = lines.every((line) => line.startsWith(' ') || line.startsWith('??'));

@@ -44,7 +44,7 @@ export async function fastForward(
   const head = await headBranch(dir, signal);
   if (head.kind === 'unborn') return { kind: 'diverged' };
   if (head.commit === commit) return { kind: 'followed' };
-  if (!(await isAncestor(dir, head.commit, commit, signal))) return { kind: 'diverged' };
+  if (!(await isAncestor(commonDir, head.commit, commit, signal))) return { kind: 'diverged' };
   const ref = refOf(head);
   const step = { from: head.commit, to: commit };
   let obstacle: Followed | null = null;

@@ -37,22 +37,38 @@ export async function isWorkingTree(dir: string): Promise<boolean> {
 }
 
 /**
- * The commit of a ref if it can be read from its own file; null says nothing: it may be packed,
- * kept in another form, or not exist.
+ * The commit of a ref as the files tell it, the one with packed refs included; null where there is
+ * no such ref, undefined where they do not tell: ask git.
  */
-export async function looseRef(commonDir: string, ref: string): Promise<string | null> {
-  const text = textOf(join(commonDir, ref)) ?? '';
-  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/.test(text) ? text.trimEnd() : null;
+export function refInFiles(commonDir: string, ref: string): string | null | undefined {
+  const own = textOf(join(commonDir, ref));
+  if (own !== null) return COMMIT_LINE.test(own) ? own.trimEnd() : undefined;
+  if (!existsSync(join(commonDir, 'refs')) || existsSync(join(commonDir, 'reftable'))) {
+    return undefined;
+  }
+  const packed = textOf(join(commonDir, 'packed-refs')) ?? '';
+  const end = packed.indexOf(` ${ref}\n`);
+  if (end === -1) return null;
+  const commit = packed.slice(packed.lastIndexOf('\n', end) + 1, end);
+  return COMMIT_LINE.test(`${commit}\n`) ? commit : undefined;
 }
 
-/** The commit that HEAD of a working tree is at; null says nothing, as with looseRef. */
-export async function looseHead(dir: string): Promise<string | null> {
+/** Whether there may be refs below such a name as `refs/remotes/origin/`, as far as files tell. */
+export function mayHaveRefsBelow(commonDir: string, prefix: string): boolean {
+  if (existsSync(join(commonDir, prefix)) || existsSync(join(commonDir, 'reftable'))) return true;
+  return (textOf(join(commonDir, 'packed-refs')) ?? '').includes(` ${prefix}`);
+}
+
+const COMMIT_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
+
+/** The commit that HEAD of a working tree is at, as the files tell it; null says nothing. */
+export async function headInFiles(dir: string): Promise<string | null> {
   const gitDir = await gitDirOf(dir);
-  const own = await looseRef(gitDir, 'HEAD');
-  if (own !== null) return own;
+  const own = textOf(join(gitDir, 'HEAD')) ?? '';
+  if (COMMIT_LINE.test(own)) return own.trimEnd();
   const ref = await headRefOf(dir);
   const common = textOf(join(gitDir, 'commondir')) ?? '.';
-  return ref === null ? null : looseRef(resolve(gitDir, common.trimEnd()), ref);
+  return ref === null ? null : (refInFiles(resolve(gitDir, common.trimEnd()), ref) ?? null);
 }
 
 /** The full ref that HEAD is on; null when it is detached. */

@@ -9,6 +9,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
+import { pathSet } from './settings.ts';
 
 /** Runs the hook of a new worktree if there is one. */
 export async function runPostCheckout(
@@ -58,16 +59,8 @@ export async function hooksIn(
   return readdirSync(folder).some((name) => !name.endsWith('.sample'));
 }
 
-const configured = new Map<string, string | null>();
-
-/** core.hooksPath is asked for once per repository; a relative one counts from the worktree. */
+/** A relative core.hooksPath counts from the worktree. */
 async function hooksDirOf(commonDir: string, path: string, signal: AbortSignal): Promise<string> {
-  let setting = configured.get(commonDir);
-  if (setting === undefined) {
-    const args = ['config', '--type=path', '--get', 'core.hooksPath'];
-    const { stdout } = await git(path, args, signal, { okCodes: [0, 1] });
-    setting = stdout.replace(/\n$/, '') || null;
-    configured.set(commonDir, setting);
-  }
+  const setting = await pathSet(commonDir, 'core.hookspath', signal);
   return setting === null ? join(commonDir, 'hooks') : resolve(path, setting);
 }

@@ -1,14 +1,45 @@
-/** Whether git knows who commits, asked before hours of work rather than after. */
+/** Who commits, as git knows it; asked before hours of work rather than after. */
 
 import { git } from './git.ts';
+
+/** `Name <mail>`, of whoever wrote a change and of whoever commits it. */
+export interface Identities {
+  readonly author: string;
+  readonly committer: string;
+}
+
+const known = new Map<string, Promise<Identities | null>>();
+
+/** Both, asked for once; null as long as git does not know them. */
+export function identitiesIn(dir: string, signal: AbortSignal): Promise<Identities | null> {
+  const before = known.get(dir);
+  if (before !== undefined) return before;
+  const asked = askIdentities(dir, signal);
+  known.set(dir, asked);
+  const forget = (): boolean => known.delete(dir);
+  asked.then((answer) => answer ?? forget(), forget);
+  return asked;
+}
+
+async function askIdentities(dir: string, signal: AbortSignal): Promise<Identities | null> {
+  const ask = async (name: string): Promise<string | null> => {
+    const { stdout, code } = await git(dir, ['var', name], signal, { okCodes: [0, 1, 128] });
+    // `Name <mail> 1700000000 +0100`
+    return code === 0 ? stdout.trim().replace(/ \d+ [+-]\d{4}$/, '') : null;
+  };
+  const [author, committer] = await Promise.all([
+    ask('GIT_AUTHOR_IDENT'),
+    ask('GIT_COMMITTER_IDENT'),
+  ]);
+  return author === null || committer === null ? null : { author, committer };
+}
 
 /** What is missing, and the way out; null when commits can be made. */
 export async function identityProblem(
   dir: string,
   signal: AbortSignal,
 ): Promise<{ readonly message: string; readonly remedy: string } | null> {
-  const { code } = await git(dir, ['var', 'GIT_COMMITTER_IDENT'], signal, { okCodes: [0, 128] });
-  if (code === 0) return null;
+  if ((await identitiesIn(dir, signal)) !== null) return null;
   return {
     message: 'git does not know who you are, so nothing could be committed.',
     remedy:

@@ -6,7 +6,7 @@
  *   I2. Forms that are not read here (version 4, a split index) are `unknown`: ask git.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** An index as it lies on the disk. */
@@ -37,11 +37,34 @@ const SKIPPED = 0x4000;
 const SUBMODULE = 0o160000;
 const BLOCK_BYTES = 4096;
 
+/** Those that were read last, each by its file: it is replaced as a whole when it changes. */
+const seen = new Map<string, { readonly print: string; readonly found: IndexFile | null }>();
+const MOST_SEEN = 100;
+
 /** Reads the index of a git folder; null where there is none, or it is no index. */
 export function readIndexFile(gitDir: string): IndexFile | null {
+  const path = join(gitDir, 'index');
+  const print = printOf(path);
+  if (print === null) return null;
+  const before = seen.get(path);
+  if (before?.print === print) return before.found;
+  const found = readThrough(path);
+  seen.delete(path);
+  if (seen.size >= MOST_SEEN) seen.delete(seen.keys().next().value!);
+  seen.set(path, { print, found });
+  return found;
+}
+
+/** Tells a file from whatever takes its place: by inode, size and times; null where none is. */
+export function printOf(path: string): string | null {
+  const now = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return now === undefined ? null : `${now.ino} ${now.size} ${now.mtimeNs} ${now.ctimeNs}`;
+}
+
+function readThrough(path: string): IndexFile | null {
   let index: Buffer;
   try {
-    index = readFileSync(join(gitDir, 'index'));
+    index = readFileSync(path);
   } catch {
     return null;
   }

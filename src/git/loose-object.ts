@@ -16,27 +16,24 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
-import { git, type Sha } from './git.ts';
+import type { Sha } from './git.ts';
+import { settingsIn } from './settings.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob';
 
 /** Settings under which git writes objects in another way than we do. */
-const ODD =
-  '^(extensions\\.objectformat|core\\.sharedrepository|i18n\\.commitencoding|commit\\.cleanup)$';
+const ODD = [
+  'extensions.objectformat',
+  'core.sharedrepository',
+  'i18n.commitencoding',
+  'commit.cleanup',
+];
 
-const plain = new Map<string, Promise<boolean>>();
-
-/** Whether objects of this repository can be written as files; asked once. */
-export function writesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
-  const known = plain.get(commonDir);
-  if (known !== undefined) return known;
-  if (!existsSync(join(commonDir, 'objects'))) return Promise.resolve(false);
-  const asked = git(commonDir, ['config', '--get-regexp', ODD], signal, { okCodes: [0, 1] }).then(
-    ({ stdout }) => stdout === '',
-  );
-  plain.set(commonDir, asked);
-  asked.catch(() => plain.delete(commonDir));
-  return asked;
+/** Whether objects of this repository can be written as files. */
+export async function writesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
+  if (!existsSync(join(commonDir, 'objects'))) return false;
+  const settings = await settingsIn(commonDir, signal);
+  return !ODD.some((name) => settings.has(name));
 }
 
 /** The contents of an object that is a file of its own; null says nothing. */

@@ -26,7 +26,7 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
-import { git, type Sha } from './git.ts';
+import type { Sha } from './git.ts';
 import { gitFolderOf } from './git-dir.ts';
 import {
   areOlder,
@@ -41,6 +41,7 @@ import { type IndexEntries, indexEntries } from './index-file.ts';
 import { type Noted, notedIn } from './index-tree.ts';
 import { headerOf, readLoose, writesPlainly } from './loose-object.ts';
 import { quickMove } from './ref-writer.ts';
+import { isOn, settingsIn } from './settings.ts';
 import { FOLDER, readTree, type Tree } from './tree.ts';
 import { type Change, changesBetween } from './tree-changes.ts';
 
@@ -93,27 +94,17 @@ export async function quickCheckout(
 }
 
 /** Settings under which git writes or compares files, or keeps its index, not as we do. */
-const ODD =
-  '^(core\\.(autocrlf|eol|attributesfile|symlinks|filemode|ignorecase|precomposeunicode|fsmonitor' +
-  '|untrackedcache|splitindex|checkstat|trustctime|sparsecheckout)|index\\..*|feature\\..*' +
-  '|submodule\\.recurse|extensions\\..*)$';
-
-const plain = new Map<string, Promise<boolean>>();
+const OF_FILES = 'autocrlf|eol|attributesfile|symlinks|filemode|ignorecase|precomposeunicode';
+const OF_THE_INDEX = 'fsmonitor|untrackedcache|splitindex|checkstat|trustctime|sparsecheckout';
+const OF_ALL = 'index\\..*|feature\\..*|submodule\\.recurse|extensions\\..*';
+const ODD = new RegExp(`^(?:core\\.(?:${OF_FILES}|${OF_THE_INDEX})|${OF_ALL})$`);
 
 /** Whether a file is to git what it is to us: the bytes that it holds, and all of its times. */
-export function comparesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
-  const known = plain.get(commonDir);
-  if (known !== undefined) return known;
-  const asked = git(commonDir, ['config', '--get-regexp', ODD], signal, { okCodes: [0, 1] }).then(
-    ({ stdout }) => {
-      const lines = stdout.split('\n').filter((line) => line !== '');
-      const isOdd = lines.some((line) => line !== 'core.filemode true');
-      return !isOdd && !attributeFiles(commonDir).some((path) => existsSync(path));
-    },
-  );
-  plain.set(commonDir, asked);
-  asked.catch(() => plain.delete(commonDir));
-  return asked;
+export async function comparesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
+  const settings = await settingsIn(commonDir, signal);
+  const isUsual = (name: string): boolean => name === 'core.filemode' && isOn(settings, name);
+  if ([...settings.keys()].some((name) => ODD.test(name) && !isUsual(name))) return false;
+  return !attributeFiles(commonDir).some((path) => existsSync(path));
 }
 
 /** Where attributes are that no commit holds. */

@@ -5,18 +5,12 @@
  *   Q2. The identity is git's own answer, asked once; the time is now, in the user's time zone.
  */
 
-import { git, type Sha } from './git.ts';
+import type { Sha } from './git.ts';
+import { identitiesIn } from './identity.ts';
 import { writeLoose, writesPlainly } from './loose-object.ts';
-
-interface Identities {
-  readonly author: string;
-  readonly committer: string;
-}
 
 /** A user who sets these wants other times than now. */
 const DATES = ['GIT_AUTHOR_DATE', 'GIT_COMMITTER_DATE'];
-
-const identities = new Map<string, Promise<Identities | null>>();
 
 /** Writes the commit, or says null. The message ends with a line break. */
 export async function quickCommit(
@@ -41,26 +35,6 @@ export async function quickCommit(
     `committer ${who.committer} ${now}`,
   ];
   return writeLoose(commonDir, 'commit', Buffer.from(`${lines.join('\n')}\n\n${message}`));
-}
-
-function identitiesIn(commonDir: string, signal: AbortSignal): Promise<Identities | null> {
-  const known = identities.get(commonDir);
-  if (known !== undefined) return known;
-  const asked = askIdentities(commonDir, signal);
-  identities.set(commonDir, asked);
-  asked.catch(() => identities.delete(commonDir));
-  return asked;
-}
-
-async function askIdentities(commonDir: string, signal: AbortSignal): Promise<Identities | null> {
-  const ask = async (name: string): Promise<string | null> => {
-    const { stdout, code } = await git(commonDir, ['var', name], signal, { okCodes: [0, 1, 128] });
-    // `Name <mail> 1700000000 +0100`
-    return code === 0 ? stdout.trim().replace(/ \d+ [+-]\d{4}$/, '') : null;
-  };
-  const author = await ask('GIT_AUTHOR_IDENT');
-  const committer = await ask('GIT_COMMITTER_IDENT');
-  return author === null || committer === null ? null : { author, committer };
 }
 
 /** `1700000000 +0100` */

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
-import { gitDirOf, headRefOf, looseHead } from './git-dir.ts';
+import { gitDirOf, headInFiles, headRefOf } from './git-dir.ts';
 import { hooksIn } from './hooks.ts';
 import { IndexTree } from './index-tree.ts';
 import { writesPlainly } from './loose-object.ts';
@@ -40,7 +40,7 @@ interface Place {
 /** Stages everything in a worktree whose HEAD is at the base; null where that is for git to do. */
 export async function quickStage(place: Place, signal: AbortSignal): Promise<Staged | null> {
   const { commonDir, dir, base } = place;
-  if ((await looseHead(dir)) !== base || (await isHalfDone(dir))) return null;
+  if ((await headInFiles(dir)) !== base || (await isHalfDone(dir))) return null;
   if (!(await isPlain(place, signal))) return null;
   const gitDir = await gitDirOf(dir);
   const own = join(gitDir, 'index');

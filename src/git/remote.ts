@@ -1,6 +1,7 @@
 /** What this repository knows of a remote without asking it. */
 
 import { git } from './git.ts';
+import { mayHaveRefsBelow } from './git-dir.ts';
 
 /** The address work is pushed to; null where there is no such remote. */
 export async function remoteAddress(
@@ -15,14 +16,15 @@ export async function remoteAddress(
 
 /** Its branches as they were when last fetched, and the one it calls its own. */
 export async function remoteBranches(
-  dir: string,
+  commonDir: string,
   remote: string,
   signal: AbortSignal,
 ): Promise<{ readonly names: readonly string[]; readonly head: string | null }> {
   const prefix = `refs/remotes/${remote}/`;
+  if (!mayHaveRefsBelow(commonDir, prefix)) return { names: [], head: null };
   const [refs, head] = await Promise.all([
-    git(dir, ['for-each-ref', '--format=%(refname)', prefix], signal),
-    git(dir, ['symbolic-ref', '--quiet', `${prefix}HEAD`], signal, { okCodes: [0, 1, 128] }),
+    git(commonDir, ['for-each-ref', '--format=%(refname)', prefix], signal),
+    git(commonDir, ['symbolic-ref', '--quiet', `${prefix}HEAD`], signal, { okCodes: [0, 1, 128] }),
   ]);
   const names = refs.stdout.split('\n').flatMap((ref) => shortened(ref, prefix) ?? []);
   return {

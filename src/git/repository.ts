@@ -7,6 +7,7 @@
 
 import { basename, dirname, join, sep } from 'node:path';
 import { type GitResult, git, type Sha, textOf } from './git.ts';
+import { headInFiles, headRefOf } from './git-dir.ts';
 
 /** A repository as seen from one of its checkouts. All paths are absolute. */
 export interface Repository {
@@ -40,7 +41,12 @@ export type Head =
 export async function openRepository(dir: string, signal: AbortSignal): Promise<OpenedRepository> {
   const ask = (...names: string[]) =>
     git(dir, ['rev-parse', '--path-format=absolute', ...names], signal, { okCodes: [0, 128] });
-  // One path per answer: paths may hold newlines.
+  const all = await ask('--is-inside-work-tree', '--git-common-dir', '--show-toplevel');
+  const [isInside, common, root, end, more] = all.stdout.split('\n');
+  if (isInside === 'true' && common && root && end === '' && more === undefined) {
+    return found(root, common);
+  }
+  // Something is wrong, or the paths hold newlines: then there is one for each answer.
   const [place, top] = await Promise.all([
     ask('--is-inside-work-tree', '--git-common-dir'),
     ask('--show-toplevel'),
@@ -49,20 +55,23 @@ export async function openRepository(dir: string, signal: AbortSignal): Promise<
   const answer = withoutNewline(place.stdout);
   if (!answer.startsWith('true\n')) return { kind: 'bare' };
   if (top.code !== 0) return refusal(top);
-  const commonDir = answer.slice('true\n'.length);
-  return {
-    kind: 'repository',
-    repository: {
-      dir: withoutNewline(top.stdout),
-      commonDir,
-      stateDir: join(commonDir, 'landfast'),
-      worktreesDir: `${placeOf(commonDir)}.worktrees`,
-    },
-  };
+  return found(withoutNewline(top.stdout), answer.slice('true\n'.length));
 }
 
-/** Tells what is checked out. */
+function found(dir: string, commonDir: string): OpenedRepository {
+  const stateDir = join(commonDir, 'landfast');
+  const worktreesDir = `${placeOf(commonDir)}.worktrees`;
+  return { kind: 'repository', repository: { dir, commonDir, stateDir, worktreesDir } };
+}
+
+const BRANCHES = 'refs/heads/';
+
+/** Tells what is checked out; mostly the files of the git folder do. */
 export async function headBranch(dir: string, signal: AbortSignal): Promise<Head> {
+  const [ref, at] = [await headRefOf(dir), await headInFiles(dir)];
+  if (at !== null && ref?.startsWith(BRANCHES)) {
+    return { kind: 'branch', name: ref.slice(BRANCHES.length), commit: at };
+  }
   const [branch, head] = await Promise.all([
     git(dir, ['symbolic-ref', '--quiet', 'HEAD'], signal, { okCodes: [0, 1] }),
     git(dir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], signal, { okCodes: [0, 1] }),

@@ -14,6 +14,7 @@
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { pause } from '../base/pause.ts';
 import { capture } from '../process/capture.ts';
 import { literalPattern } from './exclude.ts';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
@@ -102,6 +103,20 @@ export async function isRestored(dir: string, signal: AbortSignal): Promise<bool
   const args = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=no'];
   return (await git(dir, args, signal)).stdout === '';
 }
+
+/**
+ * Lets the files of a new worktree become older than its index: as long as both are of the same
+ * second, git reads every file again each time it looks. Only its status notices and notes that.
+ */
+export async function settleIndex(dir: string, signal: AbortSignal): Promise<void> {
+  await pause(SECOND_MS + TICK_MS - (Date.now() % SECOND_MS), signal);
+  const env = { GIT_OPTIONAL_LOCKS: '1' };
+  await git(dir, ['status', '--porcelain', '--untracked-files=no'], signal, { env });
+}
+
+const SECOND_MS = 1_000;
+/** What the clock of a file system may be behind ours. */
+const TICK_MS = 20;
 
 /** Whether git looks at every entry of the index. */
 async function looksAtAll(dir: string, gitDir: string, signal: AbortSignal): Promise<boolean> {

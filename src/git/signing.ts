@@ -11,21 +11,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitError, GitTimeoutError, git, textOf } from './git.ts';
+import { isOn, settingsIn } from './settings.ts';
 
 const TRY_LIMIT_MS = 30_000;
 const WHY_CHARACTERS = 4_000;
 
-const signing = new Map<string, boolean>();
-
-/** Asked once per directory: a run should not sign half of its commits. */
+/** Whether commits that are made there are signed. */
 export async function signsCommits(dir: string, signal: AbortSignal): Promise<boolean> {
-  const known = signing.get(dir);
-  if (known !== undefined) return known;
-  const args = ['config', '--type=bool', '--get', 'commit.gpgSign'];
-  const { stdout } = await git(dir, args, signal, { okCodes: [0, 1] });
-  const answer = stdout.trim() === 'true';
-  signing.set(dir, answer);
-  return answer;
+  return isOn(await settingsIn(dir, signal), 'commit.gpgsign');
 }
 
 /** What keeps commits from being signed, and the way out; null where they are, or need not be. */

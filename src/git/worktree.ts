@@ -167,17 +167,20 @@ export async function checkoutOf(
   branch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const worktrees = await listWorktrees(dir, signal);
+  return checkoutAmong(await listWorktrees(dir, signal), branch);
+}
+
+/** The same, where all worktrees are known. */
+export function checkoutAmong(worktrees: readonly Worktree[], branch: string): string | null {
   return worktrees.find((one) => one.branch === branch && !one.prunable)?.path ?? null;
 }
 
 /** Where a branch is in the middle of a rebase: its worktree is detached then. Null if nowhere. */
 export async function rebasing(
-  dir: string,
+  worktrees: readonly Worktree[],
   branch: string,
-  signal: AbortSignal,
 ): Promise<string | null> {
-  for (const { path, branch: at, prunable } of await listWorktrees(dir, signal)) {
+  for (const { path, branch: at, prunable } of worktrees) {
     if (at !== null || prunable) continue;
     const gitDir = await gitDirOf(path);
     for (const state of ['rebase-merge', 'rebase-apply']) {

@@ -13,8 +13,8 @@ import { OperationalError } from '../base/errors.ts';
 import { fastForward } from '../git/follow.ts';
 import { GitError } from '../git/git.ts';
 import { objectionIn } from '../git/held-ref.ts';
-import { isAncestor, readRef, updateRef } from '../git/refs.ts';
-import { checkoutOf, rebasing } from '../git/worktree.ts';
+import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
+import { checkoutAmong, listWorktrees, rebasing } from '../git/worktree.ts';
 import { conflictLines } from '../model/conflict.ts';
 import type { PublishEffect } from '../model/effect.ts';
 import type { Event, Proof } from '../model/event.ts';
@@ -68,9 +68,10 @@ async function tryPublish(
 ): Promise<Answer | null> {
   const { commonDir } = ground.repository;
   const { head, target } = effect;
-  const tip = await readRef(commonDir, `refs/heads/${target}`, signal);
+  const tip = await tipOf(commonDir, `refs/heads/${target}`, signal);
   if (tip === null) return gone(ground, effect, signal);
-  const isThere = await isAncestor(commonDir, head, tip, signal);
+  const isBehind = tip !== head && (await isAncestor(commonDir, tip, head, signal));
+  const isThere = !isBehind && (await isAncestor(commonDir, head, tip, signal));
   const to = isThere ? tip : await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
   const { proof, told } = await prove(ground, effect, { tip, to }, signal);
@@ -132,11 +133,12 @@ async function move(
 ): Promise<Answer | null> {
   const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
   const { commonDir } = ground.repository;
-  const busy = await rebasing(commonDir, target, signal);
+  const worktrees = await listWorktrees(commonDir, signal);
+  const busy = await rebasing(worktrees, target);
   if (busy !== null) {
     return tryAgain(ground, `${target} is being rebased in ${busy}; it was not touched.`);
   }
-  const checkout = await checkoutOf(commonDir, target, signal);
+  const checkout = checkoutAmong(worktrees, target);
   ground.assertHeld();
   if (checkout === null) return moveAlone(ground, { target, tip, to }, signal);
   const followed = await fastForward({ dir: checkout, commonDir }, to, signal);

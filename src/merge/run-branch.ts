@@ -4,7 +4,7 @@ import { OperationalError } from '../base/errors.ts';
 import { removeDeadLocks } from '../git/locks.ts';
 import { sweepBegun } from '../git/quick-worktree.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
-import { deleteRef, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import { deleteRef, isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { removeBranches } from '../workspace/branches.ts';
@@ -14,7 +14,7 @@ import { removeRunFolder } from '../workspace/remove.ts';
 /** Makes sure the run's branch exists; a resumed run finds it where it left it. */
 export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSignal): Promise<void> {
   const { commonDir } = ground.repository;
-  const tip = await readRef(commonDir, runRef(ground), signal);
+  const tip = await tipOf(commonDir, runRef(ground), signal);
   if (tip === null) {
     await updateRef(commonDir, runRef(ground), { to: head, from: null }, signal);
   }
@@ -43,8 +43,8 @@ export async function catchUp(
   signal: AbortSignal,
 ): Promise<{ readonly head: Sha; readonly landed: readonly TaskId[] } | null> {
   const { commonDir } = ground.repository;
-  const tip = target === null ? null : await readRef(commonDir, `refs/heads/${target}`, signal);
-  const own = (await readRef(commonDir, runRef(ground), signal)) ?? head;
+  const tip = target === null ? null : await tipOf(commonDir, `refs/heads/${target}`, signal);
+  const own = (await tipOf(commonDir, runRef(ground), signal)) ?? head;
   if (tip === null || own === null || tip === own) return null;
   if (!(await isAncestor(commonDir, own, tip, signal))) return null;
   const landed: TaskId[] = [];
@@ -86,7 +86,7 @@ export async function closeRunBranch(
   const isDone = outcome === 'succeeded' || plan.landing.strategy === 'none';
   if (!isDone || target === null) return;
   const ref = runRef(ground);
-  const tip = await readRef(commonDir, ref, signal);
+  const tip = await tipOf(commonDir, ref, signal);
   if (tip === null) return;
   // With strategy `none` it never moved from where all work began.
   const isUnmoved = plan.landing.strategy === 'none' && tip === base;

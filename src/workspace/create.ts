@@ -15,7 +15,7 @@ import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
-import { isAncestor, readRef, setRef, tipOf, updateRef } from '../git/refs.ts';
+import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import { ANY_CONE, coneOf, setCone } from '../git/sparse.ts';
 import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
@@ -151,7 +151,7 @@ async function add(
   await mkdir(dirname(order.dir), { recursive: true });
   const goesOn = order.start.kind !== 'fresh';
   const tip =
-    order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
+    order.attempt > 1 ? await tipOf(commonDir, `refs/heads/${order.branch}`, signal) : null;
   if (tip !== null && !goesOn) await keepTip(ground, order, tip, signal);
   if (tip !== null && !goesOn)
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);

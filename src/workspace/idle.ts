@@ -16,7 +16,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { forgetGitFolders, gitDirOf, placesBelow, removeOwn, writeOwn } from '../git/git-dir.ts';
-import { readIndexFile } from '../git/index-file.ts';
+import { printOf, readIndexFile } from '../git/index-file.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
 import { placeTold } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
@@ -30,7 +30,7 @@ export interface Idle {
   readonly at: number;
   /** Somebody asked for it ahead of a run: it stays, however small the repository is. */
   readonly asked: boolean;
-  /** The index as it was left: its inode, size and time. */
+  /** The index as it was left: its inode, size and times. */
   readonly index: string;
   /** The folders that are checked out, where not all are. */
   readonly cone?: Cone;
@@ -162,8 +162,7 @@ export function isCone({ cone }: Idle, wanted: Cone | null): boolean {
 }
 
 function indexPrint(gitDir: string): string {
-  const now = statSync(join(gitDir, 'index'), { throwIfNoEntry: false, bigint: true });
-  return now === undefined ? '' : `${now.ino} ${now.size} ${now.mtimeNs}`;
+  return printOf(join(gitDir, 'index')) ?? '';
 }
 
 function textIn(gitDir: string, name: string): string {

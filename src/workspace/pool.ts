@@ -18,7 +18,7 @@ import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { comparesPlainly, quickCheckout } from '../git/quick-checkout.ts';
-import { forgetMoves } from '../git/scrub.ts';
+import { forgetMoves, settleIndex } from '../git/scrub.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import {
@@ -174,6 +174,7 @@ export class Pool {
     await addWorktree(commonDir, { path, branch: null, commit }, signal);
     const what = { dir: path, commit, pristine: false, since: null, keep: [], notes: [] };
     const isWiped = await wipe(what, signal);
+    if (isWiped) await settleIndex(path, signal);
     if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true }))) return true;
     await removeWorktree(commonDir, path, signal);
     await this.#removeEmptyFolders();

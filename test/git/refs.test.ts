@@ -6,6 +6,7 @@ import {
   isAncestor,
   readRef,
   resolveCommit,
+  tipOf,
   treeOf,
   updateRef,
 } from '../../src/git/refs.ts';
@@ -77,13 +78,40 @@ test('names are resolved to commits, and what is no commit is null', async () =>
   expect(await resolve('')).toBe(null);
 });
 
+test('what files tell of a ref is what git says, packed or not', async () => {
+  await using repo = await tempRepo();
+  await repo.commit('team/a', { a: '' });
+  await repo.commit('team/b', { b: '' });
+  await repo.git('symbolic-ref', 'refs/heads/same', 'refs/heads/main');
+  const refs = ['main', 'same', 'team', 'team/a', 'team/b', 'team/c', 'eam/a'];
+  const expectAlike = async () => {
+    for (const ref of refs.map((name) => `refs/heads/${name}`)) {
+      const said = await readRef(repo.dir, ref, repo.signal);
+      expect([ref, await tipOf(repo.commonDir, ref, repo.signal)]).toEqual([ref, said]);
+    }
+  };
+  await expectAlike();
+  await repo.git('pack-refs', '--all');
+  await expectAlike();
+  await repo.commit('team/b', { b: 'newer than what is packed' });
+  await repo.git('update-ref', '-d', 'refs/heads/team/a');
+  await expectAlike();
+});
+
 test('ancestry and trees', async () => {
   await using repo = await tempRepo();
   const base = await repo.git('rev-parse', 'main');
   await repo.commit('topic', { a: '' });
   const b = await repo.commit('topic', { b: '' });
-  expect(await isAncestor(repo.dir, base, b, repo.signal)).toBe(true);
-  expect(await isAncestor(repo.dir, b, b, repo.signal)).toBe(true);
-  expect(await isAncestor(repo.dir, b, base, repo.signal)).toBe(false);
+  await repo.git('checkout', '-q', 'main');
+  await repo.git('merge', '-q', '--no-ff', '-m', 'merge', b);
+  const merged = await repo.git('rev-parse', 'main');
+  for (const dir of [repo.dir, repo.commonDir]) {
+    expect(await isAncestor(dir, base, b, repo.signal)).toBe(true);
+    expect(await isAncestor(dir, b, b, repo.signal)).toBe(true);
+    expect(await isAncestor(dir, b, merged, repo.signal)).toBe(true); // By its second parent.
+    expect(await isAncestor(dir, b, base, repo.signal)).toBe(false);
+    expect(await isAncestor(dir, base, 'main', repo.signal)).toBe(true);
+  }
   expect(await treeOf(repo.dir, b, repo.signal)).toBe(await repo.git('rev-parse', 'topic^{tree}'));
 });

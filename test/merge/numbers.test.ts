@@ -2,7 +2,8 @@
  * What the queue promises, counted: sixteen branches that are all there at the start, so that the
  * number of gate runs depends on nothing but the algorithm.
  *
- *   each   every candidate once; a red one a second time, and with it whatever was verified behind it
+ *   each   every candidate once; a red one a second time, and again whatever was begun behind it
+ *          before it was known to be red: how much that is depends on how long the gate takes
  *   batch  the tip once; for each culprit the logarithm of the chain, a second look and a new tip
  */
 
@@ -62,7 +63,30 @@ async function land(repo: TempRepo, verify: 'each' | 'batch', { red, files = {} 
   const heads = facts.flatMap((fact) => (fact.type === 'merge.landing' ? [fact.commit] : []));
   expect(heads.filter((head) => !verified.has(head))).toEqual([]);
   const there = (await repo.git('ls-tree', '--name-only', 'main')).split('\n');
-  return { code, gateRuns, landed: tasks('merge.landed'), failed: tasks('task.failed'), there };
+  const again = verify === 'each' ? begunBehind(facts) : 0;
+  return {
+    code,
+    gateRuns,
+    again,
+    landed: tasks('merge.landed'),
+    failed: tasks('task.failed'),
+    there,
+  };
+}
+
+/** Candidates that were begun behind a red one, before it was rejected, and therefore anew. */
+function begunBehind(facts: readonly Event[]): number {
+  const rejected = new Set(
+    facts.flatMap((fact) => (fact.type === 'merge.rejected' ? [fact.task] : [])),
+  );
+  const isVain = (fact: Event, at: number): boolean => {
+    if (fact.type !== 'candidate.verifying' || rejected.has(fact.task)) return false;
+    const after = facts.slice(at + 1);
+    const nth = after.findIndex(({ type }) => type === 'merge.rejected');
+    const isSame = (other: Event) => other.type === fact.type && other.task === fact.task;
+    return nth !== -1 && after.slice(nth).some(isSame);
+  };
+  return facts.filter(isVain).length;
 }
 
 /** What is to be seen: who stays out, and how often the gate may run. */
@@ -73,13 +97,13 @@ function expectNumbers(
   expect(told).toMatchObject({ code: out.length === 0 ? 0 : 1, failed: out });
   expect(told.landed).toEqual(without(...out));
   for (const name of out) expect(told.there).not.toContain(name);
-  expect(told.gateRuns).toBeLessThanOrEqual(most);
+  expect(told.gateRuns).toBeLessThanOrEqual(most + told.again);
 }
 
 const has = (name: string) => `test -e ${name}`;
 
 describe.each([
-  { verify: 'each', green: COUNT, culprit: 2, accident: 1, conflict: COUNT - 1 },
+  { verify: 'each', green: COUNT, culprit: 1, accident: 1, conflict: COUNT - 1 },
   // The tip; then four cuts, a second look and another tip; an accident needs no other tip.
   { verify: 'batch', green: 1, culprit: 4 + 1 + 1, accident: 4 + 1, conflict: 1 },
 ] as const)('verify: $verify', ({ verify, green, culprit, accident, conflict }) => {

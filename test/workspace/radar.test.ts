@@ -21,7 +21,7 @@ const FILES = { 'shared.txt': LINES, 'lib/a.ts': 'a\n', 'lib/b.ts': 'b\n', '.git
 interface Scene extends AsyncDisposable {
   readonly repo: TempRepo;
   /** What the radar says when it looks now. */
-  look(state?: RunState): Promise<readonly RadarEvent[]>;
+  look(state?: RunState, until?: number): Promise<readonly RadarEvent[]>;
   /** Looks until something is said: the kernel tells of a change when it likes to. */
   hear(): Promise<readonly RadarEvent[]>;
   write(task: string, files: Readonly<Record<string, string>>): void;
@@ -62,8 +62,8 @@ async function scene(
   const state = fold(events.map((event, at) => ({ seq: at + 1, at, event })));
   const said: RadarEvent[] = [];
   const radar = new Radar(ground, { report: (fact) => said.push(fact), lands: true });
-  const look = async (now = state) => {
-    await radar.look(now, repo.signal);
+  const look = async (now = state, until = now.at) => {
+    await radar.look(now, until, repo.signal);
     return said.splice(0);
   };
   const dirOf = (task: string) => workspaceDir(ground, task);
@@ -114,6 +114,15 @@ test('a first look sees what is there, committed or not', async () => {
   await runGit(at.dirOf('b'), ['commit', '-q', '-m', 'Mine']);
   const conflict = { type: 'radar.conflict', a: 'a', b: 'b', files: ['new.txt'] };
   expect(await at.look()).toEqual([conflict]);
+});
+
+test('who has only just begun is looked at the next time', async () => {
+  await using at = await scene([{ id: 'a' }, { id: 'b' }]);
+  at.write('a', { 'new.txt': 'from a\n' });
+  at.write('b', { 'new.txt': 'from b\n' });
+  const begunAt = at.state.tasks.get('b')?.attempts.at(-1)?.startedAt ?? 0;
+  expect(await at.look(at.state, begunAt - 1)).toEqual([]);
+  expect((await at.look(at.state, begunAt)).map(({ type }) => type)).toEqual(['radar.conflict']);
 });
 
 test('new folders, folders that go and folders that come back are seen', async () => {

@@ -50,8 +50,10 @@ export class Lookout {
     return known;
   }
 
-  /** Looks at everybody once; answers whose work is different from before. */
-  async look(state: RunState, signal: AbortSignal): Promise<ReadonlySet<TaskId>> {
+  /**
+   * Looks at everybody once who began until then; answers whose work is different from before.
+   */
+  async look(state: RunState, until: number, signal: AbortSignal): Promise<ReadonlySet<TaskId>> {
     const tasks = [...state.tasks.values()].filter(isAround);
     for (const id of this.#members.keys()) {
       if (!tasks.some(({ spec }) => spec.id === id)) this.#drop(id);
@@ -64,7 +66,7 @@ export class Lookout {
     const eye = async (): Promise<void> => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
         const [at, task] = next;
-        const how = { whole: at === whole, filesOfBase };
+        const how = { whole: at === whole, filesOfBase, until };
         const isNew = await this.#lookAt(task, how, signal).catch(() => this.#missed(task, signal));
         if (isNew) changed.add(task.spec.id);
       }
@@ -93,17 +95,17 @@ export class Lookout {
 
   async #lookAt(
     task: TaskState,
-    { whole, filesOfBase }: { readonly whole: boolean; readonly filesOfBase: FilesOfBase },
+    how: { readonly whole: boolean; readonly filesOfBase: FilesOfBase; readonly until: number },
     signal: AbortSignal,
   ): Promise<boolean> {
     const { spec } = task;
     const work = workOf(task);
     const before = this.#members.get(spec.id);
     if (work !== null) return before?.work !== work && this.#finish(task, work, signal);
-    if (task.status.kind !== 'running') return false;
-    const member = this.#live(task, filesOfBase);
+    if (task.status.kind !== 'running' || lastOf(task).startedAt > how.until) return false;
+    const member = this.#live(task, how.filesOfBase);
     const { sighting } = member;
-    if (sighting === null || !(await sighting.look(whole, signal))) return false;
+    if (sighting === null || !(await sighting.look(how.whole, signal))) return false;
     const changes = new Map([...sighting.seen].map(([path, { how }]) => [path, how]));
     this.#members.set(spec.id, { ...member, changes });
     return true;
@@ -154,5 +156,6 @@ function workOf({ status }: TaskState): Sha | null {
 
 function lastOf({ attempts }: TaskState) {
   const last = attempts.at(-1)!;
-  return { attempt: last.attempt, base: last.base!, start: last.start };
+  const { attempt, start, startedAt } = last;
+  return { attempt, base: last.base!, start, startedAt };
 }

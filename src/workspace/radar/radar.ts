@@ -43,7 +43,9 @@ export async function watchWork(
     for (let wait = every; ; ) {
       await sleep(wait, undefined, { signal });
       const began = performance.now();
-      await radar.look(look(), signal).catch(() => radar.forget());
+      // Whoever has only just begun has nothing to show, and may be done before the next look.
+      const until = Date.now() - every;
+      await radar.look(look(), until, signal).catch(() => radar.forget());
       wait = Math.max(every, (performance.now() - began) / SHARE);
     }
   } catch (error) {
@@ -98,9 +100,9 @@ export class Radar {
     this.#landedNames = new LandedNames(ground, known, how.report);
   }
 
-  /** One look at everything that has changed since the last. */
-  async look(state: RunState, signal: AbortSignal): Promise<void> {
-    const changed = await this.#lookout.look(state, signal);
+  /** One look at everything that has changed since the last, of whoever began until then. */
+  async look(state: RunState, until: number, signal: AbortSignal): Promise<void> {
+    const changed = await this.#lookout.look(state, until, signal);
     for (const id of changed) this.#guardScope(this.#lookout.members.get(id)!);
     this.#forgetGone();
     if (!this.#lands) return; // What is never merged cannot conflict.

@@ -18,7 +18,7 @@ import { hashFiles } from '../../git/blobs.ts';
 import { changedFiles, type Difference, filesBelow, ignoredOf } from '../../git/diff.ts';
 import type { TreeEntry } from '../../git/edit-tree.ts';
 import { git, type Sha } from '../../git/git.ts';
-import { gitDirOf, isMerging, looseHead } from '../../git/git-dir.ts';
+import { gitDirOf, headInFiles, isMerging } from '../../git/git-dir.ts';
 import { isAncestor } from '../../git/refs.ts';
 import { coneOf } from '../../git/sparse.ts';
 import { snapshotCommit } from '../keep.ts';
@@ -104,7 +104,7 @@ export class Sighting {
 
   /** Before that the folder may still hold what another task left. */
   async #isLaidOut(signal: AbortSignal): Promise<boolean> {
-    if ((await looseHead(this.dir)) === this.base) return true;
+    if ((await headInFiles(this.dir)) === this.base) return true;
     if (this.#isRework && (await isMerging(this.dir))) return true;
     return isAncestor(this.dir, this.base, 'HEAD', signal);
   }

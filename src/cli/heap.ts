@@ -1,0 +1,35 @@
+/**
+ * How much memory the process may take for what it no longer needs.
+ *
+ * V8 waits with cleaning up until there is a lot to clean: it takes up to 100 MB for young objects,
+ * and room for as much garbage again as is in use. That suits a server. The state of a run is small
+ * and its engine lives beside dozens of agents; and starting a process costs the more, the larger
+ * the one is that starts it (docs/adr/0016-a-small-heap.md).
+ *
+ *   H1. Both are settings that V8 reads each time it cleans up, so that they can be changed while
+ *       it runs. A V8 that does not know them ignores them.
+ */
+
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+
+/** What may be allocated between two looks at the young objects. */
+const YOUNG_BYTES = 4 * 1024 * 1024;
+/** By how much the old ones may grow until they are looked at. */
+const GROWING_PERCENT = 40;
+
+/** Keeps the heap small from now on. */
+export function keepHeapSmall(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
+  const watch = new PerformanceObserver(() => {
+    if (youngBytes() < YOUNG_BYTES) return;
+    setFlagsFromString('--semi-space-growth-factor=1'); // It has grown as far as it is to grow.
+    watch.disconnect();
+  });
+  watch.observe({ entryTypes: ['gc'] });
+}
+
+function youngBytes(): number {
+  const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  return space?.space_size ?? 0;
+}
