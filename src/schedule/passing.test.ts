@@ -94,6 +94,19 @@ describe('independent work passes what is before it', () => {
     run.adopt('a', 'theirs').start('b').finish('b');
     expect(standing(run, 'a', 'b').b).toEqual(stays('nobody knows what a changes'));
   });
+
+  test('nor where an agent has tried to mend it, and it is taken again as it was', () => {
+    const run = new JournalBuilder(
+      [
+        { id: 'a', work: 'theirs' },
+        { id: 'b', independent: true },
+      ],
+      { gates: GATES },
+    );
+    run.adopt('a', 'theirs').start('a').fail('a', { kind: 'auth', message: '' });
+    run.adopt('a', 'theirs').start('b').finish('b');
+    expect(standing(run, 'a', 'b').b).toEqual(stays('nobody knows what a changes'));
+  });
 });
 
 describe('the chain behind one that has passed', () => {

@@ -87,9 +87,9 @@ class Trail {
   }
 }
 
-/** What finished work changes; null for work that somebody brought along. */
-function filesOf({ attempts }: TaskState): readonly string[] | null {
-  return attempts.at(-1)?.files ?? null;
+/** What finished work changes; null for work that somebody brought along, tried before or not. */
+function filesOf({ spec, work, attempts }: TaskState): readonly string[] | null {
+  return work === spec.work ? null : (attempts.at(-1)?.files ?? null);
 }
 
 /** `a/b/c` is in `a/b` and `a`. */
