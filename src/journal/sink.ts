@@ -8,17 +8,16 @@
  */
 
 import {
+  close,
   closeSync,
   constants,
-  createWriteStream,
   fchmodSync,
   fstatSync,
   mkdirSync,
   openSync,
-  type WriteStream,
+  write,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { messageOf } from '../base/errors.ts';
 
 /** How much may wait for a slow disk before text is dropped. */
@@ -32,7 +31,12 @@ export class Sink {
   readonly #before: Before;
   readonly #onFailure: (message: string) => void;
   #state: 'unopened' | 'open' | 'failed' | 'closed' = 'unopened';
-  #stream: WriteStream | null = null;
+  #fd: number | null = null;
+  /** What the disk has not been given yet. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #isWriting = false;
+  #onGone: (() => void) | null = null;
 
   constructor(file: string, before: Before, onFailure: (message: string) => void) {
     this.#file = file;
@@ -42,41 +46,71 @@ export class Sink {
 
   write(text: string): void {
     if (this.#state === 'unopened') this.#open();
-    if (this.#stream === null || this.#state !== 'open') return;
-    if (this.#stream.writableLength > MAX_WAITING_BYTES) return this.#fail('the disk is too slow');
-    this.#stream.write(text);
+    if (this.#state !== 'open') return;
+    if (this.#waitingBytes > MAX_WAITING_BYTES) return this.#fail('the disk is too slow');
+    const bytes = Buffer.from(text);
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (!this.#isWriting) this.#goOn();
   }
 
   /** Waits until everything is written; when `signal` aborts first, the rest is dropped. */
   async close(signal: AbortSignal): Promise<void> {
-    const stream = this.#stream;
     if (this.#state !== 'failed') this.#state = 'closed';
-    if (stream === null) return;
-    try {
-      stream.end();
-      await finished(stream, { signal });
-    } catch {
-      stream.destroy(); // Aborted, or failed and told by then.
-    }
+    if (this.#fd === null) return;
+    const gone = new Promise<void>((resolve) => {
+      this.#onGone = resolve;
+    });
+    const drop = (): void => {
+      this.#waiting = [];
+      this.#onGone?.();
+    };
+    signal.addEventListener('abort', drop, { once: true });
+    if (signal.aborted) drop();
+    if (!this.#isWriting) this.#goOn();
+    await gone;
+    signal.removeEventListener('abort', drop);
   }
 
   #open(): void {
     try {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-      const fd = openPrivately(this.#file, this.#before);
-      this.#stream = createWriteStream(this.#file, { fd });
-      this.#stream.on('error', (error) => this.#fail(error.message));
+      this.#fd = openPrivately(this.#file, this.#before);
       this.#state = 'open';
     } catch (error) {
       this.#fail(messageOf(error));
     }
   }
 
+  /** Gives the disk all that waits, or closes the file where nothing will come any more. */
+  #goOn(): void {
+    const fd = this.#fd;
+    if (fd === null) return;
+    const bytes = Buffer.concat(this.#waiting.splice(0));
+    if (bytes.length > 0) return this.#give(fd, bytes);
+    this.#isWriting = false;
+    if (this.#state === 'open') return;
+    this.#fd = null;
+    close(fd, () => this.#onGone?.());
+  }
+
+  #give(fd: number, bytes: Buffer): void {
+    this.#isWriting = true;
+    write(fd, bytes, (error, written) => {
+      if (error !== null) this.#fail(error.message);
+      else this.#waitingBytes -= written;
+      const isRest = error === null && written < bytes.length;
+      if (isRest && this.#state !== 'failed') this.#give(fd, bytes.subarray(written));
+      else this.#goOn();
+    });
+  }
+
   #fail(why: string): void {
     if (this.#state === 'failed') return;
     this.#state = 'failed';
-    this.#stream?.destroy();
+    this.#waiting = [];
     this.#onFailure(`${this.#file} cannot be written: ${why}`);
+    if (!this.#isWriting) this.#goOn();
   }
 }
 

@@ -94,7 +94,8 @@ ${until('[ -e "$OUT/a-is-here" ] && [ -e "$OUT/b-is-here" ] && [ -e "$OUT/c-is-h
       '[fail] a (breaker) duration=? returncode=1 retries=2 category=transient',
     ]);
     expect(await place.calls()).toEqual(['breaker', 'breaker', 'breaker']);
-    expect(gapsOf(await place.read('r.json')).map((gap) => Math.round(gap))).toEqual([1, 2]);
+    // A busy machine is late, never early.
+    expect(gapsOf(await place.read('r.json')).map((gap) => Math.floor(gap + 0.05))).toEqual([1, 2]);
   });
 
   // Keep.

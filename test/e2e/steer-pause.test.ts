@@ -2,11 +2,14 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { marked } from '../../src/process/reap.ts';
 import { isAlive } from '../../src/process/table.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
 import { tempRepo } from '../support/temp-repo.ts';
+
+/** A busy kernel halts a process when it is its turn. */
+const SOON = { timeout: 10_000, interval: 10 };
 
 /** The state letters of processes, as the kernel tells them: `T` is halted. */
 function statesOf(prefix: string): readonly string[] {
@@ -48,7 +51,7 @@ test('pause --suspend halts every process of every agent; resume goes on with th
   expect((await cli('pause', '--suspend')).stdout).toContain('its agents are suspended');
   const before = marked(`${run}/`).map(({ pid }) => pid);
   expect(before.length).toBeGreaterThanOrEqual(4);
-  expect(new Set(statesOf(`${run}/`))).toEqual(new Set(['T']));
+  await vi.waitFor(() => expect(new Set(statesOf(`${run}/`))).toEqual(new Set(['T'])), SOON);
   expect((await cli('status')).stdout).toMatch(/one +suspended/);
   const answer = await cli('resume', '--json');
   expect(JSON.parse(answer.stdout)).toEqual({ run, paused: false });
@@ -68,7 +71,7 @@ test('a suspended task can be cancelled, and a suspended run ended by Ctrl-C', a
   expect((await cli('cancel', 'one')).code).toBe(0);
   await engine.untilFact('task.failed', 'one');
   expect(marked(`${run}/one`)).toEqual([]);
-  expect(new Set(statesOf(`${run}/two`))).toEqual(new Set(['T']));
+  await vi.waitFor(() => expect(new Set(statesOf(`${run}/two`))).toEqual(new Set(['T'])), SOON);
   engine.child.kill('SIGINT');
   await engine.untilFact('run.stopping');
   writeFileSync(join(repo.outside, 'go'), '');
