@@ -9,6 +9,7 @@ var isOld = parts[0] < wanted[0] || (parts[0] === wanted[0] && parts[1] < wanted
 var other = process.env.LANDFAST_NODE;
 
 if (!isOld) {
+  keepCompiled();
   import('../dist/main.js').then(
     (program) => program.start(),
     (error) => {
@@ -22,6 +23,15 @@ if (!isOld) {
   console.error('landfast needs Node 22.13 or newer; this is Node ' + process.versions.node + '.');
   console.error('Install a newer Node, or set LANDFAST_NODE to the path of one.');
   process.exitCode = 78;
+}
+
+// What Node has compiled is kept for the next time: a tenth of a second less for each command.
+function keepCompiled() {
+  var path = require('node:path');
+  var home = process.env.HOME && path.join(process.env.HOME, '.cache');
+  var caches = process.env.XDG_CACHE_HOME || home;
+  if (!caches || !path.isAbsolute(caches) || process.env.NODE_COMPILE_CACHE) return;
+  require('node:module').enableCompileCache(path.join(caches, 'landfast', 'compiled'));
 }
 
 function runWith(node) {

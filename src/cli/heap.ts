@@ -14,9 +14,9 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** What may be allocated between two looks at the young objects. */
-const YOUNG_BYTES = 4 * 1024 * 1024;
+const YOUNG_BYTES = 8 * 1024 * 1024;
 /** By how much the old ones may grow until they are looked at. */
-const GROWING_PERCENT = 40;
+const GROWING_PERCENT = 60;
 
 /** Keeps the heap small from now on. */
 export function keepHeapSmall(): void {

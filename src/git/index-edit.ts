@@ -66,8 +66,11 @@ export function editedIndex(
   const header = Buffer.from(index.subarray(0, HEADER_BYTES));
   header.writeUInt32BE(count, 8);
   const rest = index.subarray(copied, end);
-  const body = Buffer.concat([header, ...parts, rest, treesOf(trees, edits)]);
-  return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+  const sum = Buffer.alloc(SHA_BYTES);
+  const whole = Buffer.concat([header, ...parts, rest, treesOf(trees, edits), sum]);
+  const body = whole.subarray(0, -SHA_BYTES);
+  createHash('sha1').update(body).digest().copy(whole, body.length);
+  return whole;
 }
 
 /** Which entry has this name, or would come after it. */
@@ -79,12 +82,6 @@ function placeOf(index: Buffer, starts: Uint32Array, name: string): number {
     else high = middle;
   }
   return low;
-}
-
-/** Whether there is an entry of this name, in bytes as latin1. */
-export function hasEntry(index: Buffer, starts: Uint32Array, name: string): boolean {
-  const start = starts[placeOf(index, starts, name)];
-  return start !== undefined && nameAt(index, start) === name;
 }
 
 /** The name of an entry, in bytes as latin1. */

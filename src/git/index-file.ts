@@ -6,7 +6,7 @@
  *   I2. Forms that are not read here (version 4, a split index) are `unknown`: ask git.
  */
 
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** An index as it lies on the disk. */
@@ -61,13 +61,35 @@ export function printOf(path: string): string | null {
   return now === undefined ? null : `${now.ino} ${now.size} ${now.mtimeNs} ${now.ctimeNs}`;
 }
 
-function readThrough(path: string): IndexFile | null {
-  let index: Buffer;
+let room = Buffer.alloc(0);
+
+/**
+ * What a file holds, in memory that is used again: it is gone when the next one is read. An index
+ * may have megabytes, and is looked at several times for each task.
+ */
+export function readForNow(path: string): Buffer | null {
+  let fd: number | null = null;
   try {
-    index = readFileSync(path);
+    fd = openSync(path, 'r');
+    const { size } = fstatSync(fd);
+    if (size > room.length) room = Buffer.allocUnsafeSlow(size + GROWTH_BYTES);
+    let end = 0;
+    for (let read = -1; read !== 0 && end < size; end += read) {
+      read = readSync(fd, room, end, size - end, end);
+    }
+    return room.subarray(0, end);
   } catch {
     return null;
+  } finally {
+    if (fd !== null) closeSync(fd);
   }
+}
+
+const GROWTH_BYTES = 64 * 1024;
+
+function readThrough(path: string): IndexFile | null {
+  const index = readForNow(path);
+  if (index === null) return null;
   if (index.length < HEADER_BYTES || index.toString('latin1', 0, 4) !== 'DIRC') return null;
   const files = index.readUInt32BE(8);
   const found = indexEntries(index, 20) ?? indexEntries(index, 32);

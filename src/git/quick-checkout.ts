@@ -39,8 +39,9 @@ import {
 } from './index-edit.ts';
 import { type IndexEntries, indexEntries } from './index-file.ts';
 import { type Noted, notedIn } from './index-tree.ts';
-import { headerOf, readLoose, writesPlainly } from './loose-object.ts';
+import { readLoose, writesPlainly } from './loose-object.ts';
 import { quickMove } from './ref-writer.ts';
+import { treeOf } from './refs.ts';
 import { isOn, settingsIn } from './settings.ts';
 import { FOLDER, readTree, type Tree } from './tree.ts';
 import { type Change, changesBetween } from './tree-changes.ts';
@@ -75,9 +76,9 @@ export async function quickCheckout(
   if (branch !== null && existsSync(join(commonDir, 'refs/heads', branch))) return false;
   const gitDir = gitFolderOf(dir);
   const before = readIndex(join(gitDir, 'index'));
-  const old = headerOf(commonDir, from)?.tree;
-  const now = headerOf(commonDir, to)?.tree;
-  if (before === null || old === undefined || now === undefined) return false;
+  if (before === null) return false;
+  const old = await treeOf(commonDir, from, signal);
+  const now = await treeOf(commonDir, to, signal);
   const noted = await notesOf(commonDir, before, old, signal);
   const changes = noted === null ? null : await changesBetween(commonDir, old, now, signal);
   if (noted === null || changes === null) return false;

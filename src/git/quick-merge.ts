@@ -9,6 +9,7 @@
 
 import type { Sha } from './git.ts';
 import { headerOf, writesPlainly } from './loose-object.ts';
+import { treeOf } from './refs.ts';
 import { FOLDER, readTree, type Tree, type TreeEntry, writeTree } from './tree.ts';
 
 /** Work of more commits than this is merged by git. */
@@ -21,11 +22,10 @@ export async function quickMerge(
   signal: AbortSignal,
 ): Promise<Sha | null> {
   if (!(await writesPlainly(commonDir, signal))) return null;
-  const from = treeIn(commonDir, base);
-  const ours = treeIn(commonDir, onto);
-  const theirs = treeIn(commonDir, work);
-  if (from === null || ours === null || theirs === null) return null;
   if (!growsFrom(commonDir, work, base)) return null;
+  const from = await treeOf(commonDir, base, signal);
+  const ours = await treeOf(commonDir, onto, signal);
+  const theirs = await treeOf(commonDir, work, signal);
   return mergeFolders(commonDir, { from, ours, theirs }, signal);
 }
 
@@ -39,10 +39,6 @@ function growsFrom(commonDir: string, work: Sha, base: Sha): boolean {
     commit = parents[0]!;
   }
   return false;
-}
-
-function treeIn(commonDir: string, commit: Sha): Sha | null {
-  return headerOf(commonDir, commit)?.tree ?? null;
 }
 
 interface Sides<T> {

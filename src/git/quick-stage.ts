@@ -45,7 +45,7 @@ export async function quickStage(place: Place, signal: AbortSignal): Promise<Sta
   const gitDir = await gitDirOf(dir);
   const own = join(gitDir, 'index');
   const before = IndexTree.read(own);
-  if (before === null || before.known !== (await baseTree(commonDir, base, signal))) return null;
+  if (before === null || before.known !== (await treeOf(commonDir, base, signal))) return null;
   const aside = join(gitDir, 'landfast-stage');
   const drop = (): void => rmSync(aside, { force: true });
   try {
@@ -106,18 +106,6 @@ function copyIndex(from: string, to: string): void {
   const { atimeMs, mtimeMs } = statSync(from);
   copyFileSync(from, to);
   utimesSync(to, atimeMs / 1000, (Math.floor(mtimeMs) - 1) / 1000);
-}
-
-const MOST_TREES = 100;
-const trees = new Map<Sha, Sha>();
-
-async function baseTree(commonDir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
-  const known = trees.get(commit);
-  if (known !== undefined) return known;
-  const tree = await treeOf(commonDir, commit, signal);
-  if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
-  trees.set(commit, tree);
-  return tree;
 }
 
 /** As `git commit` cleans a message that nobody edits: blanks at the ends, lines without a text. */

@@ -94,11 +94,19 @@ function isOnLine(commonDir: string, ancestor: Sha, commit: Sha): boolean {
   return false;
 }
 
+/** Trees of commits that no file of their own told of. */
+const trees = new Map<Sha, Sha>();
+const MOST_TREES = 100;
+
 /** The tree of a commit; in a repository's common directory mostly a file tells it. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
-  const known = headerOf(dir, commit)?.tree;
+  const known = headerOf(dir, commit)?.tree ?? trees.get(commit);
   if (known !== undefined) return known;
-  return (await git(dir, ['rev-parse', '--verify', `${commit}^{tree}`], signal)).stdout.trim();
+  const args = ['rev-parse', '--verify', `${commit}^{tree}`];
+  const tree = (await git(dir, args, signal)).stdout.trim();
+  if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
+  if (/^[0-9a-f]{40,}$/.test(commit)) trees.set(commit, tree);
+  return tree;
 }
 
 /** The commit that HEAD of a working tree is at. */

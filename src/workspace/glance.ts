@@ -13,11 +13,11 @@
  *   G3. A clock that was set back in between could hide something. Where one can tell, it is no.
  */
 
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytePath } from '../git/byte-path.ts';
-import { hasEntry, NAME_AT, nameAt, nameEndAt } from '../git/index-edit.ts';
-import { CTIME_AT, indexEntries } from '../git/index-file.ts';
+import { NAME_AT, nameAt, nameEndAt } from '../git/index-edit.ts';
+import { CTIME_AT, indexEntries, readForNow } from '../git/index-file.ts';
 import type { Modes } from './odd.ts';
 
 export interface Wiped {
@@ -40,38 +40,44 @@ const MOST_FOLDERS = 5_000;
 /** Says whether it does; its tracked files are as the commit has them, and nothing runs in it. */
 export function isAsWiped({ dir, gitDir, since, modes }: Wiped): boolean {
   if (Date.now() < since) return false;
-  const index = readFileSync(join(gitDir, 'index'));
-  const entries = indexEntries(index, SHA_BYTES);
-  if (entries === null || entries.form !== 'plain') return false;
+  const index = readForNow(join(gitDir, 'index'));
+  const entries = index === null ? null : indexEntries(index, SHA_BYTES);
+  if (index === null || entries === null || entries.form !== 'plain') return false;
   const { starts } = entries;
   const second = Math.floor((since - TICK_MS) / 1_000);
   const young = starts.filter((start) => index.readUInt32BE(start + CTIME_AT) >= second);
   const folders = foldersIn(index, starts);
   if (young.length > MOST_FILES || folders.size > MOST_FOLDERS) return false;
-  const isKnown = (name: string): boolean => folders.has(name) || hasEntry(index, starts, name);
   return (
     young.every((start) => isUsualFile(bytePath(dir, nameAt(index, start)), modes)) &&
-    [...folders].every((folder) => isUsualFolder({ dir, folder, second }, modes, isKnown))
+    [...folders].every(([folder, names]) => isUsualFolder({ dir, folder, names, second }, modes))
   );
 }
 
-/** Every folder that holds something, by its name; '' is the workspace. */
-function foldersIn(index: Buffer, starts: Uint32Array): ReadonlySet<string> {
-  const folders = new Set(['']);
-  let [lastBegin, lastLength] = [0, 0];
+/** Every folder that holds something, and how many names are in it; '' is the workspace. */
+function foldersIn(index: Buffer, starts: Uint32Array): ReadonlyMap<string, number> {
+  const folders = new Map([['', 1]]); // With `.git`.
+  const add = (folder: string, names: number): void => {
+    const known = folders.get(folder);
+    folders.set(folder, (known ?? 0) + names);
+    if (known === undefined) add(folder.slice(0, Math.max(0, folder.lastIndexOf('/'))), 1);
+  };
+  let [lastBegin, lastLength, files] = [0, 0, 0];
+  const addLast = (): void =>
+    add(index.toString('latin1', lastBegin, lastBegin + lastLength), files);
   for (const start of starts) {
     const begin = start + NAME_AT;
     let slash = nameEndAt(index, start) - 1;
     while (slash > begin && index[slash] !== SLASH) slash -= 1;
     const length = slash - begin;
-    if (length === lastLength && isSameText(index, begin, lastBegin, length)) continue;
-    [lastBegin, lastLength] = [begin, length];
-    let name = index.toString('latin1', begin, slash);
-    while (!folders.has(name)) {
-      folders.add(name);
-      name = name.slice(0, Math.max(0, name.lastIndexOf('/')));
+    if (length !== lastLength || !isSameText(index, begin, lastBegin, length)) {
+      addLast();
+      files = 0;
+      [lastBegin, lastLength] = [begin, length];
     }
+    files += 1;
   }
+  addLast();
   return folders;
 }
 
@@ -89,22 +95,18 @@ function isUsualFile(path: string | Buffer, modes: Modes): boolean {
   return stat.isFile() && stat.nlink === 1 && (mode === modes.file || mode === modes.program);
 }
 
+interface Folder {
+  readonly dir: string;
+  readonly folder: string;
+  /** How many there are in it, all of which are there. */
+  readonly names: number;
+  readonly second: number;
+}
+
 /** Whether a folder is as git made it and holds nothing else, if something happened in it since. */
-function isUsualFolder(
-  {
-    dir,
-    folder,
-    second,
-  }: { readonly dir: string; readonly folder: string; readonly second: number },
-  modes: Modes,
-  isKnown: (name: string) => boolean,
-): boolean {
+function isUsualFolder({ dir, folder, names, second }: Folder, modes: Modes): boolean {
   const path = bytePath(dir, folder);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() !== true || (stat.mode & PERMISSIONS) !== modes.folder) return false;
-  if (stat.ctimeMs < second * 1_000) return true;
-  const prefix = folder === '' ? '' : `${folder}/`;
-  return readdirSync(path, 'latin1').every(
-    (name) => isKnown(prefix + name) || prefix + name === '.git',
-  );
+  return stat.ctimeMs < second * 1_000 || readdirSync(path).length === names;
 }
