@@ -42,6 +42,24 @@ test('the packed package installs into an empty folder, needs nothing else, and 
   expect(demo.stdout).toContain('Land ');
 }, 60_000);
 
+test('what was compiled is kept for the next command, where the user keeps such things', async () => {
+  await using place = await tempDir();
+  const { NODE_DISABLE_COMPILE_CACHE: off, ...env } = bareEnv(place.path);
+  const bin = join(root, 'bin', 'landfast.cjs');
+  const run = (more: Record<string, string>) =>
+    exec(process.execPath, [bin, '--version'], { cwd: place.path, env: { ...env, ...more } });
+  await run({ NODE_DISABLE_COMPILE_CACHE: off ?? '' });
+  expect(readdirSync(place.path)).toEqual([]);
+  await run({ XDG_CACHE_HOME: 'not/absolute' });
+  await run({ HOME: '' });
+  expect(readdirSync(place.path)).toEqual([]);
+  await run({ XDG_CACHE_HOME: join(place.path, 'caches') });
+  expect(readdirSync(join(place.path, 'caches', 'landfast'))).toEqual(['compiled']);
+  await run({});
+  expect(readdirSync(join(place.path, '.cache', 'landfast'))).toEqual(['compiled']);
+  await run({ HOME: '/dev/null' });
+});
+
 test('an old Node is told what to do, with exit code 78', async () => {
   await using place = await tempDir();
   const fake = join(place.path, 'old.cjs');

@@ -12,6 +12,10 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
+  /** A world that shows it, where the first ones do not. */
+  readonly world?: number;
+  /** The engine decides for ever, until the memory is full. */
+  readonly isEndless?: true;
 }
 
 const DECIDE = 'src/schedule/decide.ts';
@@ -91,8 +95,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not notice that its lease is lost',
     file: RENEWAL,
-    find: 'const isOver = error instanceof LeaseLostError || ',
-    replace: 'const isOver = ',
+    find: 'error instanceof LeaseLostError || ',
+    replace: '',
   },
   {
     name: 'it takes the commands of a run that it has lost',
@@ -423,12 +427,20 @@ export const MUTANTS: readonly Mutant[] = [
     file: QUEUE,
     find: "...(greens > 0 && !isLanding ? [{ kind: 'land'",
     replace: "...(greens > 0 ? [{ kind: 'land'",
+    isEndless: true,
   },
   {
     name: 'it lets work pass that changes the same paths',
     file: PASSING,
     find: 'const why = before.inTheWayOf(task);',
     replace: 'const why: string | null = null;',
+  },
+  {
+    name: 'it takes the files of a failed attempt for those of work that was brought along',
+    file: PASSING,
+    find: 'work === spec.work ? null : (attempts.at(-1)?.files ?? null)',
+    replace: 'attempts.at(-1)?.files ?? null',
+    world: 2_819,
   },
   {
     name: 'it lets everybody pass',

@@ -36,6 +36,7 @@ export function bareEnv(home: string): Record<string, string> {
     LANG: 'C.UTF-8',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
+    NODE_DISABLE_COMPILE_CACHE: '1', // Nobody would come to use it.
   };
 }
 
