@@ -103,6 +103,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: JOURNAL_COMMANDS,
     find: 'assertLease(db, lease);',
     replace: '',
+    world: 509,
   },
   {
     name: 'it performs what it could not record',
