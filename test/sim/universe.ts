@@ -166,8 +166,9 @@ export class Universe {
     }
   }
 
-  /** Somebody wants something of the run. */
+  /** Somebody wants something of the run, which nobody knows of before it is stored. */
   ask(command: Command): void {
+    if (this.entries.length === 0) return;
     sendCommand(this.db, RUN, command, this.wall);
     this.wishes += 1;
   }
