@@ -16,6 +16,7 @@ import { judgeWork } from '../../src/workspace/judge.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
 import { testGround } from '../support/ground.ts';
 import { JournalBuilder } from '../support/journal-builder.ts';
+import { MARK } from '../support/mark.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const lost = (): never => {
@@ -58,7 +59,7 @@ test('it commits nothing in a workspace, and removes neither that nor a branch',
   const { signal } = repo;
   const ground = await testGround(repo, {});
   const base = await repo.git('rev-parse', 'main');
-  const order = { task: 'one', attempt: 1, base, start: { kind: 'fresh' }, mark: 'm' } as const;
+  const order = { task: 'one', attempt: 1, base, start: { kind: 'fresh' }, mark: MARK } as const;
   const created = await createWorkspace(ground, order, signal);
   if (created.kind !== 'ready') throw new Error(created.kind);
   const { dir } = created;
@@ -68,7 +69,7 @@ test('it commits nothing in a workspace, and removes neither that nor a branch',
   await expect(removeWorkspace(fenced, release, signal)).rejects.toThrow(LeaseLostError);
   await writeFile(join(dir, 'b.txt'), 'b\n');
   const [task] = ground.plan.tasks;
-  const work = { task: task!, dir, base, mark: 'm', mended: false };
+  const work = { task: task!, dir, base, mark: MARK, mended: false };
   await expect(judgeWork(fenced, work, signal)).rejects.toThrow(LeaseLostError);
   const state = new JournalBuilder([{ id: 'one' }]).state();
   await expect(closeRunBranch(fenced, state, signal)).rejects.toThrow(LeaseLostError);

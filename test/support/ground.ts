@@ -11,6 +11,7 @@ import type { Ground } from '../../src/workspace/ground.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from './journal-builder.ts';
 import { bareEnv } from './landfast.ts';
+import { MARK } from './mark.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from './no-memory.ts';
 import { testPool } from './pool.ts';
 import type { TempRepo } from './temp-repo.ts';
@@ -56,7 +57,7 @@ export async function openTask(
 ): Promise<Opened> {
   const { signal } = new AbortController();
   const commit = await shaOf(ground, base);
-  const order = { task, attempt, base: commit, start: { kind: 'fresh' }, mark: 'm' } as const;
+  const order = { task, attempt, base: commit, start: { kind: 'fresh' }, mark: MARK } as const;
   const created = await createWorkspace(ground, order, signal);
   if (created.kind === 'failed') throw new Error(created.message);
   if (created.kind === 'stopped') throw new Error('stopped');

@@ -12,6 +12,7 @@ import type { Ground } from '../../src/workspace/ground.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
+import { MARK } from '../support/mark.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
 import { testPool } from '../support/pool.ts';
 import { writeFiles } from '../support/temp-dir.ts';
@@ -65,7 +66,7 @@ async function scene(
   const again = async (kind: 'fresh' | 'continue'): Promise<string> => {
     attempt += 1;
     const start = kind === 'fresh' ? { kind } : { kind, session: null };
-    const order: WorkspaceOrder = { task: 'a', attempt, base, start, mark: 'm' };
+    const order: WorkspaceOrder = { task: 'a', attempt, base, start, mark: MARK };
     const created = await createWorkspace(ground, order, repo.signal);
     if (created.kind !== 'ready') throw new Error(JSON.stringify(created));
     return created.dir;
@@ -77,7 +78,7 @@ async function scene(
     dir,
     base,
     again,
-    judge: () => judgeWork(ground, { task, dir, base, mark: 'm', mended: false }, repo.signal),
+    judge: () => judgeWork(ground, { task, dir, base, mark: MARK, mended: false }, repo.signal),
     status: async () =>
       (await git(dir, ['status', '--porcelain', '-uall'], repo.signal)).stdout.trimEnd(),
     read: (path) => (existsSync(join(dir, path)) ? readFileSync(join(dir, path), 'utf8') : null),
@@ -228,13 +229,13 @@ test('a merge that is laid out brings the newest content of a blank file with it
   const base = await repo.commit('main', { '.conf/RULES.md': 'newer\n', 'same.txt': 'of b\n' });
 
   const start = { kind: 'rework', session: null, commit } as const;
-  const order: WorkspaceOrder = { task: 'a', attempt: 2, base, start, mark: 'm' };
+  const order: WorkspaceOrder = { task: 'a', attempt: 2, base, start, mark: MARK };
   expect(await createWorkspace(ground, order, repo.signal)).toMatchObject({ kind: 'ready', dir });
 
   expect([read('.conf/RULES.md'), await status()]).toEqual(['', 'M  .conf/RULES.md\nUU same.txt']);
   await writeFiles(dir, { 'same.txt': 'of both\n' });
   await commitIn(repo, dir);
-  const work = { task: taskSpec({ id: 'a' }), dir, base, mark: 'm', mended: true };
+  const work = { task: taskSpec({ id: 'a' }), dir, base, mark: MARK, mended: true };
   const judged = await judgeWork(ground, work, repo.signal);
   expect(judged).toMatchObject({ kind: 'good', files: ['same.txt'] });
   expect(read('.conf/RULES.md')).toBe('newer\n');

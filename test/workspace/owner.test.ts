@@ -10,6 +10,7 @@ import { createWorkspace } from '../../src/workspace/create.ts';
 import { type Ground, workspaceDir } from '../../src/workspace/ground.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from '../support/journal-builder.ts';
+import { MARK } from '../support/mark.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
 import { testPool } from '../support/pool.ts';
 import { writeFiles } from '../support/temp-dir.ts';
@@ -47,7 +48,7 @@ async function groundOf(
 async function create(repo: TempRepo, ground: Ground, attempt: number) {
   const base = await repo.git('rev-parse', 'main');
   const start = { kind: 'fresh' } as const;
-  return createWorkspace(ground, { task: 'a', attempt, base, start, mark: 'm' }, repo.signal);
+  return createWorkspace(ground, { task: 'a', attempt, base, start, mark: MARK }, repo.signal);
 }
 
 const release = (repo: TempRepo, ground: Ground) =>

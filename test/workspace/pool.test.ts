@@ -15,6 +15,7 @@ import { judgeWork } from '../../src/workspace/judge.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
 import { bareEnv } from '../support/landfast.ts';
+import { MARK } from '../support/mark.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
 import { testPool } from '../support/pool.ts';
 import { type PlanRun, runPlan } from '../support/run-plan.ts';
@@ -41,14 +42,14 @@ test.each([
   const ground = await groundOf(repo);
   const base = await repo.git('rev-parse', 'HEAD');
   const open = async (task: string): Promise<string> => {
-    const order = { task, attempt: 1, base, start: { kind: 'fresh' }, mark: 'm' } as const;
+    const order = { task, attempt: 1, base, start: { kind: 'fresh' }, mark: MARK } as const;
     const created = await createWorkspace(ground, order, repo.signal);
     if (created.kind !== 'ready') throw new Error(JSON.stringify(created));
     return created.dir;
   };
   const first = await open('one');
   sh(first, `${leave}; echo 1 > work.txt`);
-  const work = { task: taskSpec({ id: 'one' }), dir: first, base, mark: 'm', mended: false };
+  const work = { task: taskSpec({ id: 'one' }), dir: first, base, mark: MARK, mended: false };
   const judged = await judgeWork(ground, work, repo.signal);
   const safe = judged.kind === 'good' && judged.commit !== null ? [judged.commit] : [];
   expect(safe).toHaveLength(1);
@@ -69,7 +70,7 @@ test('a workspace in which nothing is left is the next one, and goes with the ru
   const ground = await groundOf(repo);
   const base = await repo.git('rev-parse', 'HEAD');
   const entryOf = (dir: string): string => readFileSync(join(dir, '.git'), 'utf8');
-  const order = { attempt: 1, base, start: { kind: 'fresh' }, mark: 'm' } as const;
+  const order = { attempt: 1, base, start: { kind: 'fresh' }, mark: MARK } as const;
   const one = await createWorkspace(ground, { ...order, task: 'one' }, repo.signal);
   const entry = one.kind === 'ready' ? entryOf(one.dir) : '';
   await removeWorkspace(ground, { task: 'one', succeeded: true, safe: [base] }, repo.signal);
