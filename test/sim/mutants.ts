@@ -127,6 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: '...(over.length === 0 ? publishEarly(state) : [])',
     replace: '...publishEarly(state)',
+    world: 1_976,
   },
   {
     name: 'it asks an agent for work that is there already',
