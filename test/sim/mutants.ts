@@ -97,6 +97,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: RENEWAL,
     find: 'error instanceof LeaseLostError || ',
     replace: '',
+    world: 865,
   },
   {
     name: 'it takes the commands of a run that it has lost',
@@ -479,12 +480,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: COMMANDS,
     find: "if (event.type === 'merge.withdrawn' && event.lingers === true) return [];",
     replace: '',
-  },
-  {
-    name: 'it lets gates go on for work that was given up',
-    file: WITHDRAWING,
-    find: '.filter(({ task }) => isEnding(state) || isUnwanted(state, task))',
-    replace: '.filter(() => isEnding(state))',
   },
   {
     name: 'it remembers gates of a dead engine as running',
