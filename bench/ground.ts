@@ -102,6 +102,10 @@ const GIT_CONFIG = `[user]
 	email = bench@example.com
 [init]
 	defaultBranch = main
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
 `;
 
 /** Counts the processes of git while something happens: each of them leaves a file. */

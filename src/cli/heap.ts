@@ -16,7 +16,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 /** What may be allocated between two looks at the young objects. */
 const YOUNG_BYTES = 8 * 1024 * 1024;
 /** By how much the old ones may grow until they are looked at. */
-const GROWING_PERCENT = 60;
+const GROWING_PERCENT = 50;
 
 /** Keeps the heap small from now on. */
 export function keepHeapSmall(): void {
