@@ -289,8 +289,9 @@ function executableOf(agent: string, { claudeExe }: HowToRun): string | null {
 /** Gate workspaces go, and the run's branch once the target holds all of it. */
 async function tidy(ground: Ground | null, state: RunState): Promise<void> {
   if (ground === null || state.base === null) return;
+  const close = () => closeRunBranch(ground, state, AbortSignal.timeout(TIDY_LIMIT_MS));
   try {
-    await closeRunBranch(ground, state, AbortSignal.timeout(TIDY_LIMIT_MS));
+    await close().catch(close); // A git that was killed leaves the rest to do.
   } catch (error) {
     console.error(`landfast: not everything could be tidied up: ${messageOf(error)}`);
   }

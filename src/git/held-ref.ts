@@ -42,10 +42,10 @@ export async function moveHeld(
   const { ref, to, from, message } = move;
   await using talk = new Talk(dir, message, signal);
   await talk.say(`start\nupdate ${ref} ${to} ${from}\nprepare\n`);
-  if (!(await talk.hears('prepare: ok'))) return talk.whyNot();
+  if (!(await talk.hears('prepare: ok'))) return await talk.whyNot();
   if (!(await work())) return { kind: 'kept' }; // Without a commit git aborts.
   await talk.say('commit\n');
-  return (await talk.hears('commit: ok')) ? { kind: 'moved' } : talk.whyNot();
+  return (await talk.hears('commit: ok')) ? { kind: 'moved' } : await talk.whyNot();
 }
 
 /** The words of a hook that did not let a ref move, each line once; null where it was no hook. */
@@ -114,12 +114,15 @@ class Talk implements AsyncDisposable {
     return true;
   }
 
-  /** What it said at its end. */
-  whyNot(): HeldMove {
+  /** What it said at its end, or how it ended without a word. */
+  async whyNot(): Promise<HeldMove> {
+    const exit = await this.#ended;
     const text = this.#errors.join('\n').trim();
     const said = objectionIn(text);
     if (said !== null) return { kind: 'refused', said };
-    return ELSEWHERE.test(text) ? { kind: 'lost' } : { kind: 'failed', why: text };
+    if (ELSEWHERE.test(text)) return { kind: 'lost' };
+    const end = exit?.kind === 'signalled' ? exit.signal : 'it ended';
+    return { kind: 'failed', why: text === '' ? `git update-ref did not answer: ${end}.` : text };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

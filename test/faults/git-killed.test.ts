@@ -14,8 +14,10 @@ const PLAN = {
 };
 const FILES = ['one.txt', 'two.txt'];
 
-/** Before the run, while it opens, in a workspace, while work is judged, lands and is published. */
-test.each([1, 12, 16, 20, 28, 36])('git command %i', async (nth) => {
+/** As many as a run starts: while it opens, in a workspace, while work is judged and published. */
+const COMMANDS = 34;
+
+test.each(Array.from({ length: COMMANDS }, (_, n) => n + 1))('git command %i', async (nth) => {
   await using repo = await tempRepo();
   const env = await gitBefore(
     repo,
