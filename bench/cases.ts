@@ -73,9 +73,9 @@ export const CASES: readonly Case[] = [
 export const GUARD_CASES: readonly Case[] = [
   againstScript('small-200', work(SMALL, independent(200), 8), { wall: 0.6, cpu: 0.7 }, 2),
   pooled(
-    'mid-16',
-    work(2_000, independent(16), 8),
-    { cold: { wall: 0.6, cpu: 0.7 }, warm: { wall: 0.25, cpu: 0.3 } },
+    'mid-32',
+    work(MID, independent(32), 8),
+    { cold: { wall: 0.4, cpu: 0.4 }, warm: { wall: 0.25, cpu: 0.25 } },
     2,
   ),
   starting('help', 10),
