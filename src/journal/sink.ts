@@ -36,7 +36,8 @@ export class Sink {
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #isWriting = false;
-  #onGone: (() => void) | null = null;
+  /** The file is closed, or nobody waits for that any more. */
+  readonly #gone = Promise.withResolvers<void>();
 
   constructor(file: string, before: Before, onFailure: (message: string) => void) {
     this.#file = file;
@@ -58,17 +59,14 @@ export class Sink {
   async close(signal: AbortSignal): Promise<void> {
     if (this.#state !== 'failed') this.#state = 'closed';
     if (this.#fd === null) return;
-    const gone = new Promise<void>((resolve) => {
-      this.#onGone = resolve;
-    });
     const drop = (): void => {
       this.#waiting = [];
-      this.#onGone?.();
+      this.#gone.resolve();
     };
     signal.addEventListener('abort', drop, { once: true });
     if (signal.aborted) drop();
     if (!this.#isWriting) this.#goOn();
-    await gone;
+    await this.#gone.promise;
     signal.removeEventListener('abort', drop);
   }
 
@@ -91,7 +89,7 @@ export class Sink {
     this.#isWriting = false;
     if (this.#state === 'open') return;
     this.#fd = null;
-    close(fd, () => this.#onGone?.());
+    close(fd, () => this.#gone.resolve());
   }
 
   #give(fd: number, bytes: Buffer): void {

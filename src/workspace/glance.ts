@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { bytePath } from '../git/byte-path.ts';
 import { NAME_AT, nameAt, nameEndAt } from '../git/index-edit.ts';
 import { CTIME_AT, indexEntries, readForNow } from '../git/index-file.ts';
-import type { Modes } from './odd.ts';
+import { isUsualFile, isUsualFolder, type Modes } from './odd.ts';
 
 export interface Wiped {
   readonly dir: string;
@@ -30,7 +30,6 @@ export interface Wiped {
 
 const SHA_BYTES = 20;
 const SLASH = 0x2f;
-const PERMISSIONS = 0o7777;
 /** A file system's clock may be behind ours by a tick. */
 const TICK_MS = 100;
 /** More of them are faster looked at by `find`, with all others. */
@@ -49,8 +48,8 @@ export function isAsWiped({ dir, gitDir, since, modes }: Wiped): boolean {
   const folders = foldersIn(index, starts);
   if (young.length > MOST_FILES || folders.size > MOST_FOLDERS) return false;
   return (
-    young.every((start) => isUsualFile(bytePath(dir, nameAt(index, start)), modes)) &&
-    [...folders].every(([folder, names]) => isUsualFolder({ dir, folder, names, second }, modes))
+    young.every((start) => isUntouched(bytePath(dir, nameAt(index, start)), modes)) &&
+    [...folders].every(([folder, names]) => holdsOnly({ dir, folder, names, second }, modes))
   );
 }
 
@@ -88,11 +87,11 @@ function isSameText(bytes: Buffer, one: number, other: number, length: number): 
   return true;
 }
 
-function isUsualFile(path: string | Buffer, modes: Modes): boolean {
+/** Whether a file is such as git makes them: a link, or a usual one. */
+function isUntouched(path: string | Buffer, modes: Modes): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || stat.isSymbolicLink()) return stat !== undefined;
-  const mode = stat.mode & PERMISSIONS;
-  return stat.isFile() && stat.nlink === 1 && (mode === modes.file || mode === modes.program);
+  if (stat === undefined) return false;
+  return stat.isSymbolicLink() || (stat.isFile() && isUsualFile(stat, modes));
 }
 
 interface Folder {
@@ -104,9 +103,9 @@ interface Folder {
 }
 
 /** Whether a folder is as git made it and holds nothing else, if something happened in it since. */
-function isUsualFolder({ dir, folder, names, second }: Folder, modes: Modes): boolean {
+function holdsOnly({ dir, folder, names, second }: Folder, modes: Modes): boolean {
   const path = bytePath(dir, folder);
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory() !== true || (stat.mode & PERMISSIONS) !== modes.folder) return false;
+  if (stat?.isDirectory() !== true || !isUsualFolder(stat.mode, modes)) return false;
   return stat.ctimeMs < second * 1_000 || readdirSync(path).length === names;
 }

@@ -63,6 +63,19 @@ export function modesIn(dir: string): Modes {
   };
 }
 
+/** Whether a plain file is as git makes them, and has no other name. */
+export function isUsualFile(
+  { mode, nlink }: Pick<Stats, 'mode' | 'nlink'>,
+  { file, program }: Modes,
+): boolean {
+  return nlink === 1 && [file, program].includes(mode & PERMISSIONS);
+}
+
+/** Whether a folder is as git makes them. */
+export function isUsualFolder(mode: number, { folder }: Modes): boolean {
+  return (mode & PERMISSIONS) === folder;
+}
+
 /** Looks at everything in a workspace. */
 export async function lookThrough(look: Look, signal: AbortSignal): Promise<Found> {
   const isSmall = look.files !== null && look.files < MANY_FILES;
@@ -174,7 +187,7 @@ class Sorter implements Found {
 
   folder(name: string, mode: number): void {
     const { dir, modes } = this.#look;
-    if ((mode & PERMISSIONS) === modes.folder) return;
+    if (isUsualFolder(mode, modes)) return;
     this.odd.push({ path: bytePath(dir, name), kind: 'folder' });
   }
 
@@ -184,9 +197,7 @@ class Sorter implements Found {
 
   file(name: string, kind: string, stat: Pick<Stats, 'mode' | 'nlink'>): void {
     const { dir, modes } = this.#look;
-    const mode = stat.mode & PERMISSIONS;
-    const isPlain = kind === 'f' && (mode === modes.file || mode === modes.program);
-    const isOdd = kind !== 'link' && (!isPlain || stat.nlink > 1);
+    const isOdd = kind !== 'link' && !(kind === 'f' && isUsualFile(stat, modes));
     if (isOdd) this.odd.push({ path: bytePath(dir, name), kind: 'file' });
     this.count += 1;
   }

@@ -199,8 +199,8 @@ export class Pool {
       const idle = await readIdle(claimed);
       const isSound = idle !== null && (await isTrusted(claimed, join(folder, `${slot}`), idle));
       const untouched = this.#shelved.delete(`${slot} ${idle?.index}`);
-      const claim = { claimed, at: idle?.commit ?? '', untouched };
-      if (isSound && (await this.#handOver(claim, wanted, signal))) {
+      const claim = { claimed, untouched };
+      if (isSound && (await this.#handOver({ ...claim, at: idle.commit }, wanted, signal))) {
         if (idle.asked) this.#asked.add(wanted.dir);
         this.#wiped.set(wanted.dir, idle.at);
         this.coming.guess(idle.files);

@@ -72,9 +72,8 @@ async function removeOdd(
 ): Promise<'none' | 'something' | 'too odd'> {
   const modes = modesIn(dir);
   const gitDir = await gitDirOf(dir);
-  if (pristine && since !== null && keep.length === 0) {
-    if (isAsWiped({ dir, gitDir, since, modes })) return 'none';
-  }
+  const mayGlance = pristine && since !== null && keep.length === 0;
+  if (mayGlance && isAsWiped({ dir, gitDir, since, modes })) return 'none';
   const index = pristine ? readIndexFile(gitDir) : null;
   const files = index === null || index.form === 'unknown' ? null : index.files;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
