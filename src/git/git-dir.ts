@@ -16,7 +16,7 @@ export function gitFolderOf(dir: string): string {
   const known = folders.get(dir);
   if (known !== undefined) return known;
   const path = join(dir, '.git');
-  const link = textOf(path);
+  const link = likelyText(path);
   const folder = link === null ? path : resolve(dir, link.replace(/^gitdir: /, '').trimEnd());
   if (folders.size === 0) setImmediate(forgetGitFolders);
   folders.set(dir, folder);
@@ -41,7 +41,7 @@ export async function isWorkingTree(dir: string): Promise<boolean> {
  * no such ref, undefined where they do not tell: ask git.
  */
 export function refInFiles(commonDir: string, ref: string): string | null | undefined {
-  const own = textOf(join(commonDir, ref));
+  const own = likelyText(join(commonDir, ref));
   if (own !== null) return COMMIT_LINE.test(own) ? own.trimEnd() : undefined;
   if (!existsSync(join(commonDir, 'refs')) || existsSync(join(commonDir, 'reftable'))) {
     return undefined;
@@ -63,17 +63,20 @@ const COMMIT_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
 
 /** The commit that HEAD of a working tree is at, as the files tell it; null says nothing. */
 export async function headInFiles(dir: string): Promise<string | null> {
-  const gitDir = await gitDirOf(dir);
-  const own = textOf(join(gitDir, 'HEAD')) ?? '';
+  const gitDir = gitFolderOf(dir);
+  const own = likelyText(join(gitDir, 'HEAD')) ?? '';
   if (COMMIT_LINE.test(own)) return own.trimEnd();
-  const ref = await headRefOf(dir);
+  const ref = refIn(own);
   const common = textOf(join(gitDir, 'commondir')) ?? '.';
   return ref === null ? null : (refInFiles(resolve(gitDir, common.trimEnd()), ref) ?? null);
 }
 
 /** The full ref that HEAD is on; null when it is detached. */
 export async function headRefOf(dir: string): Promise<string | null> {
-  const head = textOf(join(await gitDirOf(dir), 'HEAD')) ?? '';
+  return refIn(likelyText(join(gitFolderOf(dir), 'HEAD')) ?? '');
+}
+
+function refIn(head: string): string | null {
   return /^ref: (.+)\n?$/.exec(head)?.[1] ?? null;
 }
 
@@ -114,7 +117,11 @@ export async function isMerging(dir: string): Promise<boolean> {
 
 /** What a file holds; null where there is none: a look costs less than an error nobody sees. */
 function textOf(path: string): string | null {
-  if (!existsSync(path)) return null;
+  return existsSync(path) ? likelyText(path) : null;
+}
+
+/** The same for one that is mostly there: no look before. */
+function likelyText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {

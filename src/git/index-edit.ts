@@ -9,7 +9,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
+import type { BigIntStats, Stats } from 'node:fs';
 import type { Sha } from './git.ts';
 import {
   HEADER_BYTES,
@@ -40,14 +40,17 @@ export interface Edit {
 
 export interface NewTrees {
   readonly noted: Noted;
-  /** The trees of all folders in which something has changed, by path; '' is the whole. */
-  readonly folders: ReadonlyMap<string, Sha>;
+  /**
+   * The trees of all folders in which something has changed, by path; '' is the whole. Null where
+   * nobody knows it yet.
+   */
+  readonly folders: ReadonlyMap<string, Sha | null>;
 }
 
 /** The new contents of the index file. */
 export function editedIndex(
   index: Buffer,
-  { starts, end }: IndexEntries,
+  { starts, end }: Pick<IndexEntries, 'starts' | 'end'>,
   edits: readonly Edit[],
   trees: NewTrees,
 ): Buffer {
@@ -74,7 +77,7 @@ export function editedIndex(
 }
 
 /** Which entry has this name, or would come after it. */
-function placeOf(index: Buffer, starts: Uint32Array, name: string): number {
+export function placeOf(index: Buffer, starts: Uint32Array, name: string): number {
   let [low, high] = [0, starts.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -120,6 +123,25 @@ export function isAsNoted(index: Buffer, start: number, stat: BigIntStats): bool
   return isKind && index.compare(now, 0, STAT_BYTES, start, start + STAT_BYTES) === 0;
 }
 
+/** The same, by a look that costs half as much and tells times to a quarter of a microsecond. */
+export function isAsNotedAbout(index: Buffer, start: number, stat: Stats): boolean {
+  const word = (nth: number): number => index.readUInt32BE(start + 4 * nth);
+  const isTime = (ms: number, nth: number): boolean =>
+    Math.abs(word(nth) * 1_000 + word(nth + 1) / 1_000_000 - ms) < ABOUT_MS;
+  const isKind = word(6) === LINK ? stat.isSymbolicLink() : stat.isFile();
+  return (
+    isKind &&
+    isTime(stat.ctimeMs, 0) &&
+    isTime(stat.mtimeMs, 2) &&
+    word(9) === stat.size % WORD && // Whoever changes anything else changes the ctime.
+    word(5) === stat.ino % WORD
+  );
+}
+
+/** What is lost of a time in ms that is one number. */
+const ABOUT_MS = 0.0005;
+const WORD = 2 ** 32;
+
 function entryOf(name: string, { mode, sha, stat }: NonNullable<Edit['file']>): Buffer {
   const length = NAME_AT + name.length;
   const entry = Buffer.alloc(Math.floor(length / 8 + 1) * 8); // Padded with one to eight NULs.
@@ -151,10 +173,10 @@ function treesOf({ noted, folders }: NewTrees, edits: readonly Edit[]): Buffer {
     const below = [...childrenOf(path, before, folders)].filter(
       ([, child]) => child.known.files + (more.get(child.path) ?? 0) > 0,
     );
-    const tree = folders.get(path) ?? before.tree ?? '';
-    const files = before.files + (more.get(path) ?? 0);
+    const tree = folders.has(path) ? folders.get(path)! : before.tree;
+    const files = tree === null ? -1 : before.files + (more.get(path) ?? 0);
     parts.push(Buffer.from(`${name}\0${files} ${below.length}\n`, 'latin1'));
-    parts.push(Buffer.from(tree, 'hex'));
+    if (tree !== null) parts.push(Buffer.from(tree, 'hex'));
     for (const [child, { path: inner, known }] of below) write(child, inner, known);
   };
   write('', '', noted);
@@ -170,17 +192,17 @@ const NEW: Noted = { tree: null, files: 0, folders: new Map() };
 function* childrenOf(
   path: string,
   { folders: known }: Noted,
-  changed: ReadonlyMap<string, Sha>,
+  changed: ReadonlyMap<string, Sha | null>,
 ): Iterable<[string, { readonly path: string; readonly known: Noted }]> {
   const prefix = path === '' ? '' : `${path}/`;
   for (const [name, child] of known) {
     // One that git does not know is left out: it will find it again.
     if (child.tree !== null) yield [name, { path: `${prefix}${name}`, known: child }];
   }
-  for (const inner of changed.keys()) {
+  for (const [inner, tree] of changed) {
     const name = inner.slice(prefix.length);
     const isDirect = inner !== '' && inner.startsWith(prefix) && !name.includes('/') && name !== '';
-    if (isDirect && !known.has(name)) yield [name, { path: inner, known: NEW }];
+    if (isDirect && tree !== null && !known.has(name)) yield [name, { path: inner, known: NEW }];
   }
 }
 

@@ -12,7 +12,7 @@
 import { readFileSync } from 'node:fs';
 import { assert } from '../base/assert.ts';
 import type { Sha } from './git.ts';
-import { nameAt, nameEndAt } from './index-edit.ts';
+import { nameAt, nameEndAt, placeOf } from './index-edit.ts';
 import { HEADER_BYTES, indexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
 import { FOLDER, type TreeEntry, writeTree } from './tree.ts';
 
@@ -30,35 +30,48 @@ export interface Noted {
 
 /** An index that was read. */
 export class IndexTree {
-  readonly #bytes: Buffer;
-  readonly #starts: Uint32Array;
+  readonly bytes: Buffer;
+  readonly starts: Uint32Array;
   /** Where the last entry ends. */
-  readonly #end: number;
-  readonly #noted: Noted | null;
+  readonly end: number;
+  readonly noted: Noted | null;
 
   private constructor(bytes: Buffer, starts: Uint32Array, end: number) {
-    this.#bytes = bytes;
-    this.#starts = starts;
-    this.#end = end;
-    this.#noted = notedIn(bytes, end);
+    this.bytes = bytes;
+    this.starts = starts;
+    this.end = end;
+    this.noted = notedIn(bytes, end);
   }
 
   /** Reads an index file; null where git has to be asked. */
   static read(path: string): IndexTree | null {
-    let bytes: Buffer;
     try {
-      bytes = readFileSync(path);
+      return IndexTree.of(readFileSync(path));
     } catch {
       return null;
     }
+  }
+
+  /** The same for what a file holds, or will. */
+  static of(bytes: Buffer): IndexTree | null {
     const found = bytes.length < HEADER_BYTES ? null : indexEntries(bytes, SHA_BYTES);
     if (found === null || found.form !== 'plain') return null;
     return new IndexTree(bytes, found.starts, found.end);
   }
 
+  get version(): number {
+    return this.bytes.readUInt32BE(4);
+  }
+
+  /** Where the entry of that name begins, in bytes as latin1; null where there is none. */
+  startOf(name: string): number | null {
+    const start = this.starts[placeOf(this.bytes, this.starts, name)];
+    return start !== undefined && nameAt(this.bytes, start) === name ? start : null;
+  }
+
   /** The tree that the whole index is known to be; null where something has changed since. */
   get known(): Sha | null {
-    return this.#noted?.tree ?? null;
+    return this.noted?.tree ?? null;
   }
 
   /** Every path in which this index differs from an earlier one, sorted as an index is. */
@@ -69,7 +82,7 @@ export class IndexTree {
       const same = this.#sameRun(at, before, old);
       at += same;
       old += same;
-      if (at >= this.#starts.length && old >= before.#starts.length) return changed;
+      if (at >= this.starts.length && old >= before.starts.length) return changed;
       const order = this.#compare(at, before, old);
       if (order !== 0) changed.push(order < 0 ? this.#path(at) : before.#path(old));
       else if (!this.#isSame(at, before, old)) changed.push(this.#path(at));
@@ -80,7 +93,7 @@ export class IndexTree {
 
   /** How many entries from there on are the same, byte for byte; found in growing steps. */
   #sameRun(at: number, other: IndexTree, old: number): number {
-    const most = Math.min(this.#starts.length - at, other.#starts.length - old);
+    const most = Math.min(this.starts.length - at, other.starts.length - old);
     let [run, step] = [0, 1];
     while (run < most) {
       const end = Math.min(run + step, most);
@@ -94,17 +107,15 @@ export class IndexTree {
   }
 
   #isCopy(mine: readonly [number, number], other: IndexTree, theirs: readonly [number, number]) {
-    const [from, to] = mine.map((nth) => this.#starts[nth] ?? this.#end) as [number, number];
-    const [begin, end] = theirs.map((nth) => other.#starts[nth] ?? other.#end) as [number, number];
-    return (
-      to - from === end - begin && this.#bytes.compare(other.#bytes, begin, end, from, to) === 0
-    );
+    const [from, to] = mine.map((nth) => this.starts[nth] ?? this.end) as [number, number];
+    const [begin, end] = theirs.map((nth) => other.starts[nth] ?? other.end) as [number, number];
+    return to - from === end - begin && this.bytes.compare(other.bytes, begin, end, from, to) === 0;
   }
 
   /** Writes the trees that are not there yet, and gives the one of the whole. */
   writeTree(commonDir: string): Sha {
-    const end = this.#starts.length;
-    const { tree, next } = this.#writeFolder(commonDir, { at: 0, skip: 0, noted: this.#noted });
+    const end = this.starts.length;
+    const { tree, next } = this.#writeFolder(commonDir, { at: 0, skip: 0, noted: this.noted });
     assert(next === end, 'every entry of the index is in its tree');
     return tree;
   }
@@ -117,9 +128,9 @@ export class IndexTree {
     }
     const entries = new Map<string, TreeEntry>();
     let at = first;
-    while (at < this.#starts.length && this.#sharesFolder(first, at, skip)) {
-      const start = this.#starts[at]!;
-      const name = nameAt(this.#bytes, start).slice(skip);
+    while (at < this.starts.length && this.#sharesFolder(first, at, skip)) {
+      const start = this.starts[at]!;
+      const name = nameAt(this.bytes, start).slice(skip);
       const slash = name.indexOf('/');
       if (slash === -1) {
         entries.set(name, this.#entry(start));
@@ -138,33 +149,33 @@ export class IndexTree {
 
   #sharesFolder(first: number, at: number, skip: number): boolean {
     if (skip === 0) return true;
-    const one = this.#starts[first]! + NAME_AT;
-    const other = this.#starts[at]! + NAME_AT;
-    const bytes = this.#bytes;
+    const one = this.starts[first]! + NAME_AT;
+    const other = this.starts[at]! + NAME_AT;
+    const bytes = this.bytes;
     return bytes.compare(bytes, one, one + skip, other, other + skip) === 0;
   }
 
   #entry(start: number): TreeEntry {
-    const mode = this.#bytes.readUInt32BE(start + MODE_AT).toString(8);
-    return { mode, sha: this.#bytes.toString('hex', start + SHA_AT, start + SHA_AT + SHA_BYTES) };
+    const mode = this.bytes.readUInt32BE(start + MODE_AT).toString(8);
+    return { mode, sha: this.bytes.toString('hex', start + SHA_AT, start + SHA_AT + SHA_BYTES) };
   }
 
   #path(at: number): string {
-    const start = this.#starts[at]!;
-    return this.#bytes.toString('utf8', start + NAME_AT, this.#endOf(start));
+    const start = this.starts[at]!;
+    return this.bytes.toString('utf8', start + NAME_AT, this.#endOf(start));
   }
 
   #endOf(start: number): number {
-    return nameEndAt(this.#bytes, start);
+    return nameEndAt(this.bytes, start);
   }
 
   /** Below zero if the entry comes before the other one, by name; past the end is last. */
   #compare(at: number, other: IndexTree, old: number): number {
-    if (at >= this.#starts.length) return 1;
-    if (old >= other.#starts.length) return -1;
-    const [one, two] = [this.#starts[at]!, other.#starts[old]!];
-    return this.#bytes.compare(
-      other.#bytes,
+    if (at >= this.starts.length) return 1;
+    if (old >= other.starts.length) return -1;
+    const [one, two] = [this.starts[at]!, other.starts[old]!];
+    return this.bytes.compare(
+      other.bytes,
       two + NAME_AT,
       other.#endOf(two),
       one + NAME_AT,
@@ -173,12 +184,12 @@ export class IndexTree {
   }
 
   #isSame(at: number, other: IndexTree, old: number): boolean {
-    const [one, two] = [this.#starts[at]!, other.#starts[old]!];
-    if (this.#bytes.readUInt32BE(one + MODE_AT) !== other.#bytes.readUInt32BE(two + MODE_AT)) {
+    const [one, two] = [this.starts[at]!, other.starts[old]!];
+    if (this.bytes.readUInt32BE(one + MODE_AT) !== other.bytes.readUInt32BE(two + MODE_AT)) {
       return false;
     }
     const [begin, end] = [SHA_AT, SHA_AT + SHA_BYTES];
-    return this.#bytes.compare(other.#bytes, two + begin, two + end, one + begin, one + end) === 0;
+    return this.bytes.compare(other.bytes, two + begin, two + end, one + begin, one + end) === 0;
   }
 }
 

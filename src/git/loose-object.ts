@@ -6,7 +6,8 @@
  *   O2. An object appears whole or not at all, under the name of its contents; writing one that is
  *       there already changes nothing.
  *   O3. Reading says null for anything that is not a file of its own: packed, or not there.
- *   O4. A small object is stored as it is, in the one frame that git knows: to compress it would
+ *   O4. Contents never change, so that small ones are kept in memory: each workspace needs them.
+ *   O5. A small object is stored as it is, in the one frame that git knows: to compress it would
  *       cost more time than all the rest, and it takes a block of the disk either way.
  *
  *     78 01 ─ 01 ─ length, its complement (two bytes each) ─ the object ─ its Adler-32
@@ -14,7 +15,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Sha } from './git.ts';
 import { settingsIn } from './settings.ts';
@@ -38,14 +39,37 @@ export async function writesPlainly(commonDir: string, signal: AbortSignal): Pro
 
 /** The contents of an object that is a file of its own; null says nothing. */
 export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer | null {
-  if (!existsSync(pathOf(commonDir, sha))) return null;
+  const path = pathOf(commonDir, sha);
+  if (!existsSync(path)) return null;
   try {
-    const whole = unframed(readFileSync(pathOf(commonDir, sha)));
+    const whole = unframed(readFileSync(path));
     const end = whole.indexOf(0);
     return whole.toString('latin1', 0, end).startsWith(`${type} `) ? whole.subarray(end + 1) : null;
   } catch {
     return null;
   }
+}
+
+/** What all contents that are kept may take, and one of them. */
+const MOST_KEPT_BYTES = 2 * 1024 * 1024;
+const MOST_BLOB_BYTES = 64 * 1024;
+const blobs = new Map<Sha, Buffer>();
+let keptBytes = 0;
+
+/** The contents of a file whose object is a file of its own; null says nothing. */
+export function readBlob(commonDir: string, sha: Sha): Buffer | null {
+  const known = blobs.get(sha);
+  if (known !== undefined) return known;
+  const blob = readLoose(commonDir, sha, 'blob');
+  if (blob === null || blob.length > MOST_BLOB_BYTES) return blob;
+  blobs.set(sha, blob);
+  keptBytes += blob.length;
+  for (const [oldest, { length }] of blobs) {
+    if (keptBytes <= MOST_KEPT_BYTES) break;
+    blobs.delete(oldest);
+    keptBytes -= length;
+  }
+  return blob;
 }
 
 /** What a commit says of itself. */
@@ -66,9 +90,14 @@ export function headerOf(commonDir: string, commit: Sha): CommitHeader | null {
   if (text === undefined || tree === undefined) return null;
   const header = text.slice(0, text.indexOf('\n\n'));
   const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent!);
-  if (headers.size >= MOST_HEADERS) headers.delete(headers.keys().next().value!);
-  headers.set(commit, { tree, parents });
+  noteHeader(commit, { tree, parents });
   return { tree, parents };
+}
+
+/** Remembers what a commit says of itself. */
+export function noteHeader(commit: Sha, header: CommitHeader): void {
+  if (headers.size >= MOST_HEADERS) headers.delete(headers.keys().next().value!);
+  headers.set(commit, header);
 }
 
 /** Writes an object and gives its name. */
@@ -77,13 +106,23 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   const sha = createHash('sha1').update(whole).digest('hex');
   const path = pathOf(commonDir, sha);
   if (existsSync(path)) return sha;
-  const folder = join(commonDir, 'objects', sha.slice(0, 2));
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
-  const temporary = join(folder, `tmp_obj_${randomUUID()}`); // As git calls them: its gc knows them.
-  writeFileSync(temporary, framed(whole), { mode: 0o444 });
+  written += 1;
+  const name = `tmp_obj_${WRITER}-${written}`; // As git calls them: its gc knows them.
+  const temporary = join(dirname(path), name);
+  const bytes = framed(whole);
+  try {
+    writeFileSync(temporary, bytes, { mode: 0o444 });
+  } catch {
+    mkdirSync(dirname(path), { recursive: true }); // The first with these two digits.
+    writeFileSync(temporary, bytes, { mode: 0o444 });
+  }
   renameSync(temporary, path);
   return sha;
 }
+
+/** Names that no other process gives. */
+const WRITER = randomUUID();
+let written = 0;
 
 /** Larger ones are compressed. */
 const MOST_STORED = 8_000;
@@ -121,5 +160,5 @@ function adler32(bytes: Buffer): number {
 }
 
 function pathOf(commonDir: string, sha: Sha): string {
-  return join(commonDir, 'objects', sha.slice(0, 2), sha.slice(2));
+  return `${commonDir}/objects/${sha.slice(0, 2)}/${sha.slice(2)}`;
 }

@@ -13,9 +13,12 @@
 
 import {
   type BigIntStats,
+  closeSync,
   existsSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmdirSync,
@@ -39,7 +42,7 @@ import {
 } from './index-edit.ts';
 import { type IndexEntries, indexEntries } from './index-file.ts';
 import { type Noted, notedIn } from './index-tree.ts';
-import { readLoose, writesPlainly } from './loose-object.ts';
+import { readBlob, writesPlainly } from './loose-object.ts';
 import { quickMove } from './ref-writer.ts';
 import { treeOf } from './refs.ts';
 import { isOn, settingsIn } from './settings.ts';
@@ -75,7 +78,7 @@ export async function quickCheckout(
   if (!(await comparesPlainly(commonDir, signal))) return false;
   if (branch !== null && existsSync(join(commonDir, 'refs/heads', branch))) return false;
   const gitDir = gitFolderOf(dir);
-  const before = readIndex(join(gitDir, 'index'));
+  const before = readIndex(join(gitDir, 'index'), untouched);
   if (before === null) return false;
   const old = await treeOf(commonDir, from, signal);
   const now = await treeOf(commonDir, to, signal);
@@ -121,18 +124,19 @@ interface Index {
 }
 
 /**
- * Null where it has to be left to git. That includes an index which is not younger than its files:
- * these may have been changed within the same tick of the clock.
+ * Null where it has to be left to git. That includes an index which is not younger than its files,
+ * unless these are known to be untouched: they may have been changed within the same tick of the
+ * clock.
  */
-function readIndex(path: string): Index | null {
+function readIndex(path: string, untouched: boolean): Index | null {
   if (!existsSync(path)) return null;
-  const { mtimeNs } = statSync(path, { bigint: true });
   const bytes = readFileSync(path);
   const entries = indexEntries(bytes, SHA_BYTES);
   if (entries === null || entries.form !== 'plain' || bytes.readUInt32BE(4) !== 2) return null;
   if (entries.starts.length > MOST_FILES) return null;
-  if (!areOlder(bytes, entries.starts, mtimeNs)) return null;
-  return { bytes, entries };
+  if (untouched) return { bytes, entries };
+  const { mtimeNs } = statSync(path, { bigint: true });
+  return areOlder(bytes, entries.starts, mtimeNs) ? { bytes, entries } : null;
 }
 
 /** Notes on all folders of an index that holds exactly this tree; null where it does not. */
@@ -206,7 +210,7 @@ function contentsOf(
   let bytes = 0;
   for (const { name, new: now } of changes) {
     if (now === undefined) continue;
-    const content = readLoose(commonDir, now.sha, 'blob');
+    const content = readBlob(commonDir, now.sha);
     bytes += content?.length ?? 0;
     if (content === null || bytes > MOST_BYTES) return null;
     contents.set(name, content);
@@ -231,9 +235,18 @@ function place(dir: string, change: Change, content: Buffer | undefined): Edit {
   }
   const folder = foldersOf(name).at(-1) ?? '';
   if (folder !== '') mkdirSync(bytePath(dir, folder), { recursive: true });
-  writeFileSync(path, content, { flag: 'wx', mode: now.mode === '100755' ? 0o777 : 0o666 });
-  const stat = statOf(dir, name)!;
+  const stat = writeNew(path, content, now.mode === '100755' ? 0o777 : 0o666);
   return { name, file: { ...now, stat }, more: old === undefined ? 1 : 0 };
+}
+
+function writeNew(path: string | Buffer, content: Buffer, mode: number): BigIntStats {
+  const fd = openSync(path, 'wx', mode);
+  try {
+    writeFileSync(fd, content);
+    return fstatSync(fd, { bigint: true });
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function removeEmptyFolders(dir: string, name: string): void {
@@ -250,13 +263,15 @@ function removeEmptyFolders(dir: string, name: string): void {
 /** Replaces the index, under the lock that git itself would take. */
 function writeIndex(gitDir: string, contents: () => Buffer): void {
   const lock = join(gitDir, 'index.lock');
-  writeFileSync(lock, '', { flag: 'wx' });
+  const fd = openSync(lock, 'wx');
   try {
-    writeFileSync(lock, contents());
+    writeFileSync(fd, contents());
     renameSync(lock, join(gitDir, 'index'));
   } catch (error) {
     unlinkSync(lock);
     throw error;
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -7,7 +7,7 @@
 
 import type { Sha } from './git.ts';
 import { identitiesIn } from './identity.ts';
-import { writeLoose, writesPlainly } from './loose-object.ts';
+import { noteHeader, writeLoose, writesPlainly } from './loose-object.ts';
 
 /** A user who sets these wants other times than now. */
 const DATES = ['GIT_AUTHOR_DATE', 'GIT_COMMITTER_DATE'];
@@ -34,7 +34,10 @@ export async function quickCommit(
     `author ${who.author} ${now}`,
     `committer ${who.committer} ${now}`,
   ];
-  return writeLoose(commonDir, 'commit', Buffer.from(`${lines.join('\n')}\n\n${message}`));
+  const body = Buffer.from(`${lines.join('\n')}\n\n${message}`);
+  const commit = writeLoose(commonDir, 'commit', body);
+  noteHeader(commit, { tree, parents });
+  return commit;
 }
 
 /** `1700000000 +0100` */

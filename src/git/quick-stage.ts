@@ -1,5 +1,5 @@
 /**
- * quick-stage: all that a working tree holds, ready to be committed, by one process of git.
+ * quick-stage: all that a working tree holds, ready to be committed, by one process of git at most.
  *
  *   S1. Staging happens in an index beside the worktree's own (`landfast-stage`), which takes its
  *       place only with the commit: work that is refused is left exactly as it was.
@@ -9,12 +9,13 @@
  *   S3. What git decides stays git's: which files are ignored, how their content is converted.
  */
 
-import { copyFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { gitDirOf, headInFiles, headRefOf } from './git-dir.ts';
+import { stageByHand } from './hand-stage.ts';
 import { hooksIn } from './hooks.ts';
 import { IndexTree } from './index-tree.ts';
 import { writesPlainly } from './loose-object.ts';
@@ -26,6 +27,8 @@ import { signsCommits } from './signing.ts';
 export interface Staged {
   /** Every path in which it differs from the base. */
   readonly files: readonly string[];
+  /** Times of files were compared to less than a microsecond; git compares seconds. */
+  readonly isExact: boolean;
   /** Commits it on the branch that HEAD is on; null where git has to do it. */
   commit(message: string, signal: AbortSignal): Promise<Committed | null>;
   drop(): void;
@@ -49,11 +52,13 @@ export async function quickStage(place: Place, signal: AbortSignal): Promise<Sta
   const aside = join(gitDir, 'landfast-stage');
   const drop = (): void => rmSync(aside, { force: true });
   try {
-    copyIndex(own, aside);
-    const env = { GIT_INDEX_FILE: aside };
-    await git(dir, ['add', '--all', '--sparse'], signal, { env, limitMs: LONG_LIMIT_MS });
-    const after = IndexTree.read(aside);
-    if (after !== null) return staged(place, { own, aside, before, after, drop });
+    const writtenMs = statSync(own).mtimeMs;
+    const byHand = await stageByHand({ ...place, index: before, writtenMs }, signal);
+    const isExact = byHand !== null;
+    if (byHand === null) await stageByGit(dir, { own, aside }, signal);
+    else writeFileSync(aside, byHand);
+    const after = byHand === null ? IndexTree.read(aside) : IndexTree.of(byHand);
+    if (after !== null) return staged(place, { own, aside, before, after, isExact, drop });
   } catch (error) {
     if (!(error instanceof GitError)) throw error; // Step by step git will say what is wrong.
   }
@@ -61,18 +66,30 @@ export async function quickStage(place: Place, signal: AbortSignal): Promise<Sta
   return null;
 }
 
+async function stageByGit(
+  dir: string,
+  { own, aside }: Pick<Indexes, 'own' | 'aside'>,
+  signal: AbortSignal,
+): Promise<void> {
+  copyIndex(own, aside);
+  const env = { GIT_INDEX_FILE: aside };
+  await git(dir, ['add', '--all', '--sparse'], signal, { env, limitMs: LONG_LIMIT_MS });
+}
+
 interface Indexes {
   readonly own: string;
   readonly aside: string;
   readonly before: IndexTree;
   readonly after: IndexTree;
+  readonly isExact: boolean;
   readonly drop: () => void;
 }
 
 function staged({ commonDir, dir, base }: Place, indexes: Indexes): Staged {
-  const { own, aside, before, after, drop } = indexes;
+  const { own, aside, before, after, isExact, drop } = indexes;
   return {
     files: after.changedSince(before),
+    isExact,
     drop,
     commit: async (message, signal) => {
       const ref = await headRefOf(dir);

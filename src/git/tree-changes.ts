@@ -15,6 +15,11 @@ const PLAIN_MODES = ['100644', '100755'];
 /** Names that git may refuse to write, or that mean something to it. */
 const REFUSED = /^(?:\.{1,2}|\.git(?!ignore$|keep$).*|git~\d.*|.*[\\:].*)$/i;
 
+/** Whether git may refuse to write a file or folder of that name. */
+export function isRefused(name: string): boolean {
+  return REFUSED.test(name);
+}
+
 /** A file that differs. */
 export interface Change {
   readonly name: string;

@@ -7,9 +7,10 @@
  *
  *   G1. Yes is said only where a look at everything (odd.ts) would find nothing odd and nothing
  *       more. No may also mean that such a look costs less.
- *   G2. Git must have compared every file with the index since the last process has ended: it then
- *       has noted the new ctime of each that was touched. It compares whole seconds, so that all
- *       files of the second in which the workspace was wiped are looked at, too.
+ *   G2. Every file must have been compared with the index since the last process has ended: the new
+ *       ctime of each that was touched is noted then. Git compares whole seconds, so that all files
+ *       of the second in which the workspace was wiped are looked at, too, unless it was done more
+ *       exactly (git/hand-stage.ts).
  *   G3. A clock that was set back in between could hide something. Where one can tell, it is no.
  */
 
@@ -25,32 +26,41 @@ export interface Wiped {
   readonly gitDir: string;
   /** When it was known to hold nothing else. */
   readonly since: number;
+  /** Files were compared to the microsecond. */
+  readonly isExact: boolean;
   readonly modes: Modes;
 }
 
 const SHA_BYTES = 20;
 const SLASH = 0x2f;
 /** A file system's clock may be behind ours by a tick. */
-const TICK_MS = 100;
+const TICK_MS = 20;
 /** More of them are faster looked at by `find`, with all others. */
 const MOST_FILES = 500;
 const MOST_FOLDERS = 5_000;
 
 /** Says whether it does; its tracked files are as the commit has them, and nothing runs in it. */
-export function isAsWiped({ dir, gitDir, since, modes }: Wiped): boolean {
+export function isAsWiped({ dir, gitDir, since, isExact, modes }: Wiped): boolean {
   if (Date.now() < since) return false;
   const index = readForNow(join(gitDir, 'index'));
   const entries = index === null ? null : indexEntries(index, SHA_BYTES);
   if (index === null || entries === null || entries.form !== 'plain') return false;
   const { starts } = entries;
-  const second = Math.floor((since - TICK_MS) / 1_000);
-  const young = starts.filter((start) => index.readUInt32BE(start + CTIME_AT) >= second);
+  const sinceMs = since - TICK_MS;
+  const young = starts.filter((start) => youngestAt(index, start, isExact) >= sinceMs);
   const folders = foldersIn(index, starts);
   if (young.length > MOST_FILES || folders.size > MOST_FOLDERS) return false;
   return (
     young.every((start) => isUntouched(bytePath(dir, nameAt(index, start)), modes)) &&
-    [...folders].every(([folder, names]) => holdsOnly({ dir, folder, names, second }, modes))
+    [...folders].every(([folder, names]) => holdsOnly({ dir, folder, names, sinceMs }, modes))
   );
+}
+
+/** The last moment at which a file may have got the ctime that is noted, in ms. */
+function youngestAt(index: Buffer, start: number, isExact: boolean): number {
+  const second = index.readUInt32BE(start + CTIME_AT) * 1_000;
+  const rest = index.readUInt32BE(start + CTIME_AT + 4); // 0 where the file system counts seconds.
+  return isExact && rest > 0 ? second + rest / 1_000_000 : second + 999;
 }
 
 /** Every folder that holds something, and how many names are in it; '' is the workspace. */
@@ -99,13 +109,14 @@ interface Folder {
   readonly folder: string;
   /** How many there are in it, all of which are there. */
   readonly names: number;
-  readonly second: number;
+  readonly sinceMs: number;
 }
 
 /** Whether a folder is as git made it and holds nothing else, if something happened in it since. */
-function holdsOnly({ dir, folder, names, second }: Folder, modes: Modes): boolean {
+function holdsOnly({ dir, folder, names, sinceMs }: Folder, modes: Modes): boolean {
   const path = bytePath(dir, folder);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() !== true || !isUsualFolder(stat.mode, modes)) return false;
-  return stat.ctimeMs < second * 1_000 || readdirSync(path).length === names;
+  const isOld = stat.ctimeMs % 1_000 > 0 ? stat.ctimeMs < sinceMs : stat.ctimeMs + 999 < sinceMs;
+  return isOld || readdirSync(path).length === names;
 }

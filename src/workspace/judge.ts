@@ -162,7 +162,7 @@ async function commit(
   ground.assertHeld();
   const quick = (await staged?.commit(message, signal)) ?? null;
   // Without hooks nothing has touched the files since they were staged.
-  if (quick !== null) ground.pool.note(dir);
+  if (quick !== null) ground.pool.note(dir, staged?.isExact === true);
   const answer = quick ?? (await commitAll(dir, { message }, signal));
   if (answer.kind === 'refused') {
     return bad({

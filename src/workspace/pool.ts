@@ -73,6 +73,8 @@ export interface ToPut {
   readonly commit: Sha;
   /** It holds nothing beyond that, not even ignored files. */
   readonly pristine: boolean;
+  /** That is known by all the times of its files, to the microsecond. */
+  readonly isExact?: boolean;
   /** Its set-up, if the next task may use what that made. */
   readonly setup?: Setup | null;
 }
@@ -105,7 +107,8 @@ const CLEAN_UP_MS = 60_000;
 export class Pool {
   readonly place: PoolPlace;
   readonly coming = new Coming();
-  readonly #pristine = new Set<string>();
+  /** Those that hold nothing beyond their last commit; whether that was found out exactly. */
+  readonly #pristine = new Map<string, boolean>();
   readonly #asked = new Set<string>();
   /** Those that this engine has wiped and put there, by slot and index: still untouched. */
   readonly #shelved = new Set<string>();
@@ -117,14 +120,20 @@ export class Pool {
     this.place = place;
   }
 
-  /** Remembers that a workspace holds nothing beyond its last commit: nothing runs in it now. */
-  note(dir: string): void {
-    this.#pristine.add(dir);
+  /**
+   * Remembers that a workspace holds nothing beyond its last commit: nothing runs in it now. Exact
+   * is what was found by comparing times to the microsecond.
+   */
+  note(dir: string, isExact: boolean): void {
+    this.#pristine.set(dir, isExact);
   }
 
   /** Whether that was said of a workspace; once, because somebody may use it afterwards. */
-  isNoted(dir: string): boolean {
-    return this.#pristine.delete(dir);
+  isNoted(dir: string): 'exact' | 'pristine' | null {
+    const isExact = this.#pristine.get(dir);
+    this.#pristine.delete(dir);
+    if (isExact === undefined) return null;
+    return isExact ? 'exact' : 'pristine';
   }
 
   /**
@@ -133,7 +142,7 @@ export class Pool {
    */
   async put(
     dir: string,
-    { commit, pristine, setup }: ToPut,
+    { commit, pristine, isExact = false, setup }: ToPut,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { most, keepFiles, folder, me, commonDir } = this.place;
@@ -147,7 +156,7 @@ export class Pool {
     try {
       const keep = keepFiles.length === 0 ? [] : await ignoredMatching(claimed, keepFiles, signal);
       const notes = setup != null && isCovered(setup.made, keep) ? [SETUP_DONE] : [];
-      const what = { dir: claimed, commit, pristine, since, keep, notes };
+      const what = { dir: claimed, commit, pristine, since, isExact, keep, notes };
       const isWiped = await wipe(what, signal);
       const extra = await diskUse(claimed, keep, signal);
       if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
@@ -172,7 +181,8 @@ export class Pool {
     await mkdir(folder, { recursive: true });
     const path = newClaim(folder, me);
     await addWorktree(commonDir, { path, branch: null, commit }, signal);
-    const what = { dir: path, commit, pristine: false, since: null, keep: [], notes: [] };
+    const known = { pristine: false, since: null, isExact: false };
+    const what = { dir: path, commit, ...known, keep: [], notes: [] };
     const isWiped = await wipe(what, signal);
     if (isWiped) await settleIndex(path, signal);
     if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true }))) return true;

@@ -58,8 +58,9 @@ export async function removeWorkspace(
     }
     const head = await headOf(dir, signal);
     ground.assertHeld();
-    const pristine = left === 'pristine';
-    if (head !== null && (await shelve(ground, dir, { commit: head, pristine }, signal))) {
+    const isExact = left === 'exact';
+    const known = { pristine: isExact || left === 'pristine', isExact };
+    if (head !== null && (await shelve(ground, dir, { commit: head, ...known }, signal))) {
       return { kind: 'removed' };
     }
   }
@@ -123,7 +124,7 @@ async function removeEmptyParents(ground: Ground, task: TaskId): Promise<void> {
 }
 
 async function leftovers(ground: Ground, dir: string, signal: AbortSignal) {
-  return ground.pool.isNoted(dir) ? 'pristine' : leftoversIn(dir, signal);
+  return ground.pool.isNoted(dir) ?? leftoversIn(dir, signal);
 }
 
 /** Whether the run's branch holds the workspace's last commit. */

@@ -29,6 +29,8 @@ export interface ToWipe {
   readonly pristine: boolean;
   /** When it was last known to hold nothing but a commit's files; null for never. */
   readonly since: number | null;
+  /** Since then its files were compared with the index to the microsecond, not by git. */
+  readonly isExact: boolean;
   /** Paths that stay: ignored files and folders. */
   readonly keep: readonly string[];
   /** Files of the worktree's git folder that stay. */
@@ -67,13 +69,13 @@ function hasSubmodules(dir: string, gitDir: string): boolean {
  * `none` where there is nothing but the files of the commit, all as they should be.
  */
 async function removeOdd(
-  { dir, keep, pristine, since }: ToWipe,
+  { dir, keep, pristine, since, isExact }: ToWipe,
   signal: AbortSignal,
 ): Promise<'none' | 'something' | 'too odd'> {
   const modes = modesIn(dir);
   const gitDir = await gitDirOf(dir);
   const mayGlance = pristine && since !== null && keep.length === 0;
-  if (mayGlance && isAsWiped({ dir, gitDir, since, modes })) return 'none';
+  if (mayGlance && isAsWiped({ dir, gitDir, since, isExact, modes })) return 'none';
   const index = pristine ? readIndexFile(gitDir) : null;
   const files = index === null || index.form === 'unknown' ? null : index.files;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {

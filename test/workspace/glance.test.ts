@@ -45,7 +45,7 @@ async function glanceAt(dir: string) {
   const gitDir = await gitDirOf(dir);
   const modes = modesIn(dir);
   const files = readIndexFile(gitDir)?.files ?? null;
-  const isQuick = isAsWiped({ dir, gitDir, since, modes });
+  const isQuick = isAsWiped({ dir, gitDir, since, isExact: false, modes });
   const whole = await lookByWalk({ dir, keep: [], files, modes }, repo.signal);
   return { isQuick, isSo: whole.odd.length === 0 && !whole.hasMore && whole.isComplete };
 }
@@ -91,7 +91,7 @@ test('a file that has a second name elsewhere is seen, though its folder is as i
 
 test('a workspace that seems to have been wiped in the future is not trusted', async () => {
   const dir = place('back');
-  const wiped = { dir, gitDir: await gitDirOf(dir), modes: modesIn(dir) };
+  const wiped = { dir, gitDir: await gitDirOf(dir), isExact: false, modes: modesIn(dir) };
   expect(isAsWiped({ ...wiped, since })).toBe(true);
   expect(isAsWiped({ ...wiped, since: Date.now() + 60_000 })).toBe(false);
 });

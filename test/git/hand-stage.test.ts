@@ -1,0 +1,142 @@
+/** What is staged without a process is, bit for bit, what git stages; what is not plain is git's. */
+
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { stageByHand } from '../../src/git/hand-stage.ts';
+import { IndexTree } from '../../src/git/index-tree.ts';
+import { change, generator } from '../support/random-changes.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+
+const FILES = { a: 'a\n', 'd/e': 'e\n', 'd/g/h': 'h\n', 'i/j': 'j\n', 'i-j': '-\n', link: 'x' };
+
+let repo: TempRepo;
+
+beforeEach(async () => {
+  repo = await tempRepo({ files: FILES });
+});
+
+afterEach(() => repo[Symbol.asyncDispose]());
+
+const own = (): string => join(repo.commonDir, 'index');
+
+async function byHand(): Promise<Buffer | null> {
+  const index = IndexTree.read(own())!;
+  const writtenMs = statSync(own()).mtimeMs;
+  const { commonDir, dir, signal } = repo;
+  return stageByHand({ commonDir, dir, index, writtenMs }, signal);
+}
+
+/** Runs git with an index of its own. */
+function gitWith(index: string, ...args: readonly string[]): string {
+  const env = { ...process.env, GIT_INDEX_FILE: index };
+  return execFileSync('git', args, { cwd: repo.dir, env, encoding: 'utf8' }).trim();
+}
+
+/** Stages by hand and by git, and compares all that both know. */
+async function expectAsByGit(what: string): Promise<void> {
+  const hand = join(repo.outside, 'by-hand');
+  const git = join(repo.outside, 'by-git');
+  writeFileSync(git, readFileSync(own()));
+  const bytes = await byHand();
+  expect(bytes, what).not.toBeNull();
+  writeFileSync(hand, bytes!);
+  gitWith(git, 'add', '--all');
+  expect(gitWith(hand, 'ls-files', '--stage'), what).toBe(gitWith(git, 'ls-files', '--stage'));
+  const after = IndexTree.of(bytes!)!;
+  expect(after.writeTree(repo.commonDir), what).toBe(gitWith(git, 'write-tree'));
+  expect(gitWith(hand, 'write-tree'), what).toBe(gitWith(git, 'write-tree')); // What is noted is true.
+  expect(gitWith(hand, 'diff-files', '--name-only'), what).toBe('');
+  gitWith(hand, 'fsck', '--cache', '--no-dangling');
+}
+
+test('random changes are staged as git stages them', async () => {
+  const random = generator(7);
+  for (let round = 0; round < 60; round += 1) {
+    await repo.git('reset', '-q', '--hard');
+    await repo.git('clean', '-qffdx');
+    for (let times = random(3); times >= 0; times -= 1) change(repo.dir, random);
+    await expectAsByGit(`round ${round}`);
+    if (random(3) === 0) {
+      await repo.git('add', '--all');
+      await repo.git('commit', '-q', '--allow-empty', '-m', `round ${round}`);
+    }
+  }
+}, 120_000);
+
+test('a change in the tick in which the index was written is not missed', async () => {
+  for (let nth = 0; nth < 20; nth += 1) {
+    await repo.git('reset', '-q', '--hard');
+    const { atime, mtime } = statSync(join(repo.dir, 'a'));
+    writeFileSync(join(repo.dir, 'a'), 'b\n');
+    utimesSync(join(repo.dir, 'a'), atime, mtime);
+    const after = IndexTree.of((await byHand())!)!;
+    expect(after.changedSince(IndexTree.read(own())!)).toEqual(['a']);
+  }
+});
+
+test('a file that was touched but not changed keeps the note of its folder', async () => {
+  utimesSync(join(repo.dir, 'd/e'), 1_000_000_000, 1_000_000_000);
+  const before = IndexTree.read(own())!;
+  const after = IndexTree.of((await byHand())!)!;
+  expect(after.known).toBe(before.known);
+  expect(after.changedSince(before)).toEqual([]);
+  expect(after.bytes.equals(before.bytes)).toBe(false); // Its new time is noted.
+});
+
+test('a new file is staged although something is ignored only where nothing is', async () => {
+  writeFileSync(join(repo.dir, 'a'), 'changed\n');
+  appendFileSync(join(repo.commonDir, 'info', 'exclude'), '\n*.tmp\n');
+  expect(await byHand()).not.toBeNull(); // No rule says anything of a file that is tracked.
+  writeFileSync(join(repo.dir, 'new'), '');
+  expect(await byHand()).toBeNull();
+});
+
+describe('left to git', () => {
+  const at = (name: string): string => join(repo.dir, name);
+  const cases: readonly (readonly [string, () => unknown])[] = [
+    ['attributes', () => writeFileSync(at('.gitattributes'), '* text\n')],
+    ['attributes in a folder', () => writeFileSync(at('d/.gitattributes'), '* text\n')],
+    [
+      'attributes of the repository',
+      () => writeFileSync(join(repo.commonDir, 'info/attributes'), ''),
+    ],
+    ['a new file where something is ignored', () => writeFileSync(at('i/.gitignore'), '*.tmp\n')],
+    ['a repository inside', () => repo.git('init', '-q', 'd/inner')],
+    ['a pipe', () => execFileSync('mkfifo', [at('pipe')])],
+    ['a name that git may refuse', () => writeFileSync(at('git~1'), '')],
+    ['a large file', () => writeFileSync(at('large'), Buffer.alloc(2_000_000))],
+    ['line ends', () => repo.git('config', 'core.autocrlf', 'input')],
+    ['modes that do not count', () => repo.git('config', 'core.fileMode', 'false')],
+    ['an index of another version', () => repo.git('update-index', '--index-version', '4')],
+    [
+      'many files',
+      () => {
+        mkdirSync(at('many'));
+        for (let nth = 0; nth < 700; nth += 1) writeFileSync(at(`many/${nth}`), '');
+      },
+    ],
+  ];
+
+  test.each(cases)('%s', async (_what, make) => {
+    await make();
+    const index = IndexTree.read(own());
+    expect(index === null ? null : await byHand()).toBeNull();
+  });
+});
+
+test('a link that leads nowhere and a program are what they are', async () => {
+  chmodSync(join(repo.dir, 'd/e'), 0o755);
+  symlinkSync('nowhere/at all', join(repo.dir, 'd/l'));
+  await expectAsByGit('link');
+});
