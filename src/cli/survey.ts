@@ -59,7 +59,7 @@ export async function pooled(
 }
 
 async function waiting(path: string): Promise<Pooled> {
-  const note = await readIdle(path);
+  const note = readIdle(path);
   const isSound = note !== null && (await isTrusted(path, path, note));
   return { path, state: isSound ? 'idle' : 'broken', since: note?.at ?? null };
 }

@@ -15,7 +15,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { forgetGitFolders, gitDirOf, placesBelow, removeOwn, writeOwn } from '../git/git-dir.ts';
+import {
+  forgetGitFolders,
+  gitDirOf,
+  gitFolderOf,
+  placesBelow,
+  removeOwn,
+  writeOwn,
+} from '../git/git-dir.ts';
 import { printOf, readIndexFile } from '../git/index-file.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
 import { placeTold } from '../git/worktree.ts';
@@ -89,11 +96,7 @@ export function claimantOf(name: string): string | null {
 }
 
 /** Claims an idle workspace: where it is from now on, or null if another process was faster. */
-export async function claimSlot(
-  folder: string,
-  slot: number,
-  me: Claimant,
-): Promise<string | null> {
+export function claimSlot(folder: string, slot: number, me: Claimant): string | null {
   const place = newClaim(folder, me);
   try {
     renameSync(join(folder, String(slot)), place);
@@ -110,10 +113,10 @@ export function newClaim(folder: string, me: Claimant): string {
 }
 
 /** What is written down of a workspace; null where that is nothing, or cannot be read. */
-export async function readIdle(dir: string): Promise<Idle | null> {
+export function readIdle(dir: string): Idle | null {
   if (!existsSync(join(dir, '.git'))) return null;
   try {
-    return JSON.parse(readFileSync(join(await gitDirOf(dir), NOTE), 'utf8')) as Idle;
+    return JSON.parse(readFileSync(join(gitFolderOf(dir), NOTE), 'utf8')) as Idle;
   } catch {
     return null;
   }
@@ -142,6 +145,12 @@ export async function noteIdle(
 /** Forgets that a workspace was idle. */
 export async function forgetIdle(dir: string): Promise<void> {
   await removeOwn(dir, [NOTE]);
+}
+
+/** Whether a claimed workspace is as we left it: then all else that its note says is true, too. */
+export function isAsLeft(claimed: string, idle: Idle): boolean {
+  const gitDir = gitFolderOf(claimed);
+  return indexPrint(gitDir) === idle.index && textIn(gitDir, 'HEAD').trim() === idle.commit;
 }
 
 /** Whether a claimed workspace, which was in `slot`, is what its note says. */

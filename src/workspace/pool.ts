@@ -42,6 +42,7 @@ import {
   forgetIdle,
   type Idle,
   idleSlots,
+  isAsLeft,
   isCone,
   isTrusted,
   newClaim,
@@ -110,8 +111,8 @@ export class Pool {
   /** Those that hold nothing beyond their last commit; whether that was found out exactly. */
   readonly #pristine = new Map<string, boolean>();
   readonly #asked = new Set<string>();
-  /** Those that this engine has wiped and put there, by slot and index: still untouched. */
-  readonly #shelved = new Set<string>();
+  /** What this engine has wiped and put there, by slot: another one may have taken it since. */
+  readonly #shelved = new Map<number, Idle>();
   /** When those that came from the pool were last wiped, by where they are now. */
   readonly #wiped = new Map<string, number>();
   #repaired: Promise<void> | null = null;
@@ -202,23 +203,35 @@ export class Pool {
   }
 
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
-    const { folder, me } = this.place;
-    for (const slot of await this.#slotsFor(wanted)) {
-      const claimed = await claimSlot(folder, slot, me);
-      if (claimed === null) continue; // Somebody else was faster.
-      const idle = await readIdle(claimed);
-      const isSound = idle !== null && (await isTrusted(claimed, join(folder, `${slot}`), idle));
-      const untouched = this.#shelved.delete(`${slot} ${idle?.index}`);
-      const claim = { claimed, untouched };
+    for (let left = this.place.most; left > 0; left -= 1) {
+      const claim = this.#claimFor(wanted);
+      if (claim === null) return false;
+      const { idle, slot, untouched } = claim;
+      const place = join(this.place.folder, `${slot}`);
+      const isSound = idle !== null && (untouched || (await isTrusted(claim.claimed, place, idle)));
       if (isSound && (await this.#handOver({ ...claim, at: idle.commit }, wanted, signal))) {
         if (idle.asked) this.#asked.add(wanted.dir);
         this.#wiped.set(wanted.dir, idle.at);
         this.coming.guess(idle.files);
         return true;
       }
-      await this.#discard(claimed);
+      await this.#discard(claim.claimed);
     }
     return false;
+  }
+
+  /** Claims the one that fits best; at once, so that no two of our tasks want the same. */
+  #claimFor(wanted: ToTake) {
+    const { folder, me } = this.place;
+    for (const slot of this.#slotsFor(wanted)) {
+      const claimed = claimSlot(folder, slot, me);
+      if (claimed === null) continue; // Another engine was faster.
+      const ours = this.#shelved.get(slot);
+      this.#shelved.delete(slot);
+      const untouched = ours !== undefined && isAsLeft(claimed, ours);
+      return { slot, claimed, untouched, idle: untouched ? ours : readIdle(claimed) };
+    }
+    return null;
   }
 
   /** Throws away what dead engines held, once. */
@@ -249,7 +262,7 @@ export class Pool {
   async settle(signal: AbortSignal): Promise<void> {
     const { most, later, small } = this.place;
     if (most === 0) return;
-    const idle = await this.idle();
+    const idle = this.idle();
     const worth = idle.filter(
       ({ note }) => note !== null && (small || note.asked || note.files >= WORTH_KEEPING_FILES),
     );
@@ -266,7 +279,7 @@ export class Pool {
     await this.repair(signal);
     let removed = 0;
     for (const slot of slots) {
-      const claimed = isLinked(join(folder, `${slot}`)) && (await claimSlot(folder, slot, me));
+      const claimed = isLinked(join(folder, `${slot}`)) && claimSlot(folder, slot, me);
       if (typeof claimed !== 'string') continue;
       await dropWorktree(commonDir, claimed, signal).catch(() => this.#discard(claimed));
       removed += 1;
@@ -278,21 +291,19 @@ export class Pool {
 
   /** Drops one that waits, for its room; answers with where it was, null where there is none. */
   async shed(signal: AbortSignal): Promise<string | null> {
-    for (const { slot } of (await this.idle()).toReversed()) {
+    for (const { slot } of this.idle().toReversed()) {
       if ((await this.drain([slot], signal)) > 0) return join(this.place.folder, `${slot}`);
     }
     return null;
   }
 
   /** The idle workspaces, those that became idle last first; the note of a broken one is null. */
-  async idle(): Promise<readonly { readonly slot: number; readonly note: Idle | null }[]> {
+  idle(): readonly { readonly slot: number; readonly note: Idle | null }[] {
     const { folder } = this.place;
-    const found = await Promise.all(
-      idleSlots(folder).map(async (slot) => ({
-        slot,
-        note: await readIdle(join(folder, `${slot}`)),
-      })),
-    );
+    const found = idleSlots(folder).map((slot) => ({
+      slot,
+      note: this.#shelved.get(slot) ?? readIdle(join(folder, `${slot}`)),
+    }));
     return found.sort((a, b) => (b.note?.at ?? 0) - (a.note?.at ?? 0));
   }
 
@@ -300,12 +311,13 @@ export class Pool {
    * Those that are at the commit already come first, and before all others those with the same
    * folders. One with all of them is not cut down: a new one with some costs less.
    */
-  async #slotsFor({ commit, cone = null }: ToTake): Promise<readonly number[]> {
+  #slotsFor({ commit, cone = null }: ToTake): readonly number[] {
     const rank = (note: Idle | null): number =>
       (note?.commit === commit ? 0 : 1) + (note === null || isCone(note, cone) ? 0 : 2);
-    const usable = (await this.idle()).filter(
+    const usable = this.idle().filter(
       ({ slot, note }) =>
-        isLinked(join(this.place.folder, `${slot}`)) && (cone === null || note?.cone !== undefined),
+        (note !== null || isLinked(join(this.place.folder, `${slot}`))) &&
+        (cone === null || note?.cone !== undefined),
     );
     return usable.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
   }
@@ -349,7 +361,7 @@ export class Pool {
     const { folder, most, disk } = this.place;
     const note = await noteIdle(dir, what);
     if (note === null) return false;
-    if (disk !== null && (await this.#bytes()) + note.bytes > disk) return false;
+    if (disk !== null && this.#bytes() + note.bytes > disk) return false;
     mkdirSync(folder, { recursive: true });
     for (let slot = 1; slot <= most; slot += 1) {
       const place = join(folder, `${slot}`);
@@ -358,15 +370,15 @@ export class Pool {
         () => true,
         () => false, // Somebody else took the slot just now.
       );
-      if (isMoved) this.#shelved.add(`${slot} ${note.index}`);
+      if (isMoved) this.#shelved.set(slot, note);
       if (isMoved) return true;
     }
     return false;
   }
 
   /** What all of them take on the disk. */
-  async #bytes(): Promise<number> {
-    return (await this.idle()).reduce((sum, { note }) => sum + (note?.bytes ?? 0), 0);
+  #bytes(): number {
+    return this.idle().reduce((sum, { note }) => sum + (note?.bytes ?? 0), 0);
   }
 
   /** New worktrees of such a repository begin with settings that a wiped one would not have. */

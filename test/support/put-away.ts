@@ -10,4 +10,4 @@ const limits = { most: 2, later: 2, small: true, disk: null, keepFiles: [] };
 const pool = new Pool({ commonDir, folder, ...limits, me: thisClaimant() });
 if (how === 'put') await pool.put(dir, { commit, pristine: false }, signal);
 else await removeWorktree(commonDir, dir, signal);
-console.log((await pool.idle()).length);
+console.log(pool.idle().length);

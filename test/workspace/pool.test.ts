@@ -134,18 +134,33 @@ test('one of which only git still knows holds no branch any longer', async () =>
   expect(list).toContain(elsewhere); // It may be on a disk that is not there today.
 });
 
-test.each([
+const SEEN_BY_ALL = [
   ['another HEAD', 'git checkout -q --detach HEAD~0; git commit -q --allow-empty -m x'],
   ['a changed index', 'echo x > x; git add x'],
   ['a lock', 'touch "$(git rev-parse --git-path index.lock)"'],
-  ['a wrong registration', 'echo /nowhere/.git > "$(git rev-parse --git-dir)/gitdir"'],
-  ['no note', 'rm "$(git rev-parse --git-dir)/landfast-idle"'],
   ['no git folder', 'rm -r "$(git rev-parse --git-dir)"'],
-])('an idle workspace with %s is thrown away', async (_, harm) => {
+] as const;
+
+test.each(SEEN_BY_ALL)('an idle workspace with %s is thrown away', async (_, harm) => {
   await using repo = await tempRepo({ files: FILES });
   const commit = await repo.git('rev-parse', 'HEAD');
   const pool = testPool(repo, 4);
   expect(await pool.add(commit, repo.signal)).toBe(true);
+  sh(join(pool.place.folder, '1'), harm);
+  const dir = join(repo.outside, 'one');
+  expect(await pool.take(wanted(dir, commit), repo.signal)).toBe(false);
+  expect(readdirSync(pool.place.folder)).toEqual([]);
+});
+
+test.each([
+  ...SEEN_BY_ALL,
+  ['a wrong registration', 'echo /nowhere/.git > "$(git rev-parse --git-dir)/gitdir"'],
+  ['no note', 'rm "$(git rev-parse --git-dir)/landfast-idle"'],
+])('one of an earlier engine with %s is thrown away', async (_, harm) => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  expect(await testPool(repo, 4).add(commit, repo.signal)).toBe(true);
+  const pool = testPool(repo, 4);
   sh(join(pool.place.folder, '1'), harm);
   const dir = join(repo.outside, 'one');
   expect(await pool.take(wanted(dir, commit), repo.signal)).toBe(false);

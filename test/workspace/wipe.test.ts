@@ -48,7 +48,7 @@ test('a workspace with submodules is not used again, wherever they come from', a
     await repo.git('worktree', 'add', '-q', '--detach', dir, base);
     dirty(dir, script);
     expect(await pool.put(dir, { commit: headIn(dir), pristine: false }, repo.signal)).toBe(true);
-    expect([await pool.idle(), existsSync(dir)]).toEqual([[], false]);
+    expect([pool.idle(), existsSync(dir)]).toEqual([[], false]);
   }
 });
 

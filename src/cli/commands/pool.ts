@@ -52,7 +52,7 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
   const head = await headOf(repository.dir, signal);
   if (head === null) throw new UserError('Nothing is committed yet: there is nothing to fill in.');
   await pool.repair(signal);
-  const there = (await pool.idle()).filter(({ note }) => note !== null).length;
+  const there = pool.idle().filter(({ note }) => note !== null).length;
   const missing = Math.max(0, (wanted ?? later) - there);
   const made = await makeAll(pool, { head, missing, quiet: flags.json === true }, signal);
   show(await viewOf(opened), flags);
@@ -64,7 +64,7 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
 /** Removes what waits. */
 export async function drain(flags: PoolFlags): Promise<number> {
   const { pool, seeds: store, signal } = await open(flags);
-  const slots = (await pool.idle()).map(({ slot }) => slot);
+  const slots = pool.idle().map(({ slot }) => slot);
   const removed = await pool.drain(slots, signal);
   const seeds = await store.drain(signal);
   if (flags.json === true) process.stdout.write(jsonText({ removed, seeds }));
@@ -133,7 +133,7 @@ async function viewOf({ pool, seeds, repository, signal }: Opened): Promise<Pool
   const head = await headOf(repository.dir, signal);
   const now = Date.now();
   const idle = await Promise.all(
-    (await pool.idle()).map(async ({ slot, note }): Promise<PoolRow> => {
+    pool.idle().map(async ({ slot, note }): Promise<PoolRow> => {
       const path = join(folder, `${slot}`);
       if (note === null || !(await isTrusted(path, path, note))) return unknown(path, 'broken');
       const { commit, files, bytes, at } = note;
@@ -143,7 +143,7 @@ async function viewOf({ pool, seeds, repository, signal }: Opened): Promise<Pool
   );
   const claimed = await Promise.all(
     claims(folder).map(async ({ path }): Promise<PoolRow> => {
-      const note = await readIdle(path);
+      const note = readIdle(path);
       return { ...unknown(path, 'claimed'), commit: note?.commit ?? null };
     }),
   );
