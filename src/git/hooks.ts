@@ -7,7 +7,7 @@
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { pathSet } from './settings.ts';
 
@@ -57,6 +57,17 @@ export async function hooksIn(
   // Users turn hooks off with `core.hooksPath=/dev/null`, which is there and no folder.
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
   return readdirSync(folder).some((name) => !name.endsWith('.sample'));
+}
+
+/** Whether a hook of that name may be there, as far as that does not depend on a worktree. */
+export async function mayHaveHook(
+  commonDir: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const setting = await pathSet(commonDir, 'core.hookspath', signal);
+  if (setting !== null && !isAbsolute(setting)) return true;
+  return existsSync(join(setting ?? join(commonDir, 'hooks'), name));
 }
 
 /** A relative core.hooksPath counts from the worktree. */

@@ -43,7 +43,7 @@ import {
 import { type IndexEntries, indexEntries } from './index-file.ts';
 import { type Noted, notedIn } from './index-tree.ts';
 import { readBlob, writesPlainly } from './loose-object.ts';
-import { quickMove } from './ref-writer.ts';
+import { moveRef } from './loose-ref.ts';
 import { treeOf } from './refs.ts';
 import { isOn, settingsIn } from './settings.ts';
 import { FOLDER, readTree, type Tree } from './tree.ts';
@@ -94,7 +94,7 @@ export async function quickCheckout(
     return editedIndex(bytes, entries, edits, { noted, folders: changes.folders });
   };
   writeIndex(gitDir, fill);
-  return moveHead(commonDir, gitDir, { to, branch, assertHeld });
+  return moveHead(commonDir, gitDir, { to, branch, assertHeld }, signal);
 }
 
 /** Settings under which git writes or compares files, or keeps its index, not as we do. */
@@ -279,10 +279,11 @@ async function moveHead(
   commonDir: string,
   gitDir: string,
   { to, branch, assertHeld }: Pick<Move, 'to' | 'branch' | 'assertHeld'>,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const ref = `refs/heads/${branch}`;
-  const move = { to, from: '0'.repeat(to.length), assertHeld };
-  if (branch !== null && (await quickMove(commonDir, ref, move)) !== true) return false;
+  const move = { ref, to, from: '0'.repeat(to.length), assertHeld };
+  if (branch !== null && (await moveRef(commonDir, move, signal)) !== true) return false;
   const next = join(gitDir, 'HEAD.next');
   writeFileSync(next, branch === null ? `${to}\n` : `ref: ${ref}\n`);
   renameSync(next, join(gitDir, 'HEAD'));

@@ -27,7 +27,7 @@ export async function quickCommit(
   if (!(await writesPlainly(commonDir, signal))) return null;
   const who = await identitiesIn(commonDir, signal);
   if (who === null) return null;
-  const now = timeText(new Date());
+  const now = zonedTime(new Date());
   const lines = [
     `tree ${tree}`,
     ...parents.map((parent) => `parent ${parent}`),
@@ -40,8 +40,8 @@ export async function quickCommit(
   return commit;
 }
 
-/** `1700000000 +0100` */
-function timeText(date: Date): string {
+/** As git notes a time: `1700000000 +0100`. */
+export function zonedTime(date: Date): string {
   const minutes = -date.getTimezoneOffset();
   const two = (part: number): string => String(Math.floor(part)).padStart(2, '0');
   const ahead = Math.abs(minutes);

@@ -19,7 +19,7 @@ import { startOf } from '../process/table.ts';
 import type { Sha } from './git.ts';
 import { placesBelow } from './git-dir.ts';
 import { writesPlainly } from './loose-object.ts';
-import { quickMove } from './ref-writer.ts';
+import { moveRef } from './loose-ref.ts';
 
 export interface Registration {
   readonly path: string;
@@ -30,7 +30,7 @@ export interface Registration {
   readonly assertHeld?: () => void;
 }
 
-/** What an entry is called until it is whole, with the process that makes it. */
+/** What is about to have its place in the repository is called, with the process that makes it. */
 const BEGUN = 'landfast-worktree-';
 
 /** How many entries may have the same name before git is asked. */
@@ -49,8 +49,8 @@ export async function quickRegister(
   const ref = `refs/heads/${branch}`;
   const none = '0'.repeat(commit.length);
   if (branch !== null && existsSync(join(commonDir, ref))) return false;
-  const move = { to: commit, from: none, assertHeld };
-  if (branch !== null && (await quickMove(commonDir, ref, move)) !== true) return false;
+  const move = { ref, to: commit, from: none, assertHeld };
+  if (branch !== null && (await moveRef(commonDir, move, signal)) !== true) return false;
   if (branch === null) assertHeld?.();
   const head = branch === null ? commit : `ref: ${ref}`;
   const entry = addEntry(commonDir, { head, gitdir: join(path, '.git'), commondir: '../..' });
@@ -60,6 +60,11 @@ export async function quickRegister(
   writeFileSync(link, `gitdir: ${entry}\n`);
   renameSync(link, join(path, '.git'));
   return true;
+}
+
+/** A name for something that is not whole yet; it is swept away if we do not live to finish it. */
+export function begunIn(commonDir: string): string {
+  return join(commonDir, `${BEGUN}${process.pid}-${randomUUID()}`);
 }
 
 /** Removes what processes that are not there any more had begun. */
@@ -76,7 +81,7 @@ function addEntry(
   commonDir: string,
   { head, gitdir, commondir }: Record<'head' | 'gitdir' | 'commondir', string>,
 ): string {
-  const making = join(commonDir, `${BEGUN}${process.pid}-${randomUUID()}`);
+  const making = begunIn(commonDir);
   mkdirSync(making);
   writeFileSync(join(making, 'HEAD'), `${head}\n`);
   writeFileSync(join(making, 'commondir'), `${commondir}\n`);

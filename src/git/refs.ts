@@ -9,7 +9,7 @@
 import { GitError, git, type Sha } from './git.ts';
 import { headInFiles, refInFiles } from './git-dir.ts';
 import { headerOf } from './loose-object.ts';
-import { quickMove } from './ref-writer.ts';
+import { moveRef } from './loose-ref.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =
@@ -45,7 +45,8 @@ export async function updateRef(
   { to, from }: { readonly to: Sha; readonly from: Sha | null },
   signal: AbortSignal,
 ): Promise<RefChange> {
-  if (from !== null && (await quickMove(dir, ref, { to, from })) === true) return { kind: 'moved' };
+  const isMoved = from !== null && (await moveRef(dir, { ref, to, from }, signal)) === true;
+  if (isMoved) return { kind: 'moved' };
   return swap(dir, ref, { args: [ref, to, from ?? '0'.repeat(to.length)], from }, signal);
 }
 

@@ -156,7 +156,7 @@ test.each([
   ...SEEN_BY_ALL,
   ['a wrong registration', 'echo /nowhere/.git > "$(git rev-parse --git-dir)/gitdir"'],
   ['no note', 'rm "$(git rev-parse --git-dir)/landfast-idle"'],
-])('one of an earlier engine with %s is thrown away', async (_, harm) => {
+] as const)('one of an earlier engine with %s is thrown away', async (_, harm) => {
   await using repo = await tempRepo({ files: FILES });
   const commit = await repo.git('rev-parse', 'HEAD');
   expect(await testPool(repo, 4).add(commit, repo.signal)).toBe(true);
