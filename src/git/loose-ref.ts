@@ -15,7 +15,7 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
-  fsync,
+  fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -42,7 +42,7 @@ export async function moveRef(
   signal: AbortSignal,
 ): Promise<true | null> {
   const logged = await logLine(commonDir, move, signal);
-  const isMoved = logged !== null && (await moveFile(commonDir, move, logged));
+  const isMoved = logged !== null && moveFile(commonDir, move, logged);
   return isMoved ? true : quickMove(commonDir, move.ref, move);
 }
 
@@ -83,12 +83,13 @@ function isLogged(settings: Settings): boolean {
   return settings.has(name) ? isOn(settings, name) : !isOn(settings, 'core.bare');
 }
 
-async function moveFile(commonDir: string, move: RefMove, logged: string): Promise<boolean> {
+function moveFile(commonDir: string, move: RefMove, logged: string): boolean {
   const content = begunIn(commonDir);
   const fd = openSync(content, 'wx', 0o666);
   try {
+    // As the journal: what counts is on the disk before anything else happens.
     writeFileSync(fd, `${move.to}\n`);
-    await synced(fd);
+    fsyncSync(fd);
     move.assertHeld?.();
     return swap(commonDir, move, { content, logged });
   } finally {
@@ -172,10 +173,4 @@ function textOf(path: string): string {
   } catch {
     return '';
   }
-}
-
-function synced(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fsync(fd, (error) => (error === null ? resolve() : reject(error)));
-  });
 }

@@ -155,11 +155,11 @@ export class Database implements Disposable {
 
   #atomic<T>(begin: string, work: () => T): T {
     assert(!this.#busy, 'transactions do not nest');
-    this.exec(begin);
+    this.#explained(() => this.#prepare(begin).run());
     this.#busy = true;
     try {
       const result = work();
-      this.exec('COMMIT');
+      this.#explained(() => this.#prepare('COMMIT').run());
       return result;
     } catch (error) {
       this.#rollBack();

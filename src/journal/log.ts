@@ -19,35 +19,39 @@ export class Journal {
   readonly run: string;
   readonly #db: Database;
   readonly #lease: Lease;
+  /** The last entry: as long as the lease is held nobody else adds one. */
+  #last: number;
 
-  private constructor(db: Database, lease: Lease) {
+  private constructor(db: Database, lease: Lease, last: number) {
     this.run = lease.run;
     this.#db = db;
     this.#lease = lease;
+    this.#last = last;
   }
 
   /** The journal of a new run. Nothing is stored before the first `append`. */
   static create(db: Database, lease: Lease): Journal {
     assert(lastSeq(db, lease.run) === 0, `run ${lease.run} exists already`);
-    return new Journal(db, lease);
+    return new Journal(db, lease, 0);
   }
 
   /** The journal of a run that goes on. */
   static open(db: Database, lease: Lease): Journal {
-    assert(lastSeq(db, lease.run) > 0, `there is no run ${lease.run}`);
-    return new Journal(db, lease);
+    const last = lastSeq(db, lease.run);
+    assert(last > 0, `there is no run ${lease.run}`);
+    return new Journal(db, lease, last);
   }
 
   /** Records facts. Throws a LeaseLostError, and records nothing, when another engine took over. */
   append(events: readonly Event[], at: number): readonly Entry[] {
     if (events.length === 0) return [];
-    return this.#db.transaction(() => {
+    const entries = events.map((event, index) => ({ seq: this.#last + 1 + index, at, event }));
+    this.#db.transaction(() => {
       assertLease(this.#db, this.#lease);
-      const last = lastSeq(this.#db, this.run);
-      const entries = events.map((event, index) => ({ seq: last + 1 + index, at, event }));
       for (const entry of entries) insert(this.#db, this.run, entry);
-      return entries;
     });
+    this.#last += entries.length;
+    return entries;
   }
 
   read(after: number): Entry[] {

@@ -7,16 +7,7 @@
  *   S3. A failure is told once and the rest of the text is dropped. Nothing here throws.
  */
 
-import {
-  close,
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  write,
-} from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 
@@ -89,7 +80,8 @@ export class Sink {
     this.#isWriting = false;
     if (this.#state === 'open') return;
     this.#fd = null;
-    close(fd, () => this.#gone.resolve());
+    closeSync(fd); // All is written: another thread would cost more than this.
+    this.#gone.resolve();
   }
 
   #give(fd: number, bytes: Buffer): void {
