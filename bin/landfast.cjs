@@ -9,14 +9,7 @@ var isOld = parts[0] < wanted[0] || (parts[0] === wanted[0] && parts[1] < wanted
 var other = process.env.LANDFAST_NODE;
 
 if (!isOld) {
-  keepCompiled();
-  import('../dist/main.js').then(
-    (program) => program.start(),
-    (error) => {
-      console.error('landfast: the program could not be loaded: ' + error.message);
-      process.exitCode = 70;
-    },
-  );
+  start();
 } else if (other && !process.env.LANDFAST_NODE_TRIED) {
   runWith(other);
 } else {
@@ -25,15 +18,16 @@ if (!isOld) {
   process.exitCode = 78;
 }
 
-// What Node has compiled is kept for the next time: each command starts a good deal faster. Whoever
-// only wants to see the demo finds nothing left behind.
-function keepCompiled() {
-  var path = require('node:path');
-  var home = process.env.HOME && path.join(process.env.HOME, '.cache');
-  var caches = process.env.XDG_CACHE_HOME || home;
-  if (process.argv[2] === 'demo' || process.env.NODE_COMPILE_CACHE) return;
-  if (!caches || !path.isAbsolute(caches)) return;
-  require('node:module').enableCompileCache(path.join(caches, 'landfast', 'compiled'));
+function start() {
+  var program;
+  try {
+    program = require('../dist/start.cjs');
+  } catch (error) {
+    console.error('landfast: the program could not be loaded: ' + error.message);
+    process.exitCode = 70;
+    return;
+  }
+  program.start();
 }
 
 function runWith(node) {

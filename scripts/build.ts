@@ -1,11 +1,14 @@
 /**
  * Builds what is published: dist/, with every dependency inside, so that users install one package.
- * Commands are split off, so that `landfast --help` does not load what it does not need.
+ * The program is one file, main.js: one read and one compilation, which is kept (src/cli/compiled.ts).
+ * What only some commands need stays lazy in it: esbuild wraps what is reached by `import()`. The
+ * small start.cjs says what can be said without it.
  */
 
+import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { describeProgram } from '../src/cli/main.ts';
 import type { WrittenHelp } from '../src/cli/start.ts';
 
@@ -16,28 +19,44 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const made = join(root, 'dist.new');
 rmSync(made, { recursive: true, force: true });
-const result = await build({
+const common = {
   absWorkingDir: root,
-  entryPoints: { main: 'src/cli/start.ts' },
   outdir: 'dist.new',
   bundle: true,
-  splitting: true,
-  format: 'esm',
+  format: 'cjs',
   platform: 'node',
   target: 'node22.13',
   minifySyntax: true,
   legalComments: 'none',
   metafile: true,
   logLevel: 'warning',
-  define: { 'process.env.LANDFAST_VERSION': JSON.stringify(version) },
-  // Some dependencies are CommonJS and call `require` for Node's own modules.
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
+  // An `import()` would load Node's own loader of ES modules, which takes longer than all else.
+  supported: { 'dynamic-import': false },
+} as const satisfies BuildOptions;
+const known = {
+  'process.env.LANDFAST_VERSION': JSON.stringify(version),
+  'import.meta.url': '""', // Only of use where the sources run as they are.
+};
+const whole = await build({
+  ...common,
+  entryPoints: { main: 'src/cli/main.ts' },
+  define: known,
+  banner: { js: '(function (exports, require, module) {' },
+  footer: { js: '})' },
+});
+// src/cli/compiled.ts counts on ASCII; esbuild leaves regular expressions and comments as they are.
+const text = readFileSync(join(made, 'main.js'), 'utf8').replace(/[^\0-\x7f]/g, escaped);
+writeFileSync(join(made, 'main.js'), text);
+const built = createHash('sha256').update(text).digest('hex').slice(0, 16);
+const first = await build({
+  ...common,
+  entryPoints: { start: 'src/cli/start.ts' },
+  outExtension: { '.js': '.cjs' },
+  define: { ...known, 'process.env.LANDFAST_BUILD': JSON.stringify(built) },
 });
 writeFileSync(
   join(made, 'THIRD_PARTY_LICENSES.txt'),
-  licences(Object.keys(result.metafile.inputs)),
+  licences(Object.keys({ ...whole.metafile.inputs, ...first.metafile.inputs })),
 );
 const help: WrittenHelp = { narrow: helpText(80), wide: helpText(10_000) };
 writeFileSync(join(made, 'help.json'), JSON.stringify(help));
@@ -45,6 +64,10 @@ writeFileSync(join(made, 'help.json'), JSON.stringify(help));
 // Whoever runs the program meanwhile finds the old one or the new one, never half of one.
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 renameSync(made, join(root, 'dist'));
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
 
 /** What `landfast --help` prints in a terminal of that width. */
 function helpText(columns: number): string {

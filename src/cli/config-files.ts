@@ -24,12 +24,18 @@ type KnownFile = Omit<ConfigFile, 'text'>;
 
 /**
  * What formats are told of: what is configured, and the repository's own hosting and branches where
- * `git` does not say them. Null when a file is wrong, which has then been shown.
+ * `git` does not say them, unless nobody asks for these. Null when a file is wrong, which has then
+ * been shown.
  */
-export async function findConfig(place: Place, signal: AbortSignal): Promise<Config | null> {
+export async function findConfig(
+  place: Place,
+  signal: AbortSignal,
+  { asksGit }: { readonly asksGit: boolean } = { asksGit: true },
+): Promise<Config | null> {
   const configuration = loadConfiguration(place.dir);
   if (configuration === null) return null;
   const { config } = configuration;
+  if (!asksGit) return config;
   return withGitFacts(config, await findGitFacts(config, place, signal));
 }
 

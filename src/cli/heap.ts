@@ -18,15 +18,36 @@ const YOUNG_BYTES = 8 * 1024 * 1024;
 /** By how much the old ones may grow until they are looked at. */
 const GROWING_PERCENT = 50;
 
+/** What V8 has itself. */
+const USUAL = ['--heap-growing-percent=0', '--semi-space-growth-factor=2'];
+
+/** What was set, in this order. */
+const set: string[] = [];
+
 /** Keeps the heap small from now on. */
 export function keepHeapSmall(): void {
-  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
+  change(`--heap-growing-percent=${GROWING_PERCENT}`);
   const watch = new PerformanceObserver(() => {
     if (youngBytes() < YOUNG_BYTES) return;
-    setFlagsFromString('--semi-space-growth-factor=1'); // It has grown as far as it is to grow.
+    change('--semi-space-growth-factor=1'); // It has grown as far as it is to grow.
     watch.disconnect();
   });
   watch.observe({ entryTypes: ['gc'] });
+}
+
+/** Does something with V8's settings as they were when the process began. */
+export function withUsualHeap(work: () => void): void {
+  if (set.length > 0) for (const flag of USUAL) setFlagsFromString(flag);
+  try {
+    work();
+  } finally {
+    for (const flag of set) setFlagsFromString(flag);
+  }
+}
+
+function change(flag: string): void {
+  set.push(flag);
+  setFlagsFromString(flag);
 }
 
 function youngBytes(): number {

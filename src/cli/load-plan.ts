@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Config } from '../plan/config/schema.ts';
+import { mayAskGit } from '../plan/detect.ts';
 import type { PlanInput, Wishes } from '../plan/formats/format.ts';
 import { FORMATS } from '../plan/formats/index.ts';
 import { parsePlan } from '../plan/parse.ts';
@@ -58,6 +59,16 @@ export function loadPlan(given: string, from: PlanSource): LoadedPlan | RefusedP
   const hash = createHash('sha256').update(bytes).digest('hex');
   const warnings = parsed.problems;
   return { plan, format, why, hash, preview, warnings, refusalExit: refusalExit ?? 3 };
+}
+
+/** Whether reading this plan takes what git knows; what is wrong with it, `loadPlan` says. */
+export function asksGit(given: string, format: string | null): boolean {
+  const path = planFile(given);
+  try {
+    return mayAskGit({ path, text: readBytes(path).toString('utf8') }, format);
+  } catch {
+    return false;
+  }
 }
 
 /** What a format is given to read. */

@@ -1,6 +1,7 @@
 /** The commands that look at runs and at what they leave. */
 
 import type { Command } from 'commander';
+import type { StatusFlags } from './commands/status.ts';
 import { count, type Wrap } from './options.ts';
 
 /** Adds `status`, `queue`, `runs`, `logs`, `attach`, `collect`, `worktrees` and the hidden `engine`. */
@@ -17,9 +18,11 @@ function describeRuns(program: Command, wrap: Wrap): void {
     .option('-w, --watch', 'go on showing it until it ends')
     .option('--json', 'print JSON')
     .action(
-      wrap(async (run, _, command: Command) =>
-        (await import('./commands/status.ts')).status(run, command.optsWithGlobals()),
-      ),
+      wrap(async (run, _, command: Command) => {
+        const flags = command.optsWithGlobals<StatusFlags>();
+        (await import('./place.ts')).lookAhead(flags.projectDir);
+        return (await import('./commands/status.ts')).status(run, flags);
+      }),
     );
   program
     .command('queue')

@@ -7,8 +7,8 @@
 
 import { Command, CommanderError } from 'commander';
 import { OperationalError, UserError } from '../base/errors.ts';
-import { isExecuting } from './executing.ts';
-import { keepHeapSmall } from './heap.ts';
+import type { Compiled } from './compiled.ts';
+import { hasExecuted, isExecuting } from './executing.ts';
 import { describeLooking } from './looking.ts';
 import { describeMachine } from './machine.ts';
 import type { Wrap } from './options.ts';
@@ -21,11 +21,27 @@ import { describeTidying } from './tidying.ts';
 /** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
 
+/** A command that is over by then cannot have taken much memory. */
+const SHORT_MS = 200;
+
 /** Runs the program as a process. */
-export async function start(): Promise<void> {
-  keepHeapSmall();
+export async function start(compiled: Compiled): Promise<void> {
+  setTimeout(async () => (await import('./heap.ts')).keepHeapSmall(), SHORT_MS).unref();
   for (const stream of [process.stdout, process.stderr]) stream.on('error', brokenPipe);
-  process.exitCode = await main(process.argv.slice(2));
+  // Nothing is left to do then; without this Node would take down its heap piece by piece.
+  process.once('beforeExit', () => process.exit());
+  const args = process.argv.slice(2);
+  process.exitCode = await main(args);
+  if (process.exitCode !== EXIT.ok && !hasExecuted()) return;
+  await keepCompiled(compiled, args);
+}
+
+/** For the next command. Whoever only wants to see the demo finds nothing left behind. */
+async function keepCompiled(compiled: Compiled, args: readonly string[]): Promise<void> {
+  const extent = hasExecuted() ? 'run' : 'part';
+  if (args.includes('demo') || !compiled.isMore(extent)) return;
+  const { withUsualHeap } = await import('./heap.ts');
+  withUsualHeap(() => compiled.keep(extent));
 }
 
 /**

@@ -15,8 +15,23 @@ export interface Place {
   readonly stateDir: string;
 }
 
+let ahead: { readonly projectDir: string; readonly place: Promise<Place> } | null = null;
+
+/** Begins to look, for whoever will ask: git does it while the rest of the program is loaded. */
+export function lookAhead(projectDir: string): void {
+  const place = search(projectDir, new AbortController().signal);
+  place.catch(() => {}); // Whoever asks is told.
+  ahead = { projectDir, place };
+}
+
 /** Finds the repository of a folder. */
 export async function findPlace(projectDir: string, signal: AbortSignal): Promise<Place> {
+  const found = ahead?.projectDir === projectDir ? ahead.place : null;
+  ahead = null;
+  return found ?? search(projectDir, signal);
+}
+
+async function search(projectDir: string, signal: AbortSignal): Promise<Place> {
   const dir = resolve(projectDir);
   if (!existsSync(dir)) throw new UserError(`There is no folder ${projectDir}.`);
   const opened = await openRepository(dir, signal);

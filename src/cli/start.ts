@@ -6,6 +6,8 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as whole from './main.ts';
 
 /** The help as the build wrote it down (scripts/build.ts). */
 export interface WrittenHelp {
@@ -22,9 +24,21 @@ export async function start(): Promise<void> {
   const args = process.argv.slice(2);
   const { columns } = process.stdout;
   const answer = answerAtOnce(args, process.stdout.isTTY ? columns : NARROW, readHelp);
-  if (answer === null) return (await import('./main.ts')).start();
+  if (answer === null) return startWhole();
   process.stdout.on('error', () => process.exit(0)); // Whoever asked is gone: `| head`.
   process.stdout.write(answer);
+}
+
+/** The names are those that scripts/build.ts gives them. */
+async function startWhole(): Promise<void> {
+  const { cacheFolder, load } = await import('./compiled.ts');
+  const file = {
+    path: join(__dirname, 'main.js'),
+    build: process.env.LANDFAST_BUILD ?? '',
+    cache: cacheFolder(process.env),
+  };
+  const { program, compiled } = load<typeof whole>(file, require);
+  return program.start(compiled);
 }
 
 /** What is answered to a command line without looking at anything; null for most of them. */
@@ -43,6 +57,5 @@ export function answerAtOnce(
 }
 
 function readHelp(): WrittenHelp {
-  const file = new URL('help.json', import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')) as WrittenHelp;
+  return JSON.parse(readFileSync(join(__dirname, 'help.json'), 'utf8')) as WrittenHelp;
 }

@@ -35,9 +35,11 @@ function describeRun(program: Command, wrap: Wrap): void {
     .option('--split <n>', 'a dispatch plan as two streams, cut after so many batches', digits)
     .option('--streams <n>', 'a dispatch plan as two streams, cut in the middle', two)
     .action(
-      wrap(async (plan, options, command: Command) =>
-        (await import('./commands/run.ts')).run(plan, { ...options, ...command.optsWithGlobals() }),
-      ),
+      wrap(async (plan, options, command: Command) => {
+        const flags = { ...options, ...command.optsWithGlobals() };
+        (await import('./place.ts')).lookAhead(flags.projectDir);
+        return (await import('./commands/run.ts')).run(plan, flags);
+      }),
     );
 }
 
@@ -54,12 +56,11 @@ function describeSpawn(program: Command, wrap: Wrap): void {
     .option('--no-worktree', 'work in the current folder itself, one task at a time')
     .option('--target <branch>', 'publish to this branch instead of the current one')
     .action(
-      wrap(async (tasks, options, command: Command) =>
-        (await import('./commands/spawn.ts')).spawn(tasks, {
-          ...options,
-          ...command.optsWithGlobals(),
-        }),
-      ),
+      wrap(async (tasks, options, command: Command) => {
+        const flags = { ...options, ...command.optsWithGlobals() };
+        (await import('./place.ts')).lookAhead(flags.projectDir);
+        return (await import('./commands/spawn.ts')).spawn(tasks, flags);
+      }),
     );
 }
 
@@ -90,11 +91,10 @@ function describeLand(program: Command, wrap: Wrap): void {
     .option('--plan <file>', 'land as this plan says: its gates, set-up and limits, not its tasks')
     .option('-n, --dry-run', 'show what would land and what conflicts, and stop');
   howToRun(land).action(
-    wrap(async (branches, options, command: Command) =>
-      (await import('./commands/land.ts')).land(branches, {
-        ...options,
-        ...command.optsWithGlobals(),
-      }),
-    ),
+    wrap(async (branches, options, command: Command) => {
+      const flags = { ...options, ...command.optsWithGlobals() };
+      (await import('./place.ts')).lookAhead(flags.projectDir);
+      return (await import('./commands/land.ts')).land(branches, flags);
+    }),
   );
 }

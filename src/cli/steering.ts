@@ -68,11 +68,10 @@ function describePausing(program: Command, wrap: Wrap): void {
     .description('go on with a run that is paused, was interrupted or has failed tasks')
     .option('--json', 'print JSON, where a live run is told to go on');
   howToRun(resume).action(
-    wrap(async (run, options, command: Command) =>
-      (await import('./commands/resume.ts')).resume(run, {
-        ...options,
-        ...command.optsWithGlobals(),
-      }),
-    ),
+    wrap(async (run, options, command: Command) => {
+      const flags = { ...options, ...command.optsWithGlobals() };
+      (await import('./place.ts')).lookAhead(flags.projectDir);
+      return (await import('./commands/resume.ts')).resume(run, flags);
+    }),
   );
 }

@@ -23,6 +23,12 @@ export function chooseFormat(file: SourceFile, name: string | null, log: Problem
   return name === null ? detect(file, log) : named(name, log);
 }
 
+/** Whether the text may be of a format that asks what git knows. */
+export function mayAskGit(file: SourceFile, name: string | null): boolean {
+  const asking = FORMATS.filter(({ asksGit }) => asksGit === true);
+  return asking.some((each) => (name === null ? each.detect(file) !== null : each.name === name));
+}
+
 function named(name: string, log: ProblemLog): Choice {
   const names = FORMATS.map((format) => format.name);
   const format = FORMATS.find((candidate) => candidate.name === name);

@@ -6,10 +6,11 @@
  *   Y3. The tree is small however it is walked: a text whose aliases unfold to more than MAX_NODES
  *       values is refused, so that nobody after this has to think of it.
  *   Y4. Time and memory are bounded: the library keeps every sign of a text and puts no end to it,
- *       so a text of more than MAX_SIGNS, or of endless brackets, never reaches its parser.
+ *       so it is given no more than MAX_SIGNS of a text, and no endless brackets.
  */
 
 import {
+  Composer,
   CST,
   type Document,
   isAlias,
@@ -18,10 +19,12 @@ import {
   isSeq,
   Lexer,
   LineCounter,
-  parseDocument,
+  Parser,
+  YAMLParseError,
 } from 'yaml';
+import { assert } from '../base/assert.ts';
 import { messageOf, UserError } from '../base/errors.ts';
-import { type Place, type ProblemLog, placeAt as placeInText, quote } from './problem.ts';
+import { type Place, type ProblemLog, quote } from './problem.ts';
 import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
 
 export type YamlNode = YamlMap | YamlList | YamlScalar;
@@ -63,12 +66,6 @@ export interface YamlText {
 
 /** Reads one YAML document; null where it is no YAML, which is then in the log. */
 export function readYaml(source: YamlText, log: ProblemLog): YamlNode | null {
-  const endless = findEndless(source.text);
-  if (endless !== null) {
-    const { line, column } = placeInText(source.text, endless.offset);
-    log.error({ line: line + source.firstLine - 1, column }, endless.message);
-    return null;
-  }
   const lines = new LineCounter();
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -152,35 +149,53 @@ function keyText(key: YamlValue): string {
   return key !== null && typeof key === 'object' ? key.date : String(key);
 }
 
-/** Where a text becomes larger or deeper than any that was meant; cheap, as nothing is kept. */
-function findEndless(text: string): { offset: number; message: string } | null {
+/** The library's `parseDocument`, but for a text that has an end. */
+function parse(source: YamlText, lines: LineCounter): Document.Parsed {
+  const composer = new Composer(optionsOf(source.version));
+  let first: Document.Parsed | null = null;
+  for (const document of composer.compose(tokensOf(source.text, lines), true, source.text.length)) {
+    if (first !== null) {
+      const [start, end] = document.range;
+      first.errors.push(new YAMLParseError([start, end], 'MULTIPLE_DOCS', MANY_DOCUMENTS));
+      break;
+    }
+    first = document;
+  }
+  assert(first !== null, 'the library makes a document of every text');
+  return first;
+}
+
+const MANY_DOCUMENTS = 'Source contains multiple documents; please use YAML.parseAllDocuments()';
+
+function optionsOf(version: YamlText['version']) {
+  const common = {
+    version,
+    uniqueKeys: false, // Ours: the library's check takes the square of the number of keys.
+  } as const;
+  if (version === '1.2') return common;
+  const dialect = { schema: 'failsafe', customTags: YAML_1_1_TAGS, resolveKnownTags: false };
+  return { ...common, ...dialect };
+}
+
+/** What the text is made of, until it becomes larger or deeper than any that was meant. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
   let [offset, signs, depth] = [0, 0, 0];
   for (const sign of new Lexer().lex(text)) {
     signs += 1;
-    if (signs > MAX_SIGNS) return { offset, message: 'too large: too many lines and values' };
+    if (signs > MAX_SIGNS) throw new Refused(offset, 'too large: too many lines and values');
     if (sign === '[' || sign === '{') depth += 1;
     else if (sign === ']' || sign === '}') depth -= 1;
-    if (depth >= MAX_DEPTH) return { offset, message: 'not YAML: nested too deeply' };
+    if (depth >= MAX_DEPTH) throw new Refused(offset, 'not YAML: nested too deeply');
     if (!INVISIBLE.has(sign)) offset += sign.length;
+    yield* parser.next(sign);
   }
-  return null;
+  yield* parser.end();
 }
 
 /** What the lexer adds to a text: the begin of a document, of a scalar, and the end of a flow. */
 const INVISIBLE: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.SCALAR, CST.FLOW_END]);
-
-function parse({ text, version }: YamlText, lineCounter: LineCounter): Document.Parsed {
-  const common = {
-    version,
-    lineCounter,
-    prettyErrors: false,
-    logLevel: 'error', // With 'silent' a second document would go unnoticed.
-    uniqueKeys: false, // Ours: the library's check takes the square of the number of keys.
-  } as const;
-  if (version === '1.2') return parseDocument(text, common);
-  const dialect = { schema: 'failsafe', customTags: YAML_1_1_TAGS, resolveKnownTags: false };
-  return parseDocument(text, { ...common, ...dialect });
-}
 
 const MAX_SYNTAX_PROBLEMS = 5;
 
@@ -222,7 +237,7 @@ class TreeBuilder {
   readonly #placeAt: (offset: number) => Place;
   readonly #log: ProblemLog;
   readonly #anchors = new Map<string, YamlNode | 'open'>();
-  /** How many values a node unfolds to. */
+  /** How many values a node unfolds to; a scalar is one. */
   readonly #sizes = new WeakMap<YamlNode, number>();
   #depth = 0;
 
@@ -245,9 +260,7 @@ class TreeBuilder {
     if (this.#depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
     const built = this.#fresh(node, start);
     this.#depth -= 1;
-    const size = this.#sizeOf(built);
-    if (size > MAX_NODES) throw new Refused(start, 'too large: its aliases unfold without end');
-    this.#sizes.set(built, size);
+    if (built.kind !== 'scalar') this.#measure(built, start);
     if (anchor !== undefined) this.#anchors.set(anchor, built);
     return built;
   }
@@ -289,7 +302,7 @@ class TreeBuilder {
       const shown = isEmpty && built.kind === 'scalar' ? { ...built, at: name.at } : built;
       own.set(name.value, { key: name.value, keyAt: name.at, value: shown });
     }
-    return new Map([...merged, ...own]);
+    return merged.size === 0 ? own : new Map([...merged, ...own]);
   }
 
   /** What `<<` brings in: of several mappings the first one wins. */
@@ -301,11 +314,15 @@ class TreeBuilder {
     });
   }
 
-  #sizeOf(node: YamlNode): number {
-    if (node.kind === 'scalar') return 1;
-    const parts =
-      node.kind === 'list' ? node.items : [...node.entries.values()].map(({ value }) => value);
-    return parts.reduce((sum, part) => sum + (this.#sizes.get(part) ?? 1), 1);
+  #measure(node: YamlMap | YamlList, start: number): void {
+    let size = 1;
+    const add = (part: YamlNode): void => {
+      size += this.#sizes.get(part) ?? 1;
+    };
+    if (node.kind === 'list') for (const item of node.items) add(item);
+    else for (const { value } of node.entries.values()) add(value);
+    if (size > MAX_NODES) throw new Refused(start, 'too large: its aliases unfold without end');
+    this.#sizes.set(node, size);
   }
 }
 

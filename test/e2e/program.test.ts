@@ -1,12 +1,12 @@
 /** The program as it is published and started. */
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { cpuOfChildren } from '../../bench/measure.ts';
-import { bareEnv, landfast } from '../support/landfast.ts';
+import { BIN, bareEnv, landfast } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { tempRepo } from '../support/temp-repo.ts';
@@ -45,20 +45,51 @@ test('the packed package installs into an empty folder, needs nothing else, and 
 test('what was compiled is kept for the next command, where the user keeps such things', async () => {
   await using place = await tempDir();
   const { NODE_DISABLE_COMPILE_CACHE: off, ...env } = bareEnv(place.path);
-  const bin = join(root, 'bin', 'landfast.cjs');
-  const run = (more: Record<string, string>) =>
-    exec(process.execPath, [bin, '--version'], { cwd: place.path, env: { ...env, ...more } });
+  const run = (more: Record<string, string>, args = ['run', '--help']) =>
+    exec(process.execPath, [BIN, ...args], { cwd: place.path, env: { ...env, ...more } });
+  const kept = (folder: string) => readdirSync(join(place.path, folder, 'landfast', 'compiled'));
   await run({ NODE_DISABLE_COMPILE_CACHE: off ?? '' });
   expect(readdirSync(place.path)).toEqual([]);
   await run({ XDG_CACHE_HOME: 'not/absolute' });
   await run({ HOME: '' });
+  await run({}, ['--version']);
+  await expect(run({}, ['run', 'no-such-plan'])).rejects.toMatchObject({ code: 2 });
   expect(readdirSync(place.path)).toEqual([]);
   await run({ XDG_CACHE_HOME: join(place.path, 'caches') });
-  expect(readdirSync(join(place.path, 'caches', 'landfast'))).toEqual(['compiled']);
-  await run({});
-  expect(readdirSync(join(place.path, '.cache', 'landfast'))).toEqual(['compiled']);
+  expect(kept('caches')).toEqual([expect.stringMatching(/^part-v/)]);
+  const { stdout } = await run({});
+  expect(kept('.cache')).toEqual(kept('caches'));
+  expect((await run({})).stdout).toBe(stdout);
   await run({ HOME: '/dev/null' });
 });
+
+test('of a run more is kept, once; what is damaged is made anew, and only a few stay', async () => {
+  await using repo = await tempRepo();
+  const { NODE_DISABLE_COMPILE_CACHE: _, ...env } = bareEnv(repo.outside);
+  const cache = join(repo.outside, '.cache', 'landfast', 'compiled');
+  const plan = join(repo.outside, 'plan.yaml');
+  const run = async (name: string, ...nodes: string[]) => {
+    writeFileSync(plan, nativePlan({ tasks: { [name]: `echo 1 > ${name}.txt` } }));
+    await exec(process.execPath, [...nodes, BIN, 'run', plan], { cwd: repo.dir, env });
+    return readdirSync(cache);
+  };
+  const [name = ''] = await run('a');
+  expect(name).toMatch(/^run-v/);
+  const path = join(cache, name);
+  const first = statSync(path);
+  expect(await run('b')).toEqual([name]);
+  expect(statSync(path)).toMatchObject({ ino: first.ino, mtimeMs: first.mtimeMs });
+  const damaged = readFileSync(path).fill(0, first.size / 2, first.size / 2 + 4_096);
+  writeFileSync(path, damaged);
+  expect(await run('c')).toEqual([name]);
+  expect(readFileSync(path).equals(damaged)).toBe(false);
+  for (const old of [1, 2, 3, 4, 5, 6]) {
+    writeFileSync(join(cache, `old-${old}`), '');
+    utimesSync(join(cache, `old-${old}`), old, old);
+  }
+  const kept = await run('d', '--stack-size=900');
+  expect(kept).toEqual(['old-3', 'old-4', 'old-5', 'old-6', name, expect.any(String)]);
+}, 60_000);
 
 test('an old Node is told what to do, with exit code 78', async () => {
   await using place = await tempDir();

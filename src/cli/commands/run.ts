@@ -19,7 +19,7 @@ import { agreed } from '../ask.ts';
 import { requireFreeBranches } from '../branches.ts';
 import { findConfig } from '../config-files.ts';
 import { checkHow, execute, type HowToRun } from '../execute.ts';
-import { type LoadedPlan, loadPlan } from '../load-plan.ts';
+import { asksGit, type LoadedPlan, loadPlan } from '../load-plan.ts';
 import { EXIT, showError } from '../main.ts';
 import { newRunId } from '../names.ts';
 import { findPlace, type Place } from '../place.ts';
@@ -46,11 +46,12 @@ export async function run(named: string | undefined, flags: RunFlags): Promise<n
   if (path === null) return resumeNewest(undefined, flags);
   const signal = new AbortController().signal;
   const place = await findPlace(flags.projectDir, signal);
-  const config = await findConfig(place, signal);
+  const format = formatOf(flags);
+  const config = await findConfig(place, signal, { asksGit: asksGit(path, format) });
   if (config === null) return EXIT.usage;
   const from = {
     root: place.dir,
-    format: formatOf(flags),
+    format,
     config,
     wishes: wishesOf(flags),
   };

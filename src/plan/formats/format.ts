@@ -71,6 +71,8 @@ export interface PlanFormat {
   detect(file: SourceFile): Place | null;
   /** Its texts can say all that a Plan holds: what a configuration adds is its own business. */
   readonly isWhole?: true;
+  /** It reads the `git` section, in which then also stands what git knows of the repository. */
+  readonly asksGit?: true;
   /** Never throws: all problems at once, each with its place and a way out. */
   parse(input: PlanInput): ParsedPlan;
   /** The variable that is 1 inside of such plans' agents: there such a plan does nothing. */

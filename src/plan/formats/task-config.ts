@@ -21,6 +21,7 @@ import { settingsSchema, taskConfigSchema, taskEntrySchema } from './task-config
 export const taskConfig: PlanFormat = {
   name: 'task-config',
   marker: 'a list tasks whose entries have a branch, a title and a description',
+  asksGit: true,
   detect,
   parse,
 };

@@ -6,6 +6,9 @@
 
 import * as z from 'zod';
 
+// Otherwise zod compiles what it checks, which takes longer than to check a thousand tasks.
+z.config({ jitless: true });
+
 /** Why a value was not taken. Travels through zod as the parameters of an issue. */
 export interface Refusal {
   /** What would be right: the message is then "expected …, found …". */
