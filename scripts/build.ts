@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { type BuildOptions, build } from 'esbuild';
 import { describeProgram } from '../src/cli/main.ts';
 import type { WrittenHelp } from '../src/cli/start.ts';
@@ -58,8 +59,9 @@ writeFileSync(
   join(made, 'THIRD_PARTY_LICENSES.txt'),
   licences(Object.keys({ ...whole.metafile.inputs, ...first.metafile.inputs })),
 );
-const help: WrittenHelp = { narrow: helpText(80), wide: helpText(10_000) };
-writeFileSync(join(made, 'help.json'), JSON.stringify(help));
+const { '': ofProgram, ...ofCommands } = helpTexts();
+writeFileSync(join(made, 'help.json'), JSON.stringify({ '': ofProgram }));
+writeFileSync(join(made, 'command-help.json'), JSON.stringify(ofCommands));
 
 // Whoever runs the program meanwhile finds the old one or the new one, never half of one.
 rmSync(join(root, 'dist'), { recursive: true, force: true });
@@ -69,16 +71,26 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** What `landfast --help` prints in a terminal of that width. */
-function helpText(columns: number): string {
+/** What `landfast --help` prints, under '', and `landfast COMMAND --help`. */
+function helpTexts(): Record<string, WrittenHelp> {
+  const program = describeProgram((command) => async (...given) => {
+    await command(...given);
+  });
+  const described = [program, ...program.commands];
+  const written = described.map((each) => [
+    each === program ? '' : each.name(),
+    { narrow: helpText(each, 80), wide: helpText(each, 10_000) },
+  ]);
+  return Object.fromEntries(written);
+}
+
+/** What the help of a command is in a terminal of that width. */
+function helpText(command: Command, columns: number): string {
   let text = '';
   const write = (more: string): void => {
     text += more;
   };
-  const program = describeProgram((command) => async (...given) => {
-    await command(...given);
-  });
-  program.configureOutput({ writeOut: write, getOutHelpWidth: () => columns }).outputHelp();
+  command.configureOutput({ writeOut: write, getOutHelpWidth: () => columns }).outputHelp();
   return text;
 }
 

@@ -17,7 +17,7 @@ export function schemaFiles(): Readonly<Record<string, string>> {
   const config = new Map([...plan, ...meanings('docs/configuration.md')]);
   return {
     'schemas/plan.schema.json': schemaText(nativeSchema, 'A plan of Landfast', plan),
-    'schemas/config.schema.json': schemaText(configSchema, 'Configuration of Landfast', config),
+    'schemas/config.schema.json': schemaText(configSchema(), 'Configuration of Landfast', config),
   };
 }
 

@@ -1,6 +1,5 @@
 /** Where a command works: which repository, and where its journal is. */
 
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -41,7 +40,7 @@ async function search(projectDir: string, signal: AbortSignal): Promise<Place> {
       return { repository, dir: repository.dir, stateDir: repository.stateDir };
     }
     case 'none':
-      return { repository: null, dir, stateDir: stateDirWithoutGit(dir) };
+      return { repository: null, dir, stateDir: await stateDirWithoutGit(dir) };
     case 'bare':
       throw new OperationalError(
         `${dir} is a bare repository: there is no checkout to work from.`,
@@ -56,7 +55,8 @@ async function search(projectDir: string, signal: AbortSignal): Promise<Place> {
   }
 }
 
-function stateDirWithoutGit(dir: string): string {
+async function stateDirWithoutGit(dir: string): Promise<string> {
+  const { createHash } = await import('node:crypto'); // Takes its time; git need not wait for it.
   const home = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16);
   return join(home, 'landfast', name);

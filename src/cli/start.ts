@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as whole from './main.ts';
 
-/** The help as the build wrote it down (scripts/build.ts). */
+/** A help as the build wrote it down (scripts/build.ts). */
 export interface WrittenHelp {
   /** For whatever is no terminal, and for one of 80 columns. */
   readonly narrow: string;
@@ -45,17 +45,22 @@ async function startWhole(): Promise<void> {
 export function answerAtOnce(
   args: readonly string[],
   columns: number,
-  help: () => WrittenHelp,
+  help: (command: string) => WrittenHelp | null,
 ): string | null {
-  if (args.length !== 1) return null;
-  if (args[0] === '--version') return `${process.env.LANDFAST_VERSION}\n`;
-  if (args[0] !== '--help' && args[0] !== '-h') return null;
-  const { narrow, wide } = help();
+  if (args.length === 1 && args[0] === '--version') return `${process.env.LANDFAST_VERSION}\n`;
+  const [last, command = ''] = args.toReversed();
+  if ((last !== '--help' && last !== '-h') || args.length > 2) return null;
+  const written = help(command);
+  if (written === null) return null;
+  const { narrow, wide } = written;
   if (columns === NARROW) return narrow;
   const longest = Math.max(...wide.split('\n').map((line) => line.length));
   return columns > longest ? wide : null;
 }
 
-function readHelp(): WrittenHelp {
-  return JSON.parse(readFileSync(join(__dirname, 'help.json'), 'utf8')) as WrittenHelp;
+/** Of the program, or of one of its commands; null for what is none. */
+function readHelp(command: string): WrittenHelp | null {
+  const file = join(__dirname, command === '' ? 'help.json' : 'command-help.json');
+  const texts = JSON.parse(readFileSync(file, 'utf8')) as Record<string, WrittenHelp>;
+  return Object.hasOwn(texts, command) ? (texts[command] ?? null) : null;
 }

@@ -45,7 +45,7 @@ test('the packed package installs into an empty folder, needs nothing else, and 
 test('what was compiled is kept for the next command, where the user keeps such things', async () => {
   await using place = await tempDir();
   const { NODE_DISABLE_COMPILE_CACHE: off, ...env } = bareEnv(place.path);
-  const run = (more: Record<string, string>, args = ['run', '--help']) =>
+  const run = (more: Record<string, string>, args = ['run', '--help', '--help']) =>
     exec(process.execPath, [BIN, ...args], { cwd: place.path, env: { ...env, ...more } });
   const kept = (folder: string) => readdirSync(join(place.path, folder, 'landfast', 'compiled'));
   await run({ NODE_DISABLE_COMPILE_CACHE: off ?? '' });
@@ -132,15 +132,18 @@ test.each(['--help', '--version'])(
   120_000,
 );
 
-test('--help says at once what the whole program says', async () => {
-  await using place = await tempDir();
-  const [atOnce, whole] = await Promise.all([
-    landfast(['--help'], { cwd: place.path }),
-    landfast(['--help', '--help'], { cwd: place.path }),
-  ]);
-  expect(atOnce).toEqual(whole);
-  expect(atOnce.stdout).toContain('Usage: landfast');
-});
+test.each([[], ['run'], ['config'], ['pool'], ['engine']])(
+  '--help says at once what the whole program says (%s)',
+  async (...command) => {
+    await using place = await tempDir();
+    const [atOnce, whole] = await Promise.all([
+      landfast([...command, '--help'], { cwd: place.path }),
+      landfast([...command, '--help', '--help'], { cwd: place.path }),
+    ]);
+    expect(atOnce).toEqual(whole);
+    expect(atOnce.stdout).toContain(['Usage: landfast', ...command].join(' '));
+  },
+);
 
 test('no arguments: help on standard error and exit 2; --help and --version: exit 0', async () => {
   await using place = await tempDir();

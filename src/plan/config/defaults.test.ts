@@ -14,7 +14,7 @@ test('every default has a key and fits it', () => {
     const [section = '', key] = name.split('.');
     values[section] = key === undefined ? value : { ...(values[section] ?? {}), [key]: value };
   }
-  expect(configSchema.safeParse(values).error?.issues ?? []).toEqual([]);
+  expect(configSchema().safeParse(values).error?.issues ?? []).toEqual([]);
 });
 
 test('the defaults that are shown for native plans are those they have', () => {
@@ -25,7 +25,7 @@ test('the defaults that are shown for native plans are those they have', () => {
     if (!sections.includes(section)) continue;
     shown[section] = key === undefined ? value : { ...(shown[section] ?? {}), [key]: value };
   }
-  const config = configSchema.parse(shown);
+  const config = configSchema().parse(shown);
   const bare = lower(PLAN, ['p'], { ...AROUND, config: {} });
   expect(lower(PLAN, ['p'], { ...AROUND, config })).toEqual(bare);
 });

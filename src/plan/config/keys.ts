@@ -8,6 +8,7 @@
 import type * as z from 'zod';
 import { UserError } from '../../base/errors.ts';
 import type { Shape } from '../formats/native/value.ts';
+import { once } from '../once.ts';
 import { quote } from '../problem.ts';
 import { closest } from '../suggest.ts';
 import { configSchema } from './schema.ts';
@@ -19,14 +20,14 @@ export interface ConfigKey {
 }
 
 /** Every key with one value, in the order of the schema; of a mapping of names the mapping. */
-export const CONFIG_KEYS: readonly ConfigKey[] = keysBelow(configSchema, []);
+export const configKeys = once(() => keysBelow(configSchema(), []));
 
 /** The key that is written so; undefined where there is none. */
 export function findKey(name: string): ConfigKey | undefined {
   const path = name.split('.');
-  const exact = CONFIG_KEYS.find((key) => key.path.join('.') === name);
+  const exact = configKeys().find((key) => key.path.join('.') === name);
   if (exact !== undefined) return exact;
-  const map = CONFIG_KEYS.find(
+  const map = configKeys().find(
     (key) => key.path.length === path.length - 1 && name.startsWith(`${key.path.join('.')}.`),
   );
   const inner = map && namedValue(map.schema);
@@ -37,7 +38,7 @@ export function findKey(name: string): ConfigKey | undefined {
 export function keyNamed(name: string): ConfigKey {
   const key = findKey(name);
   if (key !== undefined) return key;
-  const names = CONFIG_KEYS.map(({ path }) => path.join('.'));
+  const names = configKeys().map(({ path }) => path.join('.'));
   const guess = names.find((one) => one.endsWith(`.${name}`)) ?? closest(name, names);
   const remedy = guess === null ? 'docs/configuration.md has them all.' : `Did you mean ${guess}?`;
   throw new UserError(`There is no key ${quote(name)}.`, remedy);
@@ -45,7 +46,7 @@ export function keyNamed(name: string): ConfigKey {
 
 /** Whether the name is one of a section that holds further keys. */
 export function isSection(name: string): boolean {
-  return CONFIG_KEYS.some((key) => key.path.join('.').startsWith(`${name}.`));
+  return configKeys().some((key) => key.path.join('.').startsWith(`${name}.`));
 }
 
 /** A value of our own kinds or a list of them, in the words of JSON Schema. */

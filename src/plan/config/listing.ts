@@ -1,7 +1,7 @@
 /** What holds, key by key, and where it comes from: for people and for programs. */
 
 import { BUILT_IN } from './defaults.ts';
-import { CONFIG_KEYS } from './keys.ts';
+import { configKeys } from './keys.ts';
 import { type Configuration, SAME_THING } from './merge.ts';
 import type { GitFacts } from './origin.ts';
 
@@ -50,7 +50,7 @@ function detected(facts: GitFacts): readonly (readonly [string, string])[] {
   return values.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
 }
 
-const ORDER = new Map(CONFIG_KEYS.map(({ path }, index) => [path.join('.'), index]));
+const ORDER = new Map(configKeys().map(({ path }, index) => [path.join('.'), index]));
 
 /** The user's own names (`limits.groups.db`) stand where their mapping does. */
 function placeIn(key: string): number {

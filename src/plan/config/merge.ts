@@ -39,7 +39,7 @@ export function mergeConfig(layers: readonly ConfigLayer[], home: string): Confi
   if (settings.size === 0) return { config: {}, settings };
   const values: Record<string, unknown> = {};
   for (const { path, value } of settings.values()) put(values, path, value);
-  return { config: withHome(configSchema.parse(values), home), settings };
+  return { config: withHome(configSchema().parse(values), home), settings };
 }
 
 function leaves(

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { branch, count, place, text } from '../formats/native/values.ts';
+import { once } from '../once.ts';
 
 /** What has no meaning here; it stands in every file that their `init` wrote. */
 export const UNUSED_OF_ORCHESTRA: readonly string[] = [
@@ -12,21 +13,23 @@ export const UNUSED_OF_ORCHESTRA: readonly string[] = [
   'state_file',
 ];
 
-export const orchestraSchema = z.strictObject({
-  claude_projects_dir: place.optional(),
-  worktree_dir: place.optional(),
-  branch_prefix: branch.optional(),
-  default_parallel: count(1, 256).optional(),
-  max_parallel: count(1, 256).optional(),
-  stale_threshold: count(1, 30 * 24 * 3600).optional(),
-  bypass_permissions: z.array(text).optional(),
-  heartbeat_interval: z.unknown().optional(),
-  dashboard_host: z.unknown().optional(),
-  dashboard_port: z.unknown().optional(),
-  state_file: z.unknown().optional(),
-});
+export const orchestraSchema = once(() =>
+  z.strictObject({
+    claude_projects_dir: place.optional(),
+    worktree_dir: place.optional(),
+    branch_prefix: branch.optional(),
+    default_parallel: count(1, 256).optional(),
+    max_parallel: count(1, 256).optional(),
+    stale_threshold: count(1, 30 * 24 * 3600).optional(),
+    bypass_permissions: z.array(text).optional(),
+    heartbeat_interval: z.unknown().optional(),
+    dashboard_host: z.unknown().optional(),
+    dashboard_port: z.unknown().optional(),
+    state_file: z.unknown().optional(),
+  }),
+);
 
-type OrchestraConfig = z.output<typeof orchestraSchema>;
+type OrchestraConfig = z.output<ReturnType<typeof orchestraSchema>>;
 
 /** How many agents their command started at once where nobody said, and the most it ever did. */
 const DEFAULT_PARALLEL = 3;

@@ -62,16 +62,16 @@ function readValues({ text, style }: ConfigFile, log: ProblemLog): Values | null
   switch (style) {
     case 'landfast':
       checkGateNames(root, log);
-      return usable(root, check(configSchema, { root, given, isOurs: true }, log), log);
+      return usable(root, check(configSchema(), { root, given, isOurs: true }, log), log);
     case 'claude-orchestrator': {
       const mended = mendTexts(given, root, log);
-      return usable(root, check(configSchema, { root, given: mended, isOurs: false }, log), log);
+      return usable(root, check(configSchema(), { root, given: mended, isOurs: false }, log), log);
     }
     case 'orchestra': {
-      const values = check(orchestraSchema, { root, given, isOurs: false }, log);
+      const values = check(orchestraSchema(), { root, given, isOurs: false }, log);
       if (values === null) return null;
       reportUnused(root, UNUSED_OF_ORCHESTRA, log);
-      return fromOrchestra(orchestraSchema.parse(values));
+      return fromOrchestra(orchestraSchema().parse(values));
     }
   }
 }

@@ -3,7 +3,7 @@
 import type { Shape } from '../formats/native/value.ts';
 import { type ProblemLog, quote } from '../problem.ts';
 import { placeOf, type YamlNode } from '../yaml-source.ts';
-import { CONFIG_KEYS } from './keys.ts';
+import { configKeys } from './keys.ts';
 
 /** The value a text stands for, or what would be right. */
 export type TypedText =
@@ -43,7 +43,7 @@ export function mendTexts(
   log: ProblemLog,
 ): Readonly<Record<string, unknown>> {
   let mended = given;
-  for (const { path, shape } of CONFIG_KEYS) {
+  for (const { path, shape } of configKeys()) {
     const text = path.reduce<unknown>(childOf, given);
     if (typeof text !== 'string' || [shape.type ?? 'string'].flat().includes('string')) continue;
     const typed = typedText(shape, text);

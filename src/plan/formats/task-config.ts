@@ -64,8 +64,8 @@ function readConfig(input: PlanInput, log: ProblemLog): ParsedPlan['plan'] {
     log.error(root.at, 'a task file must be a mapping', 'begin it with tasks:');
     return null;
   }
-  const parsed = taskConfigSchema.safeParse(plainValue(root));
-  if (!parsed.success) reportIssues(parsed.error.issues, taskConfigSchema, root, log);
+  const parsed = taskConfigSchema().safeParse(plainValue(root));
+  if (!parsed.success) reportIssues(parsed.error.issues, taskConfigSchema(), root, log);
   reportUnknownKeys(root, log);
   checkIds(root, log);
   if (!parsed.success) {
@@ -96,10 +96,10 @@ function reportUnknownKeys(root: YamlNode, log: ProblemLog): void {
       log.warning(keyAt, `unknown key ${quote(name)}${where} is ignored`, remedy);
     }
   };
-  look(root, Object.keys(taskConfigSchema.shape), '');
-  look(entryOf(root, 'settings')?.value, Object.keys(settingsSchema.shape), ' in settings');
+  look(root, Object.keys(taskConfigSchema().shape), '');
+  look(entryOf(root, 'settings')?.value, Object.keys(settingsSchema().shape), ' in settings');
   for (const [index, task] of tasksOf(root).entries()) {
-    look(task, Object.keys(taskEntrySchema.shape), ` in tasks[${index}]`);
+    look(task, Object.keys(taskEntrySchema().shape), ` in tasks[${index}]`);
   }
 }
 
