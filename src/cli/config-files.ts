@@ -93,7 +93,7 @@ export async function findGitFacts(
   }
   const { dir, commonDir } = repository;
   const [address, known, head] = await Promise.all([
-    remoteAddress(dir, 'origin', signal),
+    remoteAddress(commonDir, 'origin', signal),
     remoteBranches(commonDir, 'origin', signal),
     headBranch(dir, signal),
   ]);

@@ -15,11 +15,11 @@ const ORIGIN = 'origin';
 
 /** The newest commit of the branch that a plan starts from: of `origin` where there is one. */
 export async function remoteBase(
-  { dir }: Repository,
+  { dir, commonDir }: Repository,
   branch: string,
   signal: AbortSignal,
 ): Promise<Sha> {
-  if ((await remoteAddress(dir, ORIGIN, signal)) === null) {
+  if ((await remoteAddress(commonDir, ORIGIN, signal)) === null) {
     const local = await resolveCommit(dir, `refs/heads/${branch}`, signal);
     if (local !== null) return local;
     throw new UserError(`There is no branch ${branch}.`, `Make it first: git branch ${branch}.`);
@@ -46,7 +46,7 @@ export async function withKnownRemote(
 ): Promise<Plan> {
   const { push, ...landing } = plan.landing;
   if (push === undefined || repository === null) return plan;
-  if ((await remoteAddress(repository.dir, push, signal)) !== null) return plan;
+  if ((await remoteAddress(repository.commonDir, push, signal)) !== null) return plan;
   console.error(`landfast: there is no remote ${push}: finished branches are not pushed.`);
   return { ...plan, landing };
 }

@@ -12,12 +12,20 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { differences, filesBetween } from './diff.ts';
-import { git, LONG_LIMIT_MS, type Sha, splitNul, textOf } from './git.ts';
+import { type GitResult, git, LONG_LIMIT_MS, type Sha, splitNul, textOf } from './git.ts';
 import { gitDirOf, isMerging } from './git-dir.ts';
 import { moveHeld } from './held-ref.ts';
 import { runPostMerge } from './hooks.ts';
-import { isAncestor } from './refs.ts';
+import { writesPlainly } from './loose-object.ts';
+import { isAncestor, treeOf } from './refs.ts';
 import { type Head, headBranch } from './repository.ts';
+import { changesBetween } from './tree-changes.ts';
+
+/** A working tree, and what it shares with others. */
+export interface Checkout {
+  readonly dir: string;
+  readonly commonDir: string;
+}
 
 /** Whether a checkout could follow. Where it could not, nothing was touched. */
 export type Followed =
@@ -36,7 +44,7 @@ type Obstacle =
 
 /** Moves what is checked out, branch and files, forward to a commit. */
 export async function fastForward(
-  checkout: { readonly dir: string; readonly commonDir: string },
+  checkout: Checkout,
   commit: Sha,
   signal: AbortSignal,
 ): Promise<Followed> {
@@ -50,7 +58,7 @@ export async function fastForward(
   let obstacle: Followed | null = null;
   const write = async () => {
     const isThere = refOf(await headBranch(dir, signal)) === ref;
-    obstacle = isThere ? await writeFiles(dir, step, signal) : { kind: 'diverged' };
+    obstacle = isThere ? await writeFiles(checkout, step, signal) : { kind: 'diverged' };
     return obstacle === null;
   };
   const message = 'landfast: fast-forward';
@@ -79,23 +87,29 @@ interface Step {
 
 /** Brings index and files from one commit to the next, or touches nothing and says why. */
 async function writeFiles(
-  dir: string,
+  { dir, commonDir }: Checkout,
   { from, to }: Step,
   signal: AbortSignal,
 ): Promise<Obstacle | null> {
   const unfinished = await unfinishedIn(dir);
   if (unfinished !== null) return { kind: 'failed', why: unfinished };
-  // A file that was only touched is not a changed one.
-  await git(dir, ['update-index', '-q', '--refresh'], signal, { okCodes: [0, 1, 128] });
-  const hidden = await untrackedIn(dir, { from, to }, signal);
+  const added = await addedBetween({ dir, commonDir }, { from, to }, signal);
+  const hidden = await untrackedIn(dir, added, signal);
   if (hidden.length > 0) return { kind: 'in-the-way', files: hidden };
-  const options = { okCodes: [0, 128], limitMs: LONG_LIMIT_MS };
-  const result = await git(dir, ['read-tree', '-m', '-u', from, to], signal, options);
+  const write = (): Promise<GitResult> =>
+    git(dir, ['read-tree', '-m', '-u', from, to], signal, OPTIONS);
+  let result = await write();
+  if (result.code !== 0 && IN_THE_WAY.test(result.stderr)) {
+    // A file that was only touched is not a changed one.
+    await git(dir, ['update-index', '-q', '--refresh'], signal, { okCodes: [0, 1, 128] });
+    result = await write();
+  }
   if (result.code === 0) return null;
   const files = IN_THE_WAY.test(result.stderr) ? await changedIn(dir, { from, to }, signal) : [];
   return files.length > 0 ? { kind: 'in-the-way', files } : { kind: 'failed', why: textOf(result) };
 }
 
+const OPTIONS = { okCodes: [0, 128], limitMs: LONG_LIMIT_MS };
 const IN_THE_WAY = /not uptodate|would be overwritten|would lose untracked files/;
 
 /** What git itself would not merge in the middle of. */
@@ -105,14 +119,33 @@ async function unfinishedIn(dir: string): Promise<string | null> {
   return isPicking ? 'A cherry-pick waits to be concluded there.' : null;
 }
 
-/** Files that git does not hold, ignored ones too, where the step would put something. */
-async function untrackedIn(
-  dir: string,
+/** The files that only the second commit has. */
+async function addedBetween(
+  { dir, commonDir }: Checkout,
   { from, to }: Step,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
+  const [older, newer] = [
+    await treeOf(commonDir, from, signal),
+    await treeOf(commonDir, to, signal),
+  ];
+  const quick = (await writesPlainly(commonDir, signal))
+    ? await changesBetween(commonDir, older, newer, signal)
+    : null;
+  if (quick !== null) {
+    const added = quick.files.filter(({ old }) => old === undefined);
+    return added.map(({ name }) => Buffer.from(name, 'latin1').toString());
+  }
   const steps = await differences(dir, from, to, signal);
-  const added = [...steps].filter(([, how]) => how === 'added').map(([path]) => path);
+  return [...steps].filter(([, how]) => how === 'added').map(([path]) => path);
+}
+
+/** Files that git does not hold, ignored ones too, where one is to be put. */
+async function untrackedIn(
+  dir: string,
+  added: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const there = new Set(added.flatMap((path) => occupied(dir, path) ?? []));
   if (there.size === 0) return [];
   const paths = [...there].slice(0, MOST_PATHS).map((path) => `:(top,literal)${path}`);

@@ -1,6 +1,7 @@
 /** Who commits, as git knows it; asked before hours of work rather than after. */
 
 import { git } from './git.ts';
+import { type Settings, settingsIn } from './settings.ts';
 
 /** `Name <mail>`, of whoever wrote a change and of whoever commits it. */
 export interface Identities {
@@ -22,6 +23,8 @@ export function identitiesIn(dir: string, signal: AbortSignal): Promise<Identiti
 }
 
 async function askIdentities(dir: string, signal: AbortSignal): Promise<Identities | null> {
+  const simple = plainIdentity(await settingsIn(dir, signal), process.env);
+  if (simple !== null) return { author: simple, committer: simple };
   const ask = async (name: string): Promise<string | null> => {
     const { stdout, code } = await git(dir, ['var', name], signal, { okCodes: [0, 1, 128] });
     // `Name <mail> 1700000000 +0100`
@@ -32,6 +35,25 @@ async function askIdentities(dir: string, signal: AbortSignal): Promise<Identiti
     ask('GIT_COMMITTER_IDENT'),
   ]);
   return author === null || committer === null ? null : { author, committer };
+}
+
+const VARIABLES = /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)|EMAIL)$/;
+/** Git takes other characters out, some of them only at the ends. */
+const PLAIN_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} '.-]*[\p{L}\p{M}\p{N}])?$/u;
+const PLAIN_EMAIL = /^[\p{L}\p{N}](?:[\p{L}\p{N}.+@_-]*[\p{L}\p{N}])?$/u;
+
+/** `Name <mail>` where nothing but two plain settings says so; null: ask git. */
+export function plainIdentity(
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+): string | null {
+  const [name, email] = [settings.get('user.name'), settings.get('user.email')];
+  if (typeof name !== 'string' || typeof email !== 'string') return null;
+  if (!PLAIN_NAME.test(name) || !PLAIN_EMAIL.test(email)) return null;
+  const isOverruled =
+    Object.keys(env).some((each) => VARIABLES.test(each)) ||
+    [...settings.keys()].some((each) => /^(?:author|committer)\./.test(each));
+  return isOverruled ? null : `${name} <${email}>`;
 }
 
 /** What is missing, and the way out; null when commits can be made. */

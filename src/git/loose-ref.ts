@@ -41,9 +41,17 @@ export async function moveRef(
   move: RefMove,
   signal: AbortSignal,
 ): Promise<true | null> {
+  return (await makeRef(commonDir, move, signal)) ?? quickMove(commonDir, move.ref, move);
+}
+
+/** The same for a ref that is not moved again and again: no process stays for it. */
+export async function makeRef(
+  commonDir: string,
+  move: RefMove,
+  signal: AbortSignal,
+): Promise<true | null> {
   const logged = await logLine(commonDir, move, signal);
-  const isMoved = logged !== null && moveFile(commonDir, move, logged);
-  return isMoved ? true : quickMove(commonDir, move.ref, move);
+  return logged !== null && moveFile(commonDir, move, logged) ? true : null;
 }
 
 /** Settings under which git does more, or other things. */

@@ -9,7 +9,7 @@
 import { GitError, git, type Sha } from './git.ts';
 import { headInFiles, refInFiles } from './git-dir.ts';
 import { headerOf } from './loose-object.ts';
-import { moveRef } from './loose-ref.ts';
+import { makeRef, moveRef } from './loose-ref.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =
@@ -45,9 +45,11 @@ export async function updateRef(
   { to, from }: { readonly to: Sha; readonly from: Sha | null },
   signal: AbortSignal,
 ): Promise<RefChange> {
-  const isMoved = from !== null && (await moveRef(dir, { ref, to, from }, signal)) === true;
-  if (isMoved) return { kind: 'moved' };
-  return swap(dir, ref, { args: [ref, to, from ?? '0'.repeat(to.length)], from }, signal);
+  const old = from ?? '0'.repeat(to.length);
+  const move = { ref, to, from: old };
+  const isMoved = await (from === null ? makeRef(dir, move, signal) : moveRef(dir, move, signal));
+  if (isMoved === true) return { kind: 'moved' };
+  return swap(dir, ref, { args: [ref, to, old], from }, signal);
 }
 
 /** Points a ref at a commit, wherever it was: only for refs that nobody else moves. */
@@ -70,13 +72,14 @@ export async function deleteRef(
   return swap(dir, ref, { args: ['-d', ref, from], from }, signal);
 }
 
-/** Whether `ancestor` is reachable from `commit`; a commit is an ancestor of itself. */
+/** Whether `ancestor` is reachable from a commit or ref; a commit is an ancestor of itself. */
 export async function isAncestor(
   dir: string,
   ancestor: Sha,
-  commit: Sha,
+  of: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const commit = of.startsWith('refs/') ? (refInFiles(dir, of) ?? of) : of;
   if (ancestor === commit || isOnLine(dir, ancestor, commit)) return true;
   const args = ['merge-base', '--is-ancestor', ancestor, commit];
   return (await git(dir, args, signal, { okCodes: [0, 1] })).code === 0;
@@ -95,19 +98,22 @@ function isOnLine(commonDir: string, ancestor: Sha, commit: Sha): boolean {
   return false;
 }
 
-/** Trees of commits that no file of their own told of. */
-const trees = new Map<Sha, Sha>();
+/** Trees of commits that no file of their own told of: those that were asked for last. */
+const trees = new Map<Sha, Promise<Sha>>();
 const MOST_TREES = 100;
 
 /** The tree of a commit; in a repository's common directory mostly a file tells it. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
-  const known = headerOf(dir, commit)?.tree ?? trees.get(commit);
-  if (known !== undefined) return known;
+  // Somebody else may have asked, and been stopped.
+  const known = headerOf(dir, commit)?.tree ?? (await trees.get(commit)?.catch(() => null)) ?? null;
+  if (known !== null) return known;
   const args = ['rev-parse', '--verify', `${commit}^{tree}`];
-  const tree = (await git(dir, args, signal)).stdout.trim();
+  const asked = git(dir, args, signal).then(({ stdout }) => stdout.trim());
+  if (!/^[0-9a-f]{40,}$/.test(commit)) return asked;
   if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
-  if (/^[0-9a-f]{40,}$/.test(commit)) trees.set(commit, tree);
-  return tree;
+  trees.set(commit, asked);
+  asked.catch(() => trees.delete(commit));
+  return asked;
 }
 
 /** The commit that HEAD of a working tree is at. */

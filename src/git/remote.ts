@@ -2,16 +2,16 @@
 
 import { git } from './git.ts';
 import { mayHaveRefsBelow } from './git-dir.ts';
+import { settingsIn } from './settings.ts';
 
 /** The address work is pushed to; null where there is no such remote. */
 export async function remoteAddress(
-  dir: string,
+  commonDir: string,
   remote: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const args = ['config', '--get', `remote.${remote}.url`];
-  const { stdout } = await git(dir, args, signal, { okCodes: [0, 1] });
-  return stdout.trim() || null;
+  const url = (await settingsIn(commonDir, signal)).get(`remote.${remote}.url`);
+  return url === undefined || url === true ? null : url.trim() || null;
 }
 
 /** Its branches as they were when last fetched, and the one it calls its own. */

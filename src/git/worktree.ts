@@ -149,7 +149,8 @@ export async function placeTold(dir: string): Promise<string | null> {
 
 /** Deletes what a removal that was cut short has left in a folder of worktrees. */
 export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): Promise<void> {
-  await deleteFolder(join(worktreesDir, REMOVED), signal);
+  const folder = join(worktreesDir, REMOVED);
+  if (existsSync(folder)) await deleteFolder(folder, signal);
 }
 
 /** All worktrees of a repository, the main one first. */

@@ -12,7 +12,7 @@
 
 import { filesBetween } from '../git/diff.ts';
 import { git } from '../git/git.ts';
-import { commitsAfter } from '../git/history.ts';
+import { commitsAfter, type Step } from '../git/history.ts';
 import { mergeTree } from '../git/merge-tree.ts';
 import { treeOf } from '../git/refs.ts';
 import type { LandedWork } from '../model/effect.ts';
@@ -79,13 +79,14 @@ export async function isResult(
 
 /** A line of landings, and the target that it is in now. */
 export interface Published {
-  readonly base: Sha;
   readonly head: Sha;
   /** The target before. */
   readonly tip: Sha;
   readonly to: Sha;
   readonly landed: readonly LandedWork[];
   readonly strategy: LandingSpec['strategy'];
+  /** All commits that `head` has and `base` has not, parents before children. */
+  readonly steps: readonly Step[];
 }
 
 /** The commits of the target that are each task's own. */
@@ -94,8 +95,7 @@ export async function ownCommits(
   published: Published,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<TaskId, ProvedWork>> {
-  const { base, head, landed, strategy } = published;
-  const steps = await commitsAfter(dir, { from: base, to: head }, signal);
+  const { landed, strategy, steps } = published;
   const place = new Map(steps.map(({ commit }, at) => [commit, at]));
   const parents = new Map(steps.map((step) => [step.commit, step.parents]));
   const seen = new Set<Sha>();
@@ -137,7 +137,8 @@ async function renamedCommits(
   { head, tip, to }: Published,
   signal: AbortSignal,
 ): Promise<(commit: Sha) => Sha | null> {
-  if ((await missingFrom(dir, to, [head], signal)) === null) return (commit) => commit;
+  const isThere = head === to || (await missingFrom(dir, to, [head], signal)) === null;
+  if (isThere) return (commit) => commit;
   const before = await commitsAfter(dir, { from: tip, to: head }, signal);
   const after = await commitsAfter(dir, { from: tip, to }, signal);
   if (before.length !== after.length) return () => null; // Some became one, or nothing.

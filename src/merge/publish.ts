@@ -13,6 +13,7 @@ import { OperationalError } from '../base/errors.ts';
 import { fastForward } from '../git/follow.ts';
 import { GitError } from '../git/git.ts';
 import { objectionIn } from '../git/held-ref.ts';
+import { commitsAfter } from '../git/history.ts';
 import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
 import { checkoutAmong, listWorktrees, rebasing } from '../git/worktree.ts';
 import { conflictLines } from '../model/conflict.ts';
@@ -96,7 +97,10 @@ async function prove(
   const generated = generatedScope(ground.plan);
   const isMerged = strategy === 'merge';
   const works = isMerged ? landed.map(({ work }) => work) : [];
-  const missing = await missingFrom(commonDir, to, works, signal);
+  const steps = await commitsAfter(commonDir, { from: base, to: head }, signal);
+  const inLine = new Set(to === head ? steps.map(({ commit }) => commit) : []);
+  const unseen = works.filter((work) => !inLine.has(work));
+  const missing = await missingFrom(commonDir, to, unseen, signal);
   assert(missing === null, `${missing} has landed but is not in the history of ${to}`);
   // What a person has landed is in the history as it is.
   const rewritten = isMerged ? [] : landed.filter(({ onto, commit }) => onto !== commit);
@@ -104,7 +108,7 @@ async function prove(
   assert(lost === null, `the changes of ${lost} have landed but are not in ${head}`);
   const line = { head, tip, to };
   assert(await holdsLine(ground, line, signal), `${head} was to be in ${to}, and is not`);
-  const own = await ownCommits(commonDir, { base, landed, strategy, ...line }, signal);
+  const own = await ownCommits(commonDir, { landed, strategy, steps, ...line }, signal);
   const told = untold.flatMap((task): Event[] => {
     const proved = own.get(task);
     return proved === undefined ? [] : [{ type: 'work.proved', task, ...proved }];

@@ -4,10 +4,10 @@ import { OperationalError } from '../base/errors.ts';
 import { removeDeadLocks } from '../git/locks.ts';
 import { sweepBegun } from '../git/quick-worktree.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
-import { deleteRef, isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
+import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { removeBranches } from '../workspace/branches.ts';
+import { type Ref, removeBranches } from '../workspace/branches.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
 import { removeRunFolder } from '../workspace/remove.ts';
 
@@ -63,7 +63,7 @@ export async function catchUp(
  */
 export async function closeRunBranch(
   ground: Ground,
-  { outcome, target, tasks, plan, base }: RunState,
+  state: RunState,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -73,23 +73,28 @@ export async function closeRunBranch(
     await closeRefWriter(ground.repository.commonDir); // It would keep the program alive.
   }
   // What a user has named, or wants to find on its branch, is not ours to delete.
-  const done = [...tasks.values()].filter(
+  const done = [...state.tasks.values()].filter(
     ({ workspace, status, spec }) =>
       workspace === 'removed' && status.kind !== 'delivered' && spec.branch === undefined,
   );
-  await removeBranches(
-    ground,
-    done.map(({ spec }) => spec.id),
-    signal,
-  );
+  const tasks = done.map(({ spec }) => spec.id);
+  await removeBranches(ground, { tasks, also: await spentBranch(ground, state, signal) }, signal);
+}
+
+/** The run's own branch where nobody needs it any more. */
+async function spentBranch(
+  ground: Ground,
+  { outcome, target, plan, base }: RunState,
+  signal: AbortSignal,
+): Promise<Ref | null> {
   const { commonDir } = ground.repository;
   const isDone = outcome === 'succeeded' || plan.landing.strategy === 'none';
-  if (!isDone || target === null) return;
+  if (!isDone || target === null) return null;
   const ref = runRef(ground);
   const tip = await tipOf(commonDir, ref, signal);
-  if (tip === null) return;
+  if (tip === null) return null;
   // With strategy `none` it never moved from where all work began.
   const isUnmoved = plan.landing.strategy === 'none' && tip === base;
-  if (!isUnmoved && !(await isAncestor(commonDir, tip, `refs/heads/${target}`, signal))) return;
-  await deleteRef(commonDir, ref, tip, signal);
+  const isHeld = isUnmoved || (await isAncestor(commonDir, tip, `refs/heads/${target}`, signal));
+  return isHeld ? { ref, tip } : null;
 }

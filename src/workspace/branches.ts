@@ -6,28 +6,53 @@
  */
 
 import { git } from '../git/git.ts';
+import { refInFiles } from '../git/git-dir.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { branchOf, type Ground, runRef } from './ground.ts';
 
-/** Deletes the branches of these tasks where that loses nothing. */
+/** A ref, and the commit at which it is. */
+export interface Ref {
+  readonly ref: string;
+  readonly tip: Sha;
+}
+
+/** Deletes the branches of these tasks where that loses nothing, and with them another one. */
 export async function removeBranches(
   ground: Ground,
-  tasks: readonly TaskId[],
+  { tasks, also }: { readonly tasks: readonly TaskId[]; readonly also: Ref | null },
   signal: AbortSignal,
 ): Promise<void> {
   const { commonDir } = ground.repository;
-  const wanted = new Set(tasks.map((task) => `refs/heads/${branchOf(ground, task)}`));
-  const merged = await refsBelow(ground, ['--merged', runRef(ground)], signal);
-  const kept = await refsBelow(ground, [], signal);
-  const keptTips = new Set(
-    [...kept].filter(([ref]) => ref.startsWith(keptRef(ground.run, ''))).map(([, tip]) => tip),
-  );
-  const lines = [...kept]
-    .filter(([ref, tip]) => wanted.has(ref) && (merged.has(ref) || keptTips.has(tip)))
-    .map(([ref, tip]) => `delete ${ref} ${tip}\n`);
+  const wanted = tasks.map((task) => `refs/heads/${branchOf(ground, task)}`);
+  const safe = wanted.length === 0 ? new Map() : await safeRefs(ground, wanted, signal);
+  if (also !== null) safe.set(also.ref, also.tip);
+  const lines = [...safe].map(([ref, tip]) => `delete ${ref} ${tip}\n`);
   if (lines.length === 0) return;
   await git(commonDir, ['update-ref', '--stdin'], signal, { stdin: lines.join('') });
+}
+
+/** Those that the run's branch holds; only where that is not all, those that a kept ref does. */
+async function safeRefs(
+  ground: Ground,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Sha>> {
+  const merged = await refsBelow(ground, ['--merged', runRef(ground)], signal);
+  const safe = new Map([...merged].filter(([ref]) => wanted.includes(ref)));
+  const left = new Set(wanted.filter((ref) => !safe.has(ref) && isThere(ground, ref)));
+  if (left.size === 0) return safe;
+  const all = await refsBelow(ground, [], signal);
+  const isKept = keptRef(ground.run, '');
+  const keptTips = new Set(
+    [...all].filter(([ref]) => ref.startsWith(isKept)).map(([, tip]) => tip),
+  );
+  for (const [ref, tip] of all) if (left.has(ref) && keptTips.has(tip)) safe.set(ref, tip);
+  return safe;
+}
+
+function isThere(ground: Ground, ref: string): boolean {
+  return refInFiles(ground.repository.commonDir, ref) !== null;
 }
 
 async function refsBelow(
