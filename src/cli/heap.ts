@@ -19,13 +19,14 @@ const YOUNG_BYTES = 8 * 1024 * 1024;
 const GROWING_PERCENT = 50;
 
 /** What V8 has itself. */
-const USUAL = ['--heap-growing-percent=0', '--semi-space-growth-factor=2'];
+const USUAL = ['--heap-growing-percent=0', '--semi-space-growth-factor=2', '--flush-bytecode'];
 
 /** What was set, in this order. */
 const set: string[] = [];
 
-/** Keeps the heap small from now on. */
-export function keepHeapSmall(): void {
+/** Keeps the heap small from now on; if it is said, with all that was ever compiled. */
+export function keepHeapSmall({ withCode }: { readonly withCode: boolean }): void {
+  if (withCode) change('--no-flush-bytecode');
   change(`--heap-growing-percent=${GROWING_PERCENT}`);
   const watch = new PerformanceObserver(() => {
     if (youngBytes() < YOUNG_BYTES) return;

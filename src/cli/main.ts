@@ -26,7 +26,11 @@ const SHORT_MS = 200;
 
 /** Runs the program as a process. */
 export async function start(compiled: Compiled): Promise<void> {
-  setTimeout(async () => (await import('./heap.ts')).keepHeapSmall(), SHORT_MS).unref();
+  setTimeout(async () => {
+    // Otherwise V8 forgets what was only needed at the start, which is what the next start needs.
+    const withCode = compiled.isMore('run');
+    (await import('./heap.ts')).keepHeapSmall({ withCode });
+  }, SHORT_MS).unref();
   for (const stream of [process.stdout, process.stderr]) stream.on('error', brokenPipe);
   // Nothing is left to do then; without this Node would take down its heap piece by piece.
   process.once('beforeExit', () => process.exit());
