@@ -7,12 +7,14 @@
  *
  *   K1. It is a shortcut and nothing else: without it, or where V8 refuses it, the same text runs.
  *   K2. A file is of one build and one Node, and appears whole or not at all.
- *   K3. The newest few stay. Of a build there are two: of a command that has executed a run, which
+ *   K3. It is code: what another user wrote, or what is damaged, is not read.
+ *   K4. The newest few stay. Of a build there are two: of a command that has executed a run, which
  *       is enough for all, and of another one until then.
  */
 
 import {
   closeSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -89,13 +91,24 @@ export function cacheFolder(env: Readonly<Record<string, string | undefined>>): 
 function find(cache: string, build: string): { extent: Extent; bytes: Buffer } | null {
   for (const extent of ['run', 'part'] as const) {
     try {
-      const bytes = unsealed(readFileSync(join(cache, nameOf(extent, build))));
+      const bytes = unsealed(readOwn(join(cache, nameOf(extent, build))));
       if (bytes !== null) return { extent, bytes };
     } catch {
       // Not there, or not for us: it is compiled again.
     }
   }
   return null;
+}
+
+/** Nothing of a file that somebody else has written. */
+function readOwn(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const isOurs = fstatSync(file).uid === (process.getuid?.() ?? 0);
+    return isOurs ? readFileSync(file) : Buffer.alloc(0);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**
