@@ -133,7 +133,7 @@ export class IndexTree {
       const name = nameAt(this.bytes, start).slice(skip);
       const slash = name.indexOf('/');
       if (slash === -1) {
-        entries.set(name, this.#entry(start));
+        entries.set(name, this.entryAt(start));
         at += 1;
         continue;
       }
@@ -155,7 +155,8 @@ export class IndexTree {
     return bytes.compare(bytes, one, one + skip, other, other + skip) === 0;
   }
 
-  #entry(start: number): TreeEntry {
+  /** Mode and content of the entry that begins there. */
+  entryAt(start: number): TreeEntry {
     const mode = this.bytes.readUInt32BE(start + MODE_AT).toString(8);
     return { mode, sha: this.bytes.toString('hex', start + SHA_AT, start + SHA_AT + SHA_BYTES) };
   }

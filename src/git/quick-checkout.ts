@@ -239,7 +239,8 @@ function place(dir: string, change: Change, content: Buffer | undefined): Edit {
   return { name, file: { ...now, stat }, more: old === undefined ? 1 : 0 };
 }
 
-function writeNew(path: string | Buffer, content: Buffer, mode: number): BigIntStats {
+/** Writes a file that is not there yet. */
+export function writeNew(path: string | Buffer, content: Buffer, mode: number): BigIntStats {
   const fd = openSync(path, 'wx', mode);
   try {
     writeFileSync(fd, content);
@@ -261,7 +262,7 @@ function removeEmptyFolders(dir: string, name: string): void {
 }
 
 /** Replaces the index, under the lock that git itself would take. */
-function writeIndex(gitDir: string, contents: () => Buffer): void {
+export function writeIndex(gitDir: string, contents: () => Buffer): void {
   const lock = join(gitDir, 'index.lock');
   const fd = openSync(lock, 'wx');
   try {

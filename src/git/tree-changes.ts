@@ -10,7 +10,7 @@ import { FOLDER, readTree, type Tree, type TreeEntry } from './tree.ts';
 
 const ATTRIBUTES = '.gitattributes';
 const MOST_CHANGES = 200;
-const PLAIN_MODES = ['100644', '100755'];
+export const PLAIN_MODES: readonly string[] = ['100644', '100755'];
 
 /** Names that git may refuse to write, or that mean something to it. */
 const REFUSED = /^(?:\.{1,2}|\.git(?!ignore$|keep$).*|git~\d.*|.*[\\:].*)$/i;

@@ -20,6 +20,7 @@ import { Mutex } from '../base/mutex.ts';
 import { GitError, git, runTool, type Sha, splitNul } from './git.ts';
 import { forgetGitFolders, gitDirOf, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
+import { fill } from './quick-fill.ts';
 import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
 import { restoreFiles } from './scrub.ts';
@@ -68,7 +69,7 @@ export async function addWorktree(
   try {
     if (worktree.owner !== undefined) await setOwner(worktree.path, worktree.owner);
     if (worktree.cone) await setCone(worktree.path, worktree.cone);
-    await restoreFiles(worktree.path, signal);
+    await fillFiles(commonDir, worktree, signal);
     await runPostCheckout(commonDir, worktree, signal);
   } catch (error) {
     // The first error is the one to tell.
@@ -76,6 +77,16 @@ export async function addWorktree(
     await removeWorktree(commonDir, worktree.path, cleanUp).catch(() => {});
     throw error;
   }
+}
+
+async function fillFiles(
+  commonDir: string,
+  { path, commit, cone }: NewWorktree,
+  signal: AbortSignal,
+): Promise<void> {
+  const byGit = (): Promise<void> => restoreFiles(path, signal);
+  if (cone) return byGit();
+  await fill({ commonDir, dir: path, commit }, byGit, signal);
 }
 
 /** In a worktree's own git folder: whose it is. */
