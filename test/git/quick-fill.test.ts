@@ -14,7 +14,7 @@ const FILES = {
   'd/e': 'e\n',
   'd/g/h': 'h\n',
   'd-x': '',
-  'i/j': Buffer.from([0, 255, 1]),
+  'i/j': '\0ÿ\r\n',
 };
 
 const sh = (dir: string, script: string): string =>
