@@ -5,8 +5,8 @@
  *       attribute or setting that has a say in their content, no rule that ignores something new.
  *       Otherwise it says null, and nothing but objects was written: ask git.
  *   H2. A file is taken for unchanged only if nothing that the index notes of it differs, its times
- *       to less than a microsecond; and if it was changed in the same tick of the clock as the index was
- *       written, its content is compared.
+ *       to less than a microsecond; and if it was changed in the same tick of the clock as the
+ *       index was written, its content is compared.
  *   H3. What changed loses its note of the tree in all folders above it, as with git: what is noted
  *       there is always true.
  */
@@ -65,7 +65,7 @@ export async function stageByHand(what: ToStage, signal: AbortSignal): Promise<B
 }
 
 interface Found {
-  /** What is to be noted anew; the content is read, and written as an object, when it is asked for. */
+  /** What is to be noted anew; its content becomes an object when it is asked for. */
   readonly edits: readonly (() => Edit | null)[];
   /** Whether there is a file that the index does not know. */
   readonly isNew: boolean;

@@ -7,8 +7,8 @@
  *   L2. Only what git would do alike is done: branches with ordinary names that are files, no hook
  *       that wants to know, no setting that says otherwise. Any other is left to git
  *       (ref-writer.ts), and so is whatever does not go as expected.
- *   L3. The lock is held within one turn of the event loop: its content is written, and on the disk,
- *       before there is a lock. One that a killed engine left is found like one of a killed git.
+ *   L3. The lock is held within one turn of the event loop: its content is on the disk before there
+ *       is a lock. One that a killed engine left is found like one of a killed git.
  */
 
 import {

@@ -19,7 +19,7 @@ import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { comparesPlainly, quickCheckout } from '../git/quick-checkout.ts';
 import { forgetMoves, settleIndex } from '../git/scrub.ts';
-import { type Cone, coneOf } from '../git/sparse.ts';
+import { coneOf } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import {
   addWorktree,
@@ -35,7 +35,6 @@ import type { Sha } from '../model/plan.ts';
 import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
 import {
-  type Claimant,
   claimSlot,
   claims,
   deadClaims,
@@ -49,49 +48,10 @@ import {
   noteIdle,
   readIdle,
 } from './idle.ts';
+import type { PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
-import { isCovered, SETUP_DONE, type Setup } from './setup.ts';
+import { isCovered, SETUP_DONE } from './setup.ts';
 import { wipe } from './wipe.ts';
-
-export interface PoolPlace {
-  readonly commonDir: string;
-  readonly folder: string;
-  /** How many may wait at the same time; 0 turns the pool off. */
-  readonly most: number;
-  /** How many of them stay for a later run. */
-  readonly later: number;
-  /** They stay even where making new ones costs next to nothing. */
-  readonly small: boolean;
-  /** How many bytes all of them may take; null for no limit. */
-  readonly disk: number | null;
-  /** Ignored files that the next task may find, in git's ignore syntax. */
-  readonly keepFiles: readonly string[];
-  readonly me: Claimant;
-}
-
-export interface ToPut {
-  /** Where HEAD is. */
-  readonly commit: Sha;
-  /** It holds nothing beyond that, not even ignored files. */
-  readonly pristine: boolean;
-  /** That is known by all the times of its files, to the microsecond. */
-  readonly isExact?: boolean;
-  /** Its set-up, if the next task may use what that made. */
-  readonly setup?: Setup | null;
-}
-
-export interface ToTake {
-  readonly dir: string;
-  readonly commit: Sha;
-  /** A branch that is made or moved; null for a detached HEAD. */
-  readonly branch: string | null;
-  /** Whose it becomes. */
-  readonly owner: string | null;
-  /** The folders that are to be checked out, where not all are. */
-  readonly cone?: Cone | null;
-  /** Throws where the run is another engine's by now: the workspace then stays where it was. */
-  readonly assertHeld?: () => void;
-}
 
 /** An idle workspace in our hands. */
 interface Claim {

@@ -28,7 +28,7 @@ import {
 } from './ground.ts';
 import { takeBack } from './inject.ts';
 import { keepWork } from './keep.ts';
-import type { ToPut } from './pool.ts';
+import type { ToPut } from './pool-place.ts';
 import { lastingSetup } from './setup.ts';
 
 export type Removed =

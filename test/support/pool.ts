@@ -2,7 +2,8 @@
 
 import { join } from 'node:path';
 import { thisClaimant } from '../../src/cli/pooling.ts';
-import { Pool, type PoolPlace } from '../../src/workspace/pool.ts';
+import { Pool } from '../../src/workspace/pool.ts';
+import type { PoolPlace } from '../../src/workspace/pool-place.ts';
 import type { TempRepo } from './temp-repo.ts';
 
 /** A pool with as many slots, which are dropped when a run ends unless it says otherwise. */
