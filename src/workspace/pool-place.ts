@@ -1,4 +1,4 @@
-/** What a pool is told: where it is and what it may hold, what it is given, what is wanted of it. */
+/** What a pool is told: where it is and what it may hold, what it gets, what is wanted of it. */
 
 import type { Cone } from '../git/sparse.ts';
 import type { Sha } from '../model/plan.ts';
