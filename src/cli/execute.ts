@@ -9,7 +9,6 @@ import { Suspension } from '../base/suspension.ts';
 import { drive, takeOver } from '../engine/drive.ts';
 import { whileHolding } from '../engine/hold.ts';
 import type { World } from '../engine/world.ts';
-import { closeGitShells, openGitShells } from '../git/git.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import type { Database } from '../journal/database.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
@@ -24,7 +23,6 @@ import type { Entry, Event } from '../model/event.ts';
 import type { FailureKind } from '../model/failure.ts';
 import type { Plan, TaskSpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { closeLaunchers, openLaunchers } from '../process/launcher.ts';
 import { killMarked } from '../process/reap.ts';
 import { closeScratch } from '../process/scratch.ts';
 import { clean } from '../report/clean.ts';
@@ -55,6 +53,7 @@ import { checkReport, writeReport } from './report-file.ts';
 import { writeResultLogs } from './result-logs.ts';
 import { Room } from './room.ts';
 import { openScreen, type Screen } from './screen.ts';
+import { closeShells, openShells } from './shells.ts';
 import { Signals } from './signals.ts';
 
 /** How a run is executed and shown: the flags that `run` and `resume` share. */
@@ -140,8 +139,7 @@ async function executeHolding(
     notifier.recorded(entries);
   };
   using profile = openProfile(how.profile);
-  openGitShells(run);
-  openLaunchers(run);
+  openShells(run, plan);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
     const driven = driveRun(execution, order).finally(screen.close);
@@ -156,7 +154,6 @@ async function executeHolding(
     const ended = state.outcome === 'interrupted' || state.outcome === null;
     return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
   } finally {
-    await closeLaunchers();
     closeScratch(run);
     await closeGit(site.ground);
     await fencing.close();
@@ -183,7 +180,7 @@ async function whileOurs(
 /** However a run ended: a git that waits for more would keep this process from ending. */
 async function closeGit(ground: Ground | null): Promise<void> {
   if (ground !== null) await closeRefWriter(ground.repository.commonDir);
-  await closeGitShells();
+  await closeShells();
 }
 
 async function driveRun(

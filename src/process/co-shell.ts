@@ -14,21 +14,16 @@
  *   S6. Where there are no handles left, others are given a while to let go of some of theirs.
  */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { quoted } from '../base/shell-word.ts';
 import { type Capture, type Captured, TimeLimitError } from './capture.ts';
-import {
-  codeOf,
-  MORE_RESOURCES,
-  SpawnError,
-  type StartedChild,
-  sendSignal,
-  start,
-} from './spawn.ts';
+import { Pool } from './pool.ts';
+import type { Shell } from './shell.ts';
+import { codeOf, MORE_RESOURCES, SpawnError, sendSignal } from './spawn.ts';
+import { startShell } from './starter.ts';
 
 const GRACE_MS = 500;
 const GIVE_UP_MS = 5_000;
@@ -38,17 +33,11 @@ const HANDLES_POLL_MS = 50;
 
 /** Programs run by a few shells, as many at a time as are asked for. */
 export class CoShells {
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #dir: string;
-  readonly #idle: CoShell[] = [];
-  #made = 0;
-  #busy = 0;
-  #isClosed = false;
+  readonly #pool: Pool<CoShell>;
 
   /** `env` is what every program gets; a call adds its own. `dir` goes when the shells do. */
   constructor(env: NodeJS.ProcessEnv, dir: string) {
-    this.#env = env;
-    this.#dir = dir;
+    this.#pool = new Pool(dir, async (path) => new CoShell(await startShell(env), path));
   }
 
   /** As `capture` does it; `env` of the command is what is added. */
@@ -56,63 +45,31 @@ export class CoShells {
     if (signal.aborted) {
       return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
     }
-    this.#busy += 1;
+    const shell = await this.#pool.take(patiently);
     try {
-      const shell = await patiently(() => this.#takeIdle() ?? this.#start());
-      try {
-        return await shell.run(command, signal);
-      } finally {
-        if (!shell.isOver) this.#idle.push(shell);
-      }
+      return await shell.run(command, signal);
     } finally {
-      this.#busy -= 1;
-      if (this.#isClosed) await this.close();
+      await this.#pool.give(shell, true);
     }
   }
 
   /** Lets the shells go; one that is still at work goes as soon as its program has ended. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all(this.#idle.splice(0).map((shell) => shell.close()));
-    if (this.#busy === 0) rmSync(this.#dir, { recursive: true, force: true });
-  }
-
-  /** One that is still there: somebody may have ended it. */
-  #takeIdle(): CoShell | null {
-    let shell = this.#idle.pop();
-    while (shell?.isOver) shell = this.#idle.pop();
-    return shell ?? null;
-  }
-
-  async #start(): Promise<CoShell> {
-    this.#made += 1;
-    const path = join(this.#dir, String(this.#made)); // Before the wait: others start meanwhile.
-    const program = { file: '/bin/sh', args: ['-s'], cwd: '/', env: this.#env };
-    return new CoShell(await start(program, 'pipe'), path);
+    await this.#pool.close();
   }
 }
 
 class CoShell {
-  readonly #child: StartedChild;
+  readonly #shell: Shell;
   readonly #files: { readonly input: string; readonly output: string; readonly errors: string };
-  readonly #ended: Promise<void>;
-  #answer: ((code: number | null) => void) | null = null;
-  #text = '';
-  isOver = false;
 
-  constructor(child: StartedChild, path: string) {
-    this.#child = child;
+  constructor(shell: Shell, path: string) {
+    this.#shell = shell;
     this.#files = { input: `${path}.in`, output: `${path}.out`, errors: `${path}.err` };
-    child.stdin?.on('error', () => {});
-    child.stderr?.resume();
-    child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#hear(text));
-    this.#ended = new Promise((resolve) => {
-      child.once('exit', () => {
-        this.isOver = true;
-        this.#answer?.(null);
-        resolve();
-      });
-    });
+  }
+
+  get isOver(): boolean {
+    return this.#shell.isOver;
   }
 
   async run(command: Capture, signal: AbortSignal): Promise<Captured> {
@@ -149,11 +106,11 @@ class CoShell {
   }
 
   async close(): Promise<void> {
-    this.#child.stdin?.end();
-    await this.#ended;
+    await this.#shell.close();
   }
 
-  #ask(command: Capture): Promise<number | null> {
+  /** What the program exits with; null where its shell is gone instead. */
+  async #ask(command: Capture): Promise<number | null> {
     const { input, output, errors } = this.#files;
     const from = command.stdin === '' ? '/dev/null' : wordOf(input);
     const env = Object.entries(command.env).map(
@@ -161,35 +118,23 @@ class CoShell {
     );
     const words = [...env, wordOf(command.file), ...command.args.map(wordOf)].join(' ');
     const where = `cd ${wordOf(command.cwd)}`;
-    return new Promise((resolve) => {
-      if (this.isOver) return resolve(null);
-      this.#answer = resolve;
-      this.#child.stdin?.write(
-        `{ ${where} && ${words}; } <${from} >${wordOf(output)} 2>${wordOf(errors)}; echo $?\n`,
-      );
-    });
-  }
-
-  #hear(text: string): void {
-    this.#text += text;
-    if (!this.#text.endsWith('\n')) return;
-    const code = Number.parseInt(this.#text, 10);
-    this.#text = '';
-    this.#answer?.(code);
-    this.#answer = null;
+    this.#shell.say(
+      `{ ${where} && ${words}; } <${from} >${wordOf(output)} 2>${wordOf(errors)}; echo $?\n`,
+    );
+    const line = await this.#shell.line();
+    return line === null ? null : Number.parseInt(line, 10);
   }
 
   /** The program and the shell itself: they are one group. */
   #end(): void {
-    if (this.isOver) return;
-    sendSignal(-this.#child.pid, 'SIGTERM');
+    if (!this.isOver) sendSignal(-this.#shell.pid, 'SIGTERM');
   }
 
   /** The shell goes at once; a program may take its time, or have to be made to go. */
   async #gone(): Promise<void> {
     const deadline = performance.now() + GRACE_MS;
-    while (isGroupAlive(this.#child.pid)) {
-      if (performance.now() > deadline) sendSignal(-this.#child.pid, 'SIGKILL');
+    while (isGroupAlive(this.#shell.pid)) {
+      if (performance.now() > deadline) sendSignal(-this.#shell.pid, 'SIGKILL');
       if (performance.now() > deadline + GIVE_UP_MS) return; // Stuck in the kernel.
       await sleep(POLL_MS);
     }

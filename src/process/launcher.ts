@@ -21,12 +21,15 @@
 import { constants, openSync, rmSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { constants as system } from 'node:os';
-import { join } from 'node:path';
+import { OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { quoted } from '../base/shell-word.ts';
+import { Pool } from './pool.ts';
 import type { Running } from './running.ts';
 import { scratchFolder } from './scratch.ts';
-import { type Program, type StartedChild, start } from './spawn.ts';
+import { type Shell, TELL } from './shell.ts';
+import type { Program } from './spawn.ts';
+import { assignments, canHandOver, startShell, takePipes } from './starter.ts';
 import { startIn } from './table.ts';
 import { Family } from './tree.ts';
 
@@ -35,9 +38,6 @@ const SHELL = '/bin/sh';
 
 /** Far from what the system refuses to take as arguments. */
 const MOST_CHARACTERS = 60_000;
-
-/** Names that mean something to the shell itself, or that it does not let anybody change. */
-const ITS_OWN = /^(?:IFS|OPTIND|OPTARG|PPID|UID|EUID|PS[0-9]|ENV|BASH.*|SHELLOPTS)$/;
 
 let launchers: Launchers | null = null;
 
@@ -56,8 +56,7 @@ export async function closeLaunchers(): Promise<void> {
 /** Starts a script that needs no input; null where the caller has to do it. */
 export async function launch(program: Program, mark: string | null): Promise<Running | null> {
   if (launchers === null || program.file !== SHELL) return null;
-  const names = Object.keys(program.env);
-  if (!names.every((name) => /^[A-Za-z_]\w*$/.test(name) && !ITS_OWN.test(name))) return null;
+  if (!canHandOver(program.env)) return null;
   const words = [...program.args, ...Object.values(program.env), program.cwd].join(' ');
   if (words.includes('\0') || words.length > MOST_CHARACTERS) return null;
   if (statSync(program.cwd, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
@@ -65,115 +64,81 @@ export async function launch(program: Program, mark: string | null): Promise<Run
 }
 
 class Launchers {
-  readonly #dir: string;
-  readonly #idle: Launcher[] = [];
-  #made = 0;
-  #busy = 0;
-  #isClosed = false;
+  readonly #pool: Pool<Launcher>;
 
   /** `dir` goes when they do. */
   constructor(dir: string) {
-    this.#dir = dir;
+    this.#pool = new Pool(dir, makeLauncher);
   }
 
   async launch(program: Program, mark: string | null): Promise<Running | null> {
-    this.#busy += 1;
-    const launcher = this.#takeIdle() ?? (await this.#start());
-    const running = (await launcher?.begin(program, mark)) ?? null;
-    if (launcher === null || running === null) {
-      await this.#over(launcher, false);
-      return null;
+    // Whatever is wrong, the caller meets it too, and can say what it is.
+    const launcher = await this.#pool.take().catch(() => null);
+    if (launcher === null) return null;
+    const running = await launcher.begin(program, mark);
+    if (running !== null) {
+      return { ...running, over: (isClean) => this.#pool.give(launcher, isClean) };
     }
-    return { ...running, over: (isClean) => this.#over(launcher, isClean) };
+    await this.#pool.give(launcher, false);
+    return null;
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all(this.#idle.splice(0).map((launcher) => launcher.close()));
-    if (this.#busy === 0) rmSync(this.#dir, { recursive: true, force: true });
+    await this.#pool.close();
   }
+}
 
-  async #over(launcher: Launcher | null, isClean: boolean): Promise<void> {
-    this.#busy -= 1;
-    if (isClean && launcher?.isOver === false) this.#idle.push(launcher);
-    else await launcher?.close();
-    if (this.#isClosed) await this.close();
-  }
-
-  /** One that is still there: somebody may have ended it. */
-  #takeIdle(): Launcher | null {
-    let launcher = this.#idle.pop();
-    while (launcher?.isOver) launcher = this.#idle.pop();
-    return launcher ?? null;
-  }
-
-  async #start(): Promise<Launcher | null> {
-    this.#made += 1;
-    const path = join(this.#dir, String(this.#made)); // Before the wait: others start meanwhile.
-    try {
-      const shell = { file: SHELL, args: ['-s'], cwd: '/', env: {} };
-      const launcher = new Launcher(await start(shell, 'pipe'), path);
-      if (await launcher.prepare()) return launcher;
-      await launcher.close();
-    } catch {
-      // Whatever is wrong, the caller meets it too, and can say what it is.
-    }
-    return null;
-  }
+/** The pipes of the starter, or else some of its own. */
+async function makeLauncher(path: string): Promise<Launcher> {
+  const shell = await startShell({});
+  const given = takePipes();
+  const launcher = new Launcher(shell, given ?? [`${path}.out`, `${path}.err`]);
+  if (await launcher.prepare(given !== null)) return launcher;
+  await launcher.close();
+  throw new OperationalError('A shell could not make its pipes.');
 }
 
 type Begun = Omit<Running, 'over'>;
 
 class Launcher {
-  readonly #child: StartedChild;
+  readonly #shell: Shell;
   readonly #pipes: readonly [string, string];
-  readonly #ended: Promise<void>;
-  readonly #lines: string[] = [];
-  #text = '';
-  #wake: (() => void) | null = null;
-  isOver = false;
 
-  constructor(child: StartedChild, path: string) {
-    this.#child = child;
-    this.#pipes = [`${path}.out`, `${path}.err`];
-    child.stdin?.on('error', () => {});
-    child.stderr?.resume();
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
-    this.#ended = new Promise((resolve) => {
-      child.once('exit', () => {
-        this.isOver = true;
-        this.#wake?.();
-        resolve();
-      });
-    });
+  constructor(shell: Shell, pipes: readonly [string, string]) {
+    this.#shell = shell;
+    this.#pipes = pipes;
   }
 
-  /** Makes its pipes. What the shell has to say comes on one stream, in its order. */
-  async prepare(): Promise<boolean> {
-    const [out, err] = this.#pipes.map(quoted);
+  get isOver(): boolean {
+    return this.#shell.isOver;
+  }
+
+  /** What the shell has to say comes on one stream, in its order. */
+  async prepare(hasPipes: boolean): Promise<boolean> {
     const stay = 'trap : HUP INT QUIT USR1 USR2 ALRM TERM'; // A script may signal its whole group.
-    this.#child.stdin?.write(`exec 2>&1; ${stay}; mkfifo -m 600 ${out} ${err}; echo "=$?"\n`);
-    return (await this.#line()) === '=0';
+    this.#shell.say(`exec 2>&1; ${stay}\n`);
+    if (hasPipes) return true;
+    this.#shell.say(`mkfifo -m 600 ${this.#pipes.map(quoted).join(' ')}; echo "=$?"\n`);
+    return (await this.#shell.line()) === '=0';
   }
 
   async begin(program: Program, mark: string | null): Promise<Begun | null> {
     const streams = this.#open();
     if (streams === null) return null;
     const [stdout, stderr] = streams;
-    this.#child.stdin?.write(this.#commandFor(program));
-    const born = (await this.#line()) ?? '';
+    this.#shell.say(this.#commandFor(program));
+    const born = (await this.#shell.line()) ?? '';
     const pid = Number.parseInt(born, 10);
     if (!(pid > 0)) {
       for (const stream of streams) stream.destroy();
       return null;
     }
-    const root = { pid, start: startIn(born), group: this.#child.pid };
+    const root = { pid, start: startIn(born), group: this.#shell.pid };
     return { family: new Family(root, mark), stdin: null, stdout, stderr, exit: this.#exit() };
   }
 
   async close(): Promise<void> {
-    this.#child.stdin?.end();
-    await this.#ended;
+    await this.#shell.close();
     for (const pipe of this.#pipes) rmSync(pipe, { force: true });
   }
 
@@ -200,39 +165,20 @@ class Launcher {
    */
   #commandFor({ args, cwd, env }: Program): string {
     const [out, err] = this.#pipes.map(quoted);
-    const set = Object.entries(env).map(([name, value]) => `${name}=${quoted(value ?? '')}`);
-    const tell = 'read -r stat </proc/self/stat && echo "$stat"';
     const redirect = `exec 7<>${out} 8<>${err} </dev/null >${out} 2>${err} 7>&- 8>&-`;
-    const become = [...set, 'exec', SHELL, ...args.map(quoted)].join(' ');
+    const become = [...assignments(env), 'exec', SHELL, ...args.map(quoted)].join(' ');
     const enter = `cd -P ${quoted(cwd)} && unset OLDPWD PWD`;
-    return `(${tell} && ${redirect} && ${enter} && ${become}); echo "=$?"\n`;
+    return `(${TELL} && ${redirect} && ${enter} && ${become}); echo "=$?"\n`;
   }
 
   async #exit(): Promise<Exit> {
     let isSignal = false;
     for (;;) {
-      const line = await this.#line();
+      const line = await this.#shell.line();
       if (line === null) return { kind: 'signalled', signal: 'unknown' };
       if (line.startsWith('=')) return exitOf(Number(line.slice(1)), isSignal);
       isSignal = true;
     }
-  }
-
-  /** What the shell says next; null where it is gone. */
-  async #line(): Promise<string | null> {
-    while (this.#lines.length === 0 && !this.isOver) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    return this.#lines.shift() ?? null;
-  }
-
-  #hear(text: string): void {
-    const lines = (this.#text + text).split('\n');
-    this.#text = lines.pop() ?? '';
-    this.#lines.push(...lines);
-    if (lines.length > 0) this.#wake?.();
   }
 }
 

@@ -5,15 +5,17 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Capture, TimeLimitError } from '../../src/process/capture.ts';
 import { CoShells } from '../../src/process/co-shell.ts';
 import { scratchFolder } from '../../src/process/scratch.ts';
+import { closeStarter, openStarter } from '../../src/process/starter.ts';
 import { processTable } from '../../src/process/table.ts';
 import { type TempDir, tempDir } from '../support/temp-dir.ts';
 
 const { signal } = new AbortController();
 const PATH = process.env.PATH;
+const OTHER_RUN = 'other';
 
 let place: TempDir;
 let tempBefore: string | undefined;
@@ -57,6 +59,12 @@ function soon<T>(answer: Promise<T>): Promise<T | string> {
   return Promise.race([answer, sleep(3_000, 'no answer', { ref: false })]);
 }
 
+/** The folders of the shells, without the one of the starter. */
+function foldersLeft(): readonly string[] {
+  const names = readdirSync(join(place.path, 'tmp'));
+  return names.filter((name) => !name.includes(OTHER_RUN));
+}
+
 const isAlive = (pid: number): boolean => processTable().some((entry) => entry.pid === pid);
 
 async function untilGone(...pids: readonly number[]): Promise<void> {
@@ -71,284 +79,302 @@ function descendants(of = process.pid): readonly number[] {
   return children.flatMap(({ pid }) => [pid, ...descendants(pid)]);
 }
 
-test('words arrive as they are, whatever is in them', async () => {
-  await using shells = openShells();
-  const words = [
-    "it's",
-    '"quoted"',
-    'two\nlines\n',
-    '$HOME $(echo no) $((1+1))',
-    '`echo no`',
-    '--leading',
-    '-',
-    '',
-    ' ',
-    '\\ \\n \\',
-    '* ? [a] ~',
-    '; & | < > ! # { }',
-    'ünï-日本-🎉',
-    '\t\r\u00a0',
-    "''''",
-  ];
-  const { exit, stdout } = await shells.capture(program('printf', ['%s\\0', ...words]), signal);
-  expect({ exit, words: stdout.split('\0').slice(0, -1) }).toEqual({ exit: GOOD, words });
-});
-
-test('so do folders and variables; a variable of one program is unknown to the next', async () => {
-  await using shells = openShells({ PATH, BASE: 'base' });
-  const cwd = join(place.path, "it's a $HOME `dir`\nünï");
-  mkdirSync(cwd);
-  const env = { OWN: "a 'b' $c `d`\n-e", BASE: 'changed' };
-  const show = 'pwd; printf %s "$OWN|$BASE"';
-  expect(await shells.capture(script(show, { cwd, env }), signal)).toEqual({
-    exit: GOOD,
-    stdout: `${cwd}\n${env.OWN}|changed`,
-    stderr: '',
+/** Shells that we start ourselves, and those of the starter: all holds for both. */
+describe.each(['directly', 'by the starter'])('started %s', (how) => {
+  beforeEach(() => {
+    if (how === 'by the starter') openStarter(OTHER_RUN);
   });
-  expect((await shells.capture(script(show), signal)).stdout).toBe('/\n|base');
-});
+  afterEach(closeStarter);
 
-test('a megabyte of input arrives, and of the next program none of it', async () => {
-  await using shells = openShells();
-  const stdin = "lïne of 'input' $x\n".repeat(50_000);
-  expect(stdin.length).toBeGreaterThan(900_000);
-  expect((await shells.capture(program('cat', [], { stdin }), signal)).stdout).toBe(stdin);
-  expect((await shells.capture(program('cat', []), signal)).stdout).toBe('');
-  const unread = await shells.capture(program('true', [], { stdin }), signal);
-  expect(unread).toEqual({ exit: GOOD, stdout: '', stderr: '' });
-});
-
-test('a megabyte of output comes back whole, zero bytes and half lines too', async () => {
-  await using shells = openShells();
-  const text = "head -c 1000000 /dev/zero; printf 'end\\303\\251'";
-  expect((await shells.capture(script(text), signal)).stdout).toBe(`${'\0'.repeat(1_000_000)}endé`);
-});
-
-test('exit codes come back, and what was said on standard error only with a failure', async () => {
-  await using shells = openShells();
-  const answers = [];
-  for (const code of [0, 1, 2, 77, 128, 255]) {
-    const text = `echo out; echo no ${code} >&2; exit ${code}`;
-    answers.push(await shells.capture(script(text), signal));
-  }
-  expect(answers).toEqual(
-    [0, 1, 2, 77, 128, 255].map((code) => ({
-      exit: { kind: 'exited', code },
-      stdout: 'out\n',
-      stderr: code === 0 ? '' : `no ${code}\n`,
-    })),
-  );
-});
-
-test('a program or a folder that is missing is a failure that says so, and no more', async () => {
-  await using shells = openShells();
-  const missing = await shells.capture(program('no-such-program', []), signal);
-  expect(missing).toMatchObject({
-    exit: { kind: 'exited', code: 127 },
-    stderr: expect.stringContaining('no-such-program'),
+  test('words arrive as they are, whatever is in them', async () => {
+    await using shells = openShells();
+    const words = [
+      "it's",
+      '"quoted"',
+      'two\nlines\n',
+      '$HOME $(echo no) $((1+1))',
+      '`echo no`',
+      '--leading',
+      '-',
+      '',
+      ' ',
+      '\\ \\n \\',
+      '* ? [a] ~',
+      '; & | < > ! # { }',
+      'ünï-日本-🎉',
+      '\t\r\u00a0',
+      "''''",
+    ];
+    const { exit, stdout } = await shells.capture(program('printf', ['%s\\0', ...words]), signal);
+    expect({ exit, words: stdout.split('\0').slice(0, -1) }).toEqual({ exit: GOOD, words });
   });
-  const nowhere = await shells.capture(program('true', [], { cwd: '/no/such/folder' }), signal);
-  expect(nowhere).toMatchObject({ stdout: '', stderr: expect.stringContaining('/no/such/folder') });
-  expect(nowhere.exit).not.toEqual(GOOD);
-  expect((await shells.capture(program('echo', ['on']), signal)).stdout).toBe('on\n');
-});
 
-test('one shell serves one program after the other', async () => {
-  await using shells = openShells();
-  const parents = new Set<string>();
-  for (let round = 0; round < 5; round += 1) {
-    parents.add((await shells.capture(script('echo $PPID'), signal)).stdout);
-  }
-  expect(parents.size).toBe(1);
-});
-
-test('a program that cannot be asked for costs no shell', async () => {
-  await using shells = openShells();
-  const before = await shells.capture(script('echo $PPID'), signal);
-  const bad = shells.capture(program('echo', ['a\0b']), signal);
-  await expect(bad).rejects.toThrow('An argument cannot hold a NUL character.');
-  expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
-});
-
-test('output that cannot be read is an error, not nothing, and costs no shell either', async () => {
-  await using shells = openShells();
-  const before = await shells.capture(script('echo $PPID'), signal);
-  const [folder = ''] = readdirSync(join(place.path, 'tmp'));
-  const output = join(place.path, 'tmp', folder, '1.out');
-  const bad = shells.capture(script(`rm '${output}' && mkdir '${output}'`), signal);
-  await expect(bad).rejects.toThrow('EISDIR');
-  rmdirSync(output);
-  expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
-});
-
-test('twenty at once do not mix their answers up', async () => {
-  await using shells = openShells();
-  const numbers = Array.from({ length: 20 }, (_, index) => index);
-  const answers = await Promise.all(
-    numbers.map((n) =>
-      shells.capture(
-        script(`sleep 0.${n % 3}; cat; echo ${n}; exit ${n}`, { stdin: `in ${n}\n` }),
-        signal,
-      ),
-    ),
-  );
-  expect(answers).toEqual(
-    numbers.map((code) => ({
-      exit: { kind: 'exited', code },
-      stdout: `in ${code}\n${code}\n`,
+  test('so do folders and variables; a variable of one program is unknown to the next', async () => {
+    await using shells = openShells({ PATH, BASE: 'base' });
+    const cwd = join(place.path, "it's a $HOME `dir`\nünï");
+    mkdirSync(cwd);
+    const env = { OWN: "a 'b' $c `d`\n-e", BASE: 'changed' };
+    const show = 'pwd; printf %s "$OWN|$BASE"';
+    expect(await shells.capture(script(show, { cwd, env }), signal)).toEqual({
+      exit: GOOD,
+      stdout: `${cwd}\n${env.OWN}|changed`,
       stderr: '',
-    })),
-  );
-});
-
-test('a program that leaves a process in the background does not hold up the answer', async () => {
-  await using shells = openShells();
-  const begun = performance.now();
-  const { exit, stdout } = await shells.capture(script('sleep 5 & echo $!'), signal);
-  expect(exit).toEqual(GOOD);
-  expect(performance.now() - begun).toBeLessThan(3_000);
-  process.kill(Number(stdout), 'SIGKILL');
-});
-
-test('an abort ends the program with its children, and the next one works', async () => {
-  await using shells = openShells();
-  const stop = new AbortController();
-  const file = join(place.path, 'pids');
-  const text = `sleep 300 & echo $$ $! > ${file}.new; mv ${file}.new ${file}; wait`;
-  const answer = shells.capture(script(text), stop.signal);
-  const pids = (await untilThere(file)).split(' ').map(Number);
-  stop.abort('enough');
-  expect(await answer).toMatchObject({ exit: { kind: 'aborted', reason: 'enough' } });
-  await untilGone(...pids);
-  expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
-});
-
-test('an abort also ends a program that does not care about SIGTERM', async () => {
-  await using shells = openShells();
-  const stop = new AbortController();
-  const file = join(place.path, 'pid');
-  const text = `trap "" TERM; echo $$ > ${file}.new; mv ${file}.new ${file}; while :; do sleep 0.1; done`;
-  const answer = shells.capture(script(text), stop.signal);
-  const pid = Number(await untilThere(file));
-  stop.abort('enough');
-  expect(await answer).toMatchObject({ exit: { kind: 'aborted', reason: 'enough' } });
-  try {
-    await untilGone(pid);
-  } finally {
-    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-  }
-});
-
-test('an abort lets the program clean up before the answer comes', async () => {
-  await using shells = openShells();
-  const stop = new AbortController();
-  const lock = join(place.path, 'lock');
-  const text = `trap "sleep 0.2; rm ${lock}; exit 1" TERM; touch ${lock}; while :; do sleep 0.05; done`;
-  const answer = shells.capture(script(text), stop.signal);
-  await untilThere(lock);
-  stop.abort('enough');
-  await answer;
-  expect(readdirSync(place.path)).not.toContain('lock');
-});
-
-test('a signal that was aborted before starts nothing', async () => {
-  await using shells = openShells();
-  const file = join(place.path, 'made');
-  const answer = await shells.capture(program('touch', [file]), AbortSignal.abort('late'));
-  expect(answer).toEqual({ exit: { kind: 'aborted', reason: 'late' }, stdout: '', stderr: '' });
-  expect(readdirSync(place.path)).not.toContain('made');
-});
-
-test('an abort that comes together with the answer spoils nothing for the next program', async () => {
-  await using shells = openShells();
-  await shells.capture(program('true', []), signal);
-  const stop = new AbortController();
-  const answer = shells.capture(program('true', []), stop.signal);
-  const busyUntil = performance.now() + 200; // The answer waits in the pipe meanwhile.
-  while (performance.now() < busyUntil);
-  stop.abort('late');
-  await answer;
-  expect(await soon(shells.capture(program('echo', ['next']), signal))).toEqual(NEXT);
-  await sleep(100);
-  expect(await soon(shells.capture(program('echo', ['next']), signal))).toEqual(NEXT);
-});
-
-test('a shell that somebody ended while it was idle is replaced', async () => {
-  await using shells = openShells();
-  const shell = Number((await shells.capture(script('echo $PPID'), signal)).stdout);
-  process.kill(shell, 'SIGKILL');
-  await untilGone(shell);
-  await sleep(50);
-  expect(await soon(shells.capture(program('echo', ['next']), signal))).toEqual(NEXT);
-});
-
-test('a shell that is ended under a program is an error, not silence', async () => {
-  await using shells = openShells();
-  await expect(shells.capture(script('kill -9 $PPID; sleep 5'), signal)).rejects.toMatchObject({
-    name: 'OperationalError',
+    });
+    expect((await shells.capture(script(show), signal)).stdout).toBe('/\n|base');
   });
-  expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
-});
 
-test('the time limit ends the program and says so', async () => {
-  await using shells = openShells();
-  const begun = performance.now();
-  const command = script('sleep 300 & echo $!; wait', { limitMs: 300 });
-  const { exit, stdout } = await shells.capture(command, signal);
-  expect(exit).toEqual({ kind: 'aborted', reason: new TimeLimitError('sh', 300) });
-  expect(performance.now() - begun).toBeLessThan(5_000);
-  await untilGone(Number(stdout));
-  expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
-});
-
-test('close removes the files and leaves no process', async () => {
-  const shells = openShells();
-  await Promise.all([1, 2, 3].map((n) => shells.capture(script(`sleep 0.${n}; cat`), signal)));
-  const open = descendants();
-  expect(open.length).toBeGreaterThan(0);
-  expect(readdirSync(join(place.path, 'tmp'))).toHaveLength(1);
-  await shells.close();
-  expect(readdirSync(join(place.path, 'tmp'))).toEqual([]);
-  await untilGone(...open);
-});
-
-test('a program that runs while they are closed still answers, and its shell goes then', async () => {
-  const shells = openShells();
-  const file = join(place.path, 'go');
-  const answer = shells.capture(
-    script(`until test -e ${file}; do sleep 0.02; done; echo on`),
-    signal,
-  );
-  await shells.close();
-  expect(readdirSync(join(place.path, 'tmp'))).toHaveLength(1);
-  const open = descendants();
-  writeFileSync(file, '');
-  expect(await answer).toEqual({ exit: GOOD, stdout: 'on\n', stderr: '' });
-  await untilGone(...open);
-  expect(readdirSync(join(place.path, 'tmp'))).toEqual([]);
-});
-
-test('no shell outlives us, even if we are killed', async () => {
-  const source = new URL('../../src/process/co-shell.ts', import.meta.url).href;
-  const text = `
-    const { CoShells } = await import(${JSON.stringify(source)});
-    const shells = new CoShells({ PATH: process.env.PATH }, process.env.TMPDIR);
-    const { signal } = new AbortController();
-    const run = (text) =>
-      shells.capture({ file: 'sh', args: ['-c', text], cwd: '/', env: {}, stdin: '' }, signal);
-    await Promise.all([1, 2, 3].map(() => run('sleep 0.1')));
-    console.log('idle');
-    await run('sleep 0.5');`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
-    env: { PATH, TMPDIR: process.env.TMPDIR },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  test('a megabyte of input arrives, and of the next program none of it', async () => {
+    await using shells = openShells();
+    const stdin = "lïne of 'input' $x\n".repeat(50_000);
+    expect(stdin.length).toBeGreaterThan(900_000);
+    expect((await shells.capture(program('cat', [], { stdin }), signal)).stdout).toBe(stdin);
+    expect((await shells.capture(program('cat', []), signal)).stdout).toBe('');
+    const unread = await shells.capture(program('true', [], { stdin }), signal);
+    expect(unread).toEqual({ exit: GOOD, stdout: '', stderr: '' });
   });
-  await once(child.stdout, 'data');
-  const left = descendants(child.pid);
-  expect(left.length).toBeGreaterThanOrEqual(3);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  await untilGone(...left);
+
+  test('a megabyte of output comes back whole, zero bytes and half lines too', async () => {
+    await using shells = openShells();
+    const text = "head -c 1000000 /dev/zero; printf 'end\\303\\251'";
+    expect((await shells.capture(script(text), signal)).stdout).toBe(
+      `${'\0'.repeat(1_000_000)}endé`,
+    );
+  });
+
+  test('exit codes come back, and what was said on standard error only with a failure', async () => {
+    await using shells = openShells();
+    const answers = [];
+    for (const code of [0, 1, 2, 77, 128, 255]) {
+      const text = `echo out; echo no ${code} >&2; exit ${code}`;
+      answers.push(await shells.capture(script(text), signal));
+    }
+    expect(answers).toEqual(
+      [0, 1, 2, 77, 128, 255].map((code) => ({
+        exit: { kind: 'exited', code },
+        stdout: 'out\n',
+        stderr: code === 0 ? '' : `no ${code}\n`,
+      })),
+    );
+  });
+
+  test('a program or a folder that is missing is a failure that says so, and no more', async () => {
+    await using shells = openShells();
+    const missing = await shells.capture(program('no-such-program', []), signal);
+    expect(missing).toMatchObject({
+      exit: { kind: 'exited', code: 127 },
+      stderr: expect.stringContaining('no-such-program'),
+    });
+    const nowhere = await shells.capture(program('true', [], { cwd: '/no/such/folder' }), signal);
+    expect(nowhere).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('/no/such/folder'),
+    });
+    expect(nowhere.exit).not.toEqual(GOOD);
+    expect((await shells.capture(program('echo', ['on']), signal)).stdout).toBe('on\n');
+  });
+
+  test('one shell serves one program after the other', async () => {
+    await using shells = openShells();
+    const parents = new Set<string>();
+    for (let round = 0; round < 5; round += 1) {
+      parents.add((await shells.capture(script('echo $PPID'), signal)).stdout);
+    }
+    expect(parents.size).toBe(1);
+  });
+
+  test('a program that cannot be asked for costs no shell', async () => {
+    await using shells = openShells();
+    const before = await shells.capture(script('echo $PPID'), signal);
+    const bad = shells.capture(program('echo', ['a\0b']), signal);
+    await expect(bad).rejects.toThrow('An argument cannot hold a NUL character.');
+    expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
+  });
+
+  test('output that cannot be read is an error, not nothing, and costs no shell either', async () => {
+    await using shells = openShells();
+    const before = await shells.capture(script('echo $PPID'), signal);
+    const [folder = ''] = foldersLeft();
+    const output = join(place.path, 'tmp', folder, '1.out');
+    const bad = shells.capture(script(`rm '${output}' && mkdir '${output}'`), signal);
+    await expect(bad).rejects.toThrow('EISDIR');
+    rmdirSync(output);
+    expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
+  });
+
+  test('twenty at once do not mix their answers up', async () => {
+    await using shells = openShells();
+    const numbers = Array.from({ length: 20 }, (_, index) => index);
+    const answers = await Promise.all(
+      numbers.map((n) =>
+        shells.capture(
+          script(`sleep 0.${n % 3}; cat; echo ${n}; exit ${n}`, { stdin: `in ${n}\n` }),
+          signal,
+        ),
+      ),
+    );
+    expect(answers).toEqual(
+      numbers.map((code) => ({
+        exit: { kind: 'exited', code },
+        stdout: `in ${code}\n${code}\n`,
+        stderr: '',
+      })),
+    );
+  });
+
+  test('a program that leaves a process in the background does not hold up the answer', async () => {
+    await using shells = openShells();
+    const begun = performance.now();
+    const { exit, stdout } = await shells.capture(script('sleep 5 & echo $!'), signal);
+    expect(exit).toEqual(GOOD);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    process.kill(Number(stdout), 'SIGKILL');
+  });
+
+  test('an abort ends the program with its children, and the next one works', async () => {
+    await using shells = openShells();
+    const stop = new AbortController();
+    const file = join(place.path, 'pids');
+    const text = `sleep 300 & echo $$ $! > ${file}.new; mv ${file}.new ${file}; wait`;
+    const answer = shells.capture(script(text), stop.signal);
+    const pids = (await untilThere(file)).split(' ').map(Number);
+    stop.abort('enough');
+    expect(await answer).toMatchObject({ exit: { kind: 'aborted', reason: 'enough' } });
+    await untilGone(...pids);
+    expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
+  });
+
+  test('an abort also ends a program that does not care about SIGTERM', async () => {
+    await using shells = openShells();
+    const stop = new AbortController();
+    const file = join(place.path, 'pid');
+    const text = `trap "" TERM; echo $$ > ${file}.new; mv ${file}.new ${file}; while :; do sleep 0.1; done`;
+    const answer = shells.capture(script(text), stop.signal);
+    const pid = Number(await untilThere(file));
+    stop.abort('enough');
+    expect(await answer).toMatchObject({ exit: { kind: 'aborted', reason: 'enough' } });
+    try {
+      await untilGone(pid);
+    } finally {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  test('an abort lets the program clean up before the answer comes', async () => {
+    await using shells = openShells();
+    const stop = new AbortController();
+    const lock = join(place.path, 'lock');
+    const text = `trap "sleep 0.2; rm ${lock}; exit 1" TERM; touch ${lock}; while :; do sleep 0.05; done`;
+    const answer = shells.capture(script(text), stop.signal);
+    await untilThere(lock);
+    stop.abort('enough');
+    await answer;
+    expect(readdirSync(place.path)).not.toContain('lock');
+  });
+
+  test('a signal that was aborted before starts nothing', async () => {
+    await using shells = openShells();
+    const file = join(place.path, 'made');
+    const answer = await shells.capture(program('touch', [file]), AbortSignal.abort('late'));
+    expect(answer).toEqual({ exit: { kind: 'aborted', reason: 'late' }, stdout: '', stderr: '' });
+    expect(readdirSync(place.path)).not.toContain('made');
+  });
+
+  test('an abort that comes together with the answer spoils nothing for the next program', async () => {
+    await using shells = openShells();
+    await shells.capture(program('true', []), signal);
+    const stop = new AbortController();
+    const answer = shells.capture(program('true', []), stop.signal);
+    const busyUntil = performance.now() + 200; // The answer waits in the pipe meanwhile.
+    while (performance.now() < busyUntil);
+    stop.abort('late');
+    await answer;
+    expect(await soon(shells.capture(program('echo', ['next']), signal))).toEqual(NEXT);
+    await sleep(100);
+    expect(await soon(shells.capture(program('echo', ['next']), signal))).toEqual(NEXT);
+  });
+
+  test('a shell that somebody ended while it was idle is replaced', async () => {
+    await using shells = openShells();
+    const shell = Number((await shells.capture(script('echo $PPID'), signal)).stdout);
+    process.kill(shell, 'SIGKILL');
+    await untilGone(shell);
+    await sleep(50);
+    expect(await soon(shells.capture(program('echo', ['next']), signal))).toEqual(NEXT);
+  });
+
+  test('a shell that is ended under a program is an error, not silence', async () => {
+    await using shells = openShells();
+    await expect(shells.capture(script('kill -9 $PPID; sleep 5'), signal)).rejects.toMatchObject({
+      name: 'OperationalError',
+    });
+    expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
+  });
+
+  test('the time limit ends the program and says so', async () => {
+    await using shells = openShells();
+    const begun = performance.now();
+    const command = script('sleep 300 & echo $!; wait', { limitMs: 300 });
+    const { exit, stdout } = await shells.capture(command, signal);
+    expect(exit).toEqual({ kind: 'aborted', reason: new TimeLimitError('sh', 300) });
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    await untilGone(Number(stdout));
+    expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
+  });
+
+  test('close removes the files and leaves no process', async () => {
+    const shells = openShells();
+    await Promise.all([1, 2, 3].map((n) => shells.capture(script(`sleep 0.${n}; cat`), signal)));
+    const open = descendants();
+    expect(open.length).toBeGreaterThan(0);
+    expect(foldersLeft()).toHaveLength(1);
+    await shells.close();
+    expect(foldersLeft()).toEqual([]);
+    await closeStarter();
+    await untilGone(...open);
+  });
+
+  test('a program that runs while they are closed still answers, and its shell goes then', async () => {
+    const shells = openShells();
+    const file = join(place.path, 'go');
+    const answer = shells.capture(
+      script(`until test -e ${file}; do sleep 0.02; done; echo on`),
+      signal,
+    );
+    await shells.close();
+    expect(foldersLeft()).toHaveLength(1);
+    const open = descendants();
+    writeFileSync(file, '');
+    expect(await answer).toEqual({ exit: GOOD, stdout: 'on\n', stderr: '' });
+    await closeStarter();
+    await untilGone(...open);
+    expect(foldersLeft()).toEqual([]);
+  });
+
+  test('no shell outlives us, even if we are killed', async () => {
+    const source = new URL('../../src/process/co-shell.ts', import.meta.url).href;
+    const starter = new URL('../../src/process/starter.ts', import.meta.url).href;
+    const text = `
+      const { CoShells } = await import(${JSON.stringify(source)});
+      const { openStarter } = await import(${JSON.stringify(starter)});
+      if (${how === 'by the starter'}) openStarter('r');
+      const shells = new CoShells({ PATH: process.env.PATH }, process.env.TMPDIR);
+      const { signal } = new AbortController();
+      const run = (text) =>
+        shells.capture({ file: 'sh', args: ['-c', text], cwd: '/', env: {}, stdin: '' }, signal);
+      await Promise.all([1, 2, 3].map(() => run('sleep 0.1')));
+      console.log('idle');
+      await run('sleep 0.5');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
+      env: { PATH, TMPDIR: process.env.TMPDIR },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const left = descendants(child.pid);
+    expect(left.length).toBeGreaterThanOrEqual(3);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await untilGone(...left);
+  });
 });
 
 /** Waits for a file that a program makes, and gives what is in it. */

@@ -9,6 +9,7 @@ import { closeLaunchers, openLaunchers } from '../../src/process/launcher.ts';
 import { marked } from '../../src/process/reap.ts';
 import { type Run, run } from '../../src/process/run.ts';
 import { SpawnError } from '../../src/process/spawn.ts';
+import { closeStarter, openStarter } from '../../src/process/starter.ts';
 import { processTable } from '../../src/process/table.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -65,9 +66,14 @@ function lives(pid: string | undefined): boolean {
 /** A script that is a child of our own, and one that a launcher has started: all holds for both. */
 describe.each(['child', 'launched'])('as a %s', (how) => {
   beforeAll(() => {
-    if (how === 'launched') openLaunchers('r');
+    if (how === 'child') return;
+    openStarter('r');
+    openLaunchers('r');
   });
-  afterAll(closeLaunchers);
+  afterAll(async () => {
+    await closeLaunchers();
+    await closeStarter();
+  });
 
   describe('a child that ends by itself', () => {
     test('gives its exit code and its lines, the last one without a newline too', async () => {
