@@ -139,7 +139,7 @@ async function executeHolding(
     notifier.recorded(entries);
   };
   using profile = openProfile(how.profile);
-  openShells(run, plan);
+  openShells(run, plan, place.repository);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
     const driven = driveRun(execution, order).finally(screen.close);

@@ -34,13 +34,16 @@ export class IndexTree {
   readonly starts: Uint32Array;
   /** Where the last entry ends. */
   readonly end: number;
-  readonly noted: Noted | null;
 
   private constructor(bytes: Buffer, starts: Uint32Array, end: number) {
     this.bytes = bytes;
     this.starts = starts;
     this.end = end;
-    this.noted = notedIn(bytes, end);
+  }
+
+  /** What git has noted of its folders; null where that is nothing. */
+  get noted(): Noted | null {
+    return notedIn(this.bytes, this.end);
   }
 
   /** Reads an index file; null where git has to be asked. */
@@ -71,7 +74,8 @@ export class IndexTree {
 
   /** The tree that the whole index is known to be; null where something has changed since. */
   get known(): Sha | null {
-    return this.noted?.tree ?? null;
+    const at = notesAt(this.bytes, this.end);
+    return at === null ? null : parseLine(this.bytes, at).tree;
   }
 
   /** Every path in which this index differs from an earlier one, sorted as an index is. */
@@ -200,12 +204,28 @@ interface Folder {
   readonly noted: Noted | null;
 }
 
-/** The extension `TREE` among those after the entries; null where there is none. */
+/** Those that were read last, by the sum at the end of their index: it is told by its content. */
+const known = new Map<string, Noted>();
+const MOST_KNOWN = 32;
+
+/** What the extension `TREE` says, which is among those after the entries; null without one. */
 export function notedIn(bytes: Buffer, end: number): Noted | null {
+  const at = notesAt(bytes, end);
+  if (at === null) return null;
+  const sum = bytes.toString('latin1', bytes.length - SHA_BYTES);
+  const before = known.get(sum);
+  if (before !== undefined) return before;
+  const { noted } = parseNoted(bytes, at);
+  if (/^\0+$/.test(sum)) return noted; // Git was told not to add it up.
+  if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+  known.set(sum, noted);
+  return noted;
+}
+
+function notesAt(bytes: Buffer, end: number): number | null {
   for (let at = end; at + 8 <= bytes.length - SHA_BYTES; ) {
-    const length = bytes.readUInt32BE(at + 4);
-    if (bytes.toString('latin1', at, at + 4) === 'TREE') return parseNoted(bytes, at + 8).noted;
-    at += 8 + length;
+    if (bytes.toString('latin1', at, at + 4) === 'TREE') return at + 8;
+    at += 8 + bytes.readUInt32BE(at + 4);
   }
   return null;
 }
@@ -215,20 +235,24 @@ function parseNoted(
   bytes: Buffer,
   at: number,
 ): { readonly name: string; readonly noted: Noted; readonly next: number } {
-  const nameEnd = bytes.indexOf(0, at);
-  const line = bytes.indexOf(0x0a, nameEnd);
-  const [files = 0, count = 0] = bytes
-    .toString('latin1', nameEnd + 1, line)
-    .split(' ')
-    .map(Number);
-  const isKnown = files >= 0;
-  const tree = isKnown ? bytes.toString('hex', line + 1, line + 1 + SHA_BYTES) : null;
-  let next = line + 1 + (isKnown ? SHA_BYTES : 0);
+  const { name, tree, files, count, next: first } = parseLine(bytes, at);
+  let next = first;
   const folders = new Map<string, Noted>();
   for (let left = count; left > 0; left -= 1) {
     const folder = parseNoted(bytes, next);
     folders.set(folder.name, folder.noted);
     next = folder.next;
   }
-  return { name: bytes.toString('latin1', at, nameEnd), noted: { tree, files, folders }, next };
+  return { name, noted: { tree, files, folders }, next };
+}
+
+function parseLine(bytes: Buffer, at: number) {
+  const nameEnd = bytes.indexOf(0, at);
+  const space = bytes.indexOf(0x20, nameEnd);
+  const line = bytes.indexOf(0x0a, space);
+  const files = Number(bytes.toString('latin1', nameEnd + 1, space));
+  const count = Number(bytes.toString('latin1', space + 1, line));
+  const tree = files >= 0 ? bytes.toString('hex', line + 1, line + 1 + SHA_BYTES) : null;
+  const next = line + 1 + (files >= 0 ? SHA_BYTES : 0);
+  return { name: bytes.toString('latin1', at, nameEnd), tree, files, count, next };
 }

@@ -124,8 +124,8 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
 const WRITER = randomUUID();
 let written = 0;
 
-/** Larger ones are compressed. */
-const MOST_STORED = 8_000;
+/** Larger ones are compressed. A tree of a thousand names is mostly hashes, which do not shrink. */
+const MOST_STORED = 32_000;
 const FRAME = Buffer.from([0x78, 0x01, 0x01]);
 const LENGTHS_END = FRAME.length + 4;
 const SUM_BYTES = 4;
@@ -150,11 +150,19 @@ function unframed(bytes: Buffer): Buffer {
   return bytes.readUInt32BE(end) === adler32(whole) ? whole : inflateSync(bytes);
 }
 
+/** So many sums of bytes stay below 2³². */
+const ADDED_AT_ONCE = 5_552;
+
 function adler32(bytes: Buffer): number {
   let [low, high] = [1, 0];
-  for (const byte of bytes) {
-    low = (low + byte) % 65_521;
-    high = (high + low) % 65_521;
+  for (let at = 0; at < bytes.length; ) {
+    const end = Math.min(at + ADDED_AT_ONCE, bytes.length);
+    for (; at < end; at += 1) {
+      low += bytes[at]!;
+      high += low;
+    }
+    low %= 65_521;
+    high %= 65_521;
   }
   return high * 65_536 + low;
 }
