@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { openRepository, type Repository } from '../git/repository.ts';
+import { settingsIn } from '../git/settings.ts';
 
 export interface Place {
   /** Null outside of git, where only plans of read tasks can run. */
@@ -17,9 +18,13 @@ export interface Place {
 let ahead: { readonly projectDir: string; readonly place: Promise<Place> } | null = null;
 
 /** Begins to look, for whoever will ask: git does it while the rest of the program is loaded. */
-export function lookAhead(projectDir: string): void {
-  const place = search(projectDir, new AbortController().signal);
-  place.catch(() => {}); // Whoever asks is told.
+export function lookAhead(projectDir: string, also: 'settings' | null = null): void {
+  const never = new AbortController().signal;
+  const place = search(projectDir, never);
+  const more = place.then(({ repository }) =>
+    repository === null || also === null ? null : settingsIn(repository.commonDir, never),
+  );
+  more.catch(() => {}); // Whoever asks is told.
   ahead = { projectDir, place };
 }
 

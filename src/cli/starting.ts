@@ -37,7 +37,7 @@ function describeRun(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (plan, options, command: Command) => {
         const flags = { ...options, ...command.optsWithGlobals() };
-        (await import('./place.ts')).lookAhead(flags.projectDir);
+        (await import('./place.ts')).lookAhead(flags.projectDir, 'settings');
         return (await import('./commands/run.ts')).run(plan, flags);
       }),
     );
@@ -58,7 +58,7 @@ function describeSpawn(program: Command, wrap: Wrap): void {
     .action(
       wrap(async (tasks, options, command: Command) => {
         const flags = { ...options, ...command.optsWithGlobals() };
-        (await import('./place.ts')).lookAhead(flags.projectDir);
+        (await import('./place.ts')).lookAhead(flags.projectDir, 'settings');
         return (await import('./commands/spawn.ts')).spawn(tasks, flags);
       }),
     );
@@ -93,7 +93,7 @@ function describeLand(program: Command, wrap: Wrap): void {
   howToRun(land).action(
     wrap(async (branches, options, command: Command) => {
       const flags = { ...options, ...command.optsWithGlobals() };
-      (await import('./place.ts')).lookAhead(flags.projectDir);
+      (await import('./place.ts')).lookAhead(flags.projectDir, 'settings');
       return (await import('./commands/land.ts')).land(branches, flags);
     }),
   );

@@ -205,8 +205,10 @@ interface Folder {
 }
 
 /** Those that were read last, by the sum at the end of their index: it is told by its content. */
-const known = new Map<string, Noted>();
-const MOST_KNOWN = 32;
+const known = new Map<string, Noted & { readonly count: number }>();
+/** Folders in all that are kept. */
+const MOST_FOLDERS = 10_000;
+let folders = 0;
 
 /** What the extension `TREE` says, which is among those after the entries; null without one. */
 export function notedIn(bytes: Buffer, end: number): Noted | null {
@@ -217,9 +219,21 @@ export function notedIn(bytes: Buffer, end: number): Noted | null {
   if (before !== undefined) return before;
   const { noted } = parseNoted(bytes, at);
   if (/^\0+$/.test(sum)) return noted; // Git was told not to add it up.
-  if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
-  known.set(sum, noted);
+  const count = countOf(noted);
+  known.set(sum, { ...noted, count });
+  folders += count;
+  for (const [oldest, { count: some }] of known) {
+    if (folders <= MOST_FOLDERS) break;
+    known.delete(oldest);
+    folders -= some;
+  }
   return noted;
+}
+
+function countOf({ folders: below }: Noted): number {
+  let count = 1;
+  for (const folder of below.values()) count += countOf(folder);
+  return count;
 }
 
 function notesAt(bytes: Buffer, end: number): number | null {

@@ -19,7 +19,8 @@ import { HEADER_BYTES } from './index-file.ts';
 import { IndexTree, type Noted } from './index-tree.ts';
 import { writesPlainly } from './loose-object.ts';
 import { comparesPlainly, writeIndex, writeNew } from './quick-checkout.ts';
-import type { TreeEntry } from './tree.ts';
+import { noteTree } from './refs.ts';
+import { FOLDER, remember, type TreeEntry } from './tree.ts';
 import { isRefused, PLAIN_MODES } from './tree-changes.ts';
 
 export interface ToFill {
@@ -53,7 +54,7 @@ export async function fill(
   if (!isPlain) return byGit();
   const key = `${commit} ${commonDir}`;
   if (last?.key !== key) {
-    last = { key, filled: byGit().then(() => filledIn(dir)) };
+    last = { key, filled: byGit().then(() => learn(commit, filledIn(dir))) };
     last.filled.catch(() => forget(key));
     await last.filled;
     return;
@@ -62,6 +63,23 @@ export async function fill(
   if (filled === null) return byGit();
   signal.throwIfAborted();
   copyInto(dir, filled);
+}
+
+/** Whoever moves or merges such work next need not ask git for its trees. */
+function learn(commit: Sha, filled: Filled | null): Filled | null {
+  if (filled === null) return null;
+  const inside = new Map<string, Map<string, TreeEntry>>();
+  const enter = (path: string, entry: TreeEntry): void => {
+    const slash = path.lastIndexOf('/');
+    const folder = path.slice(0, Math.max(slash, 0));
+    const names = inside.get(folder) ?? new Map<string, TreeEntry>();
+    inside.set(folder, names.set(path.slice(slash + 1), entry));
+  };
+  for (const { name, mode, sha } of filled.files) enter(name, { mode, sha });
+  for (const [path, sha] of filled.folders) if (path !== '') enter(path, { mode: FOLDER, sha });
+  for (const [path, sha] of filled.folders) remember(sha, inside.get(path) ?? new Map());
+  noteTree(commit, filled.folders.get('')!);
+  return filled;
 }
 
 function forget(key: string): void {

@@ -116,6 +116,12 @@ export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Pro
   return asked;
 }
 
+/** Remembers the tree of a commit, from whoever has seen it. */
+export function noteTree(commit: Sha, tree: Sha): void {
+  if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
+  trees.set(commit, Promise.resolve(tree));
+}
+
 /** The commit that HEAD of a working tree is at. */
 export async function headOf(dir: string, signal: AbortSignal): Promise<Sha | null> {
   return (await headInFiles(dir)) ?? resolveCommit(dir, 'HEAD', signal);

@@ -43,7 +43,8 @@ export function writeTree(commonDir: string, tree: Tree): Sha {
   return sha;
 }
 
-function remember(sha: Sha, tree: Tree): void {
+/** Keeps a tree whose name is known. */
+export function remember(sha: Sha, tree: Tree): void {
   if (known.has(sha)) return;
   known.set(sha, tree);
   names += tree.size;

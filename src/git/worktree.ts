@@ -12,8 +12,17 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync } from 'node:fs';
-import { mkdir, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { readFile, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
@@ -122,13 +131,12 @@ export async function dropWorktree(
   signal: AbortSignal,
 ): Promise<string | null> {
   const entry = existsSync(join(path, '.git')) ? await gitDirOf(path) : null;
-  const aside = await moveAside(commonDir, path);
-  await alone(commonDir, () =>
+  const aside = moveAside(commonDir, path);
+  await alone(commonDir, async () => {
+    if (entry === null || aside === null) return unregister(commonDir, path, signal);
     // What git would do, too: `moveAside` made sure that the entry is ours.
-    entry === null || aside === null
-      ? unregister(commonDir, path, signal)
-      : rm(entry, { recursive: true, force: true }),
-  );
+    rmSync(entry, { recursive: true, force: true });
+  });
   return aside;
 }
 
@@ -281,15 +289,14 @@ async function unregister(commonDir: string, path: string, signal: AbortSignal):
 }
 
 /** Where the folder was moved, or null if there was none. */
-async function moveAside(commonDir: string, path: string): Promise<string | null> {
-  const names = await readdir(path).catch(() => null);
-  if (names === null) return null;
-  if (names.length > 0) await requireLinked(commonDir, path);
+function moveAside(commonDir: string, path: string): string | null {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
+  if (readdirSync(path).length > 0) requireLinked(commonDir, path);
   const aside = join(dirname(path), REMOVED, `${basename(path)}-${randomUUID()}`);
   for (let tries = 0; ; tries += 1) {
     try {
-      await mkdir(dirname(aside), { recursive: true });
-      await rename(path, aside);
+      mkdirSync(dirname(aside), { recursive: true });
+      renameSync(path, aside);
       forgetGitFolders();
       return aside;
     } catch (error) {
@@ -299,15 +306,24 @@ async function moveAside(commonDir: string, path: string): Promise<string | null
 }
 
 /** A linked worktree has a file `.git` that names its entry in the common directory. */
-async function requireLinked(commonDir: string, path: string): Promise<void> {
-  const link = await readFile(join(path, '.git'), 'utf8').catch(() => '');
+function requireLinked(commonDir: string, path: string): void {
+  const file = join(path, '.git');
+  const link = statSync(file, { throwIfNoEntry: false })?.isFile()
+    ? readFileSync(file, 'utf8')
+    : '';
   const entry = resolve(path, link.replace(/^gitdir: /, '').replace(/\n$/, ''));
-  const [owner, expected] = await Promise.all([
-    realpath(dirname(entry)).catch(() => null),
-    realpath(join(commonDir, 'worktrees')).catch(() => join(commonDir, 'worktrees')),
-  ]);
-  if (link.startsWith('gitdir: ') && owner === expected) return;
+  const expected = join(commonDir, 'worktrees');
+  const isOurs = realOf(dirname(entry)) === (realOf(expected) ?? expected);
+  if (link.startsWith('gitdir: ') && isOurs) return;
   throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
+}
+
+function realOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /**

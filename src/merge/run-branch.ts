@@ -66,12 +66,20 @@ export async function closeRunBranch(
   state: RunState,
   signal: AbortSignal,
 ): Promise<void> {
-  try {
-    ground.assertHeld();
-    await removeRunFolder(ground, signal);
-  } finally {
-    await closeRefWriter(ground.repository.commonDir); // It would keep the program alive.
-  }
+  ground.assertHeld();
+  const answers = await Promise.allSettled([
+    removeRunFolder(ground, signal),
+    removeSpentBranches(ground, state, signal),
+  ]);
+  await closeRefWriter(ground.repository.commonDir); // It would keep the program alive.
+  for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+}
+
+async function removeSpentBranches(
+  ground: Ground,
+  state: RunState,
+  signal: AbortSignal,
+): Promise<void> {
   // What a user has named, or wants to find on its branch, is not ours to delete.
   const done = [...state.tasks.values()].filter(
     ({ workspace, status, spec }) =>

@@ -53,6 +53,11 @@ export async function closeLaunchers(): Promise<void> {
   await open?.close();
 }
 
+/** Says that a script will be started soon: what takes its time to begin with is done meanwhile. */
+export function expectScript(): void {
+  launchers?.expect();
+}
+
 /** Starts a script that needs no input; null where the caller has to do it. */
 export async function launch(program: Program, mark: string | null): Promise<Running | null> {
   if (launchers === null || program.file !== SHELL) return null;
@@ -69,6 +74,10 @@ class Launchers {
   /** `dir` goes when they do. */
   constructor(dir: string) {
     this.#pool = new Pool(dir, makeLauncher);
+  }
+
+  expect(): void {
+    this.#pool.expect();
   }
 
   async launch(program: Program, mark: string | null): Promise<Running | null> {

@@ -2,7 +2,8 @@
  * Shells that wait for their next program: as many as were ever needed at the same time.
  *
  *   P1. An idle one is used again; one that has ended meanwhile is not.
- *   P2. Once closed, those at work go when they are given back, and the folder with the last.
+ *   P2. One that is expected to be needed is made meanwhile; whoever needs one first gets it.
+ *   P3. Once closed, those at work go when they are given back, and the folder with the last.
  */
 
 import { rmSync } from 'node:fs';
@@ -20,6 +21,10 @@ export class Pool<T extends Member> {
   readonly #dir: string;
   readonly #make: (path: string) => Promise<T>;
   readonly #idle: T[] = [];
+  /** Those that are being made ahead of their need; null for one that could not be. */
+  readonly #coming: Promise<T | null>[] = [];
+  /** How many are expected to be taken. */
+  #expected = 0;
   #made = 0;
   #busy = 0;
   #isClosed = false;
@@ -30,11 +35,21 @@ export class Pool<T extends Member> {
     this.#make = make;
   }
 
+  /** Says that one will be taken soon. */
+  expect(): void {
+    this.#expected += 1;
+    if (this.#isClosed || this.#expected <= this.#idle.length + this.#coming.length) return;
+    this.#coming.push(this.#start().catch(() => null));
+  }
+
   /** An idle one, or else a new one. */
   async take(trying: Trying = async (work) => work()): Promise<T> {
     this.#busy += 1;
+    this.#expected = Math.max(0, this.#expected - 1);
     try {
-      return await trying(() => this.#takeIdle() ?? this.#start());
+      const ready = this.#takeIdle() ?? (await this.#coming.shift()) ?? null;
+      if (ready?.isOver === false) return ready;
+      return await trying(() => this.#start());
     } catch (error) {
       await this.#less();
       throw error;
@@ -50,7 +65,9 @@ export class Pool<T extends Member> {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#idle.splice(0).map((member) => member.close()));
+    const coming = await Promise.all(this.#coming.splice(0));
+    const all = [...this.#idle.splice(0), ...coming];
+    await Promise.all(all.map((member) => member?.close()));
     if (this.#busy === 0) rmSync(this.#dir, { recursive: true, force: true });
   }
 

@@ -19,6 +19,7 @@ import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { AttemptStart, Event, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
+import { expectScript } from '../process/launcher.ts';
 import type { Prepared } from '../workspace/bring.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { checkedOutIn } from '../workspace/cone.ts';
@@ -99,6 +100,7 @@ async function tryTask(
   const task = doneBy(planned, effect.by);
   const agent = site.agentNamed(task.agent);
   const mark = `${site.run}/${task.id}.${effect.attempt}`;
+  if (!agent.can.prose) expectScript();
   const span = (kind: string) => ({ kind, of: task.id, name: kind });
   const place = await timed(span('workspace'), () =>
     placeOf(site, { effect, task, agent, mark }, signal),
