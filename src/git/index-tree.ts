@@ -207,7 +207,7 @@ interface Folder {
 /** Those that were read last, by the sum at the end of their index: it is told by its content. */
 const known = new Map<string, Noted & { readonly count: number }>();
 /** Folders in all that are kept. */
-const MOST_FOLDERS = 10_000;
+const MOST_FOLDERS = 20_000;
 let folders = 0;
 
 /** What the extension `TREE` says, which is among those after the entries; null without one. */
@@ -250,6 +250,7 @@ function parseNoted(
   at: number,
 ): { readonly name: string; readonly noted: Noted; readonly next: number } {
   const { name, tree, files, count, next: first } = parseLine(bytes, at);
+  if (count === 0) return { name, noted: { tree, files, folders: NO_FOLDERS }, next: first };
   let next = first;
   const folders = new Map<string, Noted>();
   for (let left = count; left > 0; left -= 1) {
@@ -259,6 +260,9 @@ function parseNoted(
   }
   return { name, noted: { tree, files, folders }, next };
 }
+
+/** Most have none. */
+const NO_FOLDERS: ReadonlyMap<string, Noted> = new Map();
 
 function parseLine(bytes: Buffer, at: number) {
   const nameEnd = bytes.indexOf(0, at);

@@ -10,7 +10,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
 import type { Sha } from './git.ts';
 import { gitFolderOf } from './git-dir.ts';
@@ -38,6 +39,8 @@ interface Filled {
 /** Git does more of them in less time. */
 const MOST_FILES = 300;
 const MOST_BYTES = 1024 * 1024;
+/** What the index takes for one, with a long name. */
+const BYTES_PER_FILE = 200;
 
 /** The one that was filled last, or is about to be. */
 let last: { readonly key: string; readonly filled: Promise<Filled | null> } | null = null;
@@ -50,7 +53,9 @@ export async function fill(
 ): Promise<void> {
   const { commonDir, dir, commit } = what;
   const isPlain =
-    (await writesPlainly(commonDir, signal)) && (await comparesPlainly(commonDir, signal));
+    isSmall(commonDir) &&
+    (await writesPlainly(commonDir, signal)) &&
+    (await comparesPlainly(commonDir, signal));
   if (!isPlain) return byGit();
   const key = `${commit} ${commonDir}`;
   if (last?.key !== key) {
@@ -63,6 +68,12 @@ export async function fill(
   if (filled === null) return byGit();
   signal.throwIfAborted();
   copyInto(dir, filled);
+}
+
+/** Whether it seems so by the main checkout: in a large one nobody is to wait for the first. */
+function isSmall(commonDir: string): boolean {
+  const index = statSync(join(commonDir, 'index'), { throwIfNoEntry: false });
+  return index !== undefined && index.size <= MOST_FILES * BYTES_PER_FILE;
 }
 
 /** Whoever moves or merges such work next need not ask git for its trees. */
