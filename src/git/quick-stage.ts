@@ -90,9 +90,10 @@ interface Indexes {
 }
 
 function staged({ commonDir, dir, base }: Place, indexes: Indexes): Staged {
-  const { own, aside, before, after, isExact, drop } = indexes;
+  const { own, aside, after, isExact, drop } = indexes;
+  const old = indexes.before.known; // Not the whole of it: it has megabytes.
   return {
-    files: after.changedSince(before),
+    files: after.changedSince(indexes.before),
     isExact,
     drop,
     commit: async (message, signal) => {
@@ -100,7 +101,7 @@ function staged({ commonDir, dir, base }: Place, indexes: Indexes): Staged {
       const said = cleanMessage(message);
       const tree = after.writeTree(commonDir);
       const commit =
-        ref === null || said === '' || tree === before.known
+        ref === null || said === '' || tree === old
           ? null
           : await quickCommit(commonDir, { tree, parents: [base], message: said }, signal);
       if (ref === null || commit === null) {
