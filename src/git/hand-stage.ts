@@ -24,6 +24,7 @@ import {
   isEntry,
   nameAt,
 } from './index-edit.ts';
+import { MODE_AT } from './index-file.ts';
 import type { IndexTree } from './index-tree.ts';
 import { writeLoose } from './loose-object.ts';
 import { comparesPlainly } from './quick-checkout.ts';
@@ -45,6 +46,9 @@ const MOST_BYTES = 1024 * 1024;
 const FILE = '100644';
 const PROGRAM = '100755';
 const LINK = '120000';
+const KINDS: ReadonlySet<number> = new Set(
+  [FILE, PROGRAM, LINK].map((mode) => Number.parseInt(mode, 8)),
+);
 const OWNER_RUNS = 0o100n;
 
 /** The contents of the new index; null where that is for git to do. */
@@ -75,6 +79,9 @@ interface Found {
 
 /** Compares every file with the index; null where there is something that is not plain. */
 function lookAround({ commonDir, dir, index, writtenMs }: ToStage): Found | null {
+  if (!index.starts.every((start) => KINDS.has(index.bytes.readUInt32BE(start + MODE_AT)))) {
+    return null; // To git a submodule that is not checked out is an empty folder.
+  }
   const missing = new Map([...index.starts].map((start) => [nameAt(index.bytes, start), start]));
   const edits: (() => Edit | null)[] = [];
   let [isNew, hasRules, looks] = [false, false, 0];
@@ -147,7 +154,7 @@ function isSame(index: IndexTree, name: string, file: Edit['file']): boolean {
 /** Whether something outside of the working tree says what git ignores. */
 async function hasRules(commonDir: string, signal: AbortSignal): Promise<boolean> {
   if ((await settingsIn(commonDir, signal)).has('core.excludesfile')) return true;
-  const config = process.env.XDG_CONFIG_HOME ?? join(process.env.HOME ?? homedir(), '.config');
+  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? homedir(), '.config');
   if (existsSync(join(config, 'git', 'ignore'))) return true;
   const shared = join(commonDir, 'info', 'exclude');
   if (!existsSync(shared)) return false;

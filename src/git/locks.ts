@@ -4,10 +4,11 @@
  *   K1. A lock that somebody may hold is never removed: it protects what it stands beside.
  */
 
-import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../process/spawn.ts';
+import { begunInodes } from './begun.ts';
 import { removeOwn } from './git-dir.ts';
 
 const LOCKS = ['index.lock', 'HEAD.lock'];
@@ -37,7 +38,7 @@ export async function removeDeadLocks(
     signal.throwIfAborted();
     const locks = sharedLocks(commonDir);
     if (locks.length === 0) return [];
-    if (!gitWorksIn([commonDir, dir])) {
+    if (!mayBeHeld(locks, { commonDir, dir })) {
       for (const lock of locks) rmSync(lock, { force: true });
       return [];
     }
@@ -56,7 +57,17 @@ export function ownLocks(
   const locks = sharedLocks(commonDir).filter((lock) =>
     ours.some((below) => lock.startsWith(join(commonDir, below))),
   );
-  return { locks, busy: locks.length > 0 && gitWorksIn([commonDir, dir]) };
+  return { locks, busy: locks.length > 0 && mayBeHeld(locks, { commonDir, dir }) };
+}
+
+/** By a git that works in the repository, or by an engine that moves a branch (loose-ref.ts). */
+function mayBeHeld(
+  locks: readonly string[],
+  { commonDir, dir }: { readonly commonDir: string; readonly dir: string },
+): boolean {
+  const begun = begunInodes(commonDir);
+  const inodes = locks.map((lock) => lstatSync(lock, { throwIfNoEntry: false })?.ino ?? 0);
+  return inodes.some((inode) => begun.has(inode)) || gitWorksIn([commonDir, dir]);
 }
 
 function sharedLocks(commonDir: string): readonly string[] {

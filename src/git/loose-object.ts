@@ -14,7 +14,14 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Sha } from './git.ts';
@@ -105,7 +112,7 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
   const sha = createHash('sha1').update(whole).digest('hex');
   const path = pathOf(commonDir, sha);
-  if (existsSync(path)) return sha;
+  if (existsSync(path) && isFreshened(path)) return sha;
   written += 1;
   const name = `tmp_obj_${WRITER}-${written}`; // As git calls them: its gc knows them.
   const temporary = join(dirname(path), name);
@@ -118,6 +125,17 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   }
   renameSync(temporary, path);
   return sha;
+}
+
+/** As git does it: what is old and not in use yet is what a clean-up removes. */
+function isFreshened(path: string): boolean {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+    return true;
+  } catch {
+    return false; // Gone just now, or somebody else's: it is written again.
+  }
 }
 
 /** Names that no other process gives. */

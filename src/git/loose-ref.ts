@@ -15,6 +15,7 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -22,16 +23,17 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { begunIn } from './begun.ts';
 import { mayHaveHook } from './hooks.ts';
 import { identitiesIn } from './identity.ts';
 import { printOf } from './index-file.ts';
 import { writesPlainly } from './loose-object.ts';
 import { zonedTime } from './quick-commit.ts';
-import { begunIn } from './quick-worktree.ts';
 import { quickMove, type RefMove } from './ref-writer.ts';
 import { isOn, type Settings, settingsIn } from './settings.ts';
 
@@ -99,32 +101,36 @@ function moveFile(commonDir: string, move: RefMove, logged: string): boolean {
     writeFileSync(fd, `${move.to}\n`);
     fsyncSync(fd);
     move.assertHeld?.();
-    return swap(commonDir, move, { content, logged });
+    return swap(commonDir, move, { content, logged, inode: fstatSync(fd).ino });
   } finally {
     closeSync(fd);
     unlinkSync(content);
   }
 }
 
+interface Prepared {
+  /** The file that becomes the branch; as long as there is a lock this is its other name. */
+  readonly content: string;
+  readonly inode: number;
+  readonly logged: string;
+}
+
 /** Under the lock; false where it is held by somebody else, or anything is not as expected. */
-function swap(
-  commonDir: string,
-  move: RefMove,
-  { content, logged }: { readonly content: string; readonly logged: string },
-): boolean {
+function swap(commonDir: string, move: RefMove, { content, logged, inode }: Prepared): boolean {
   const path = join(commonDir, move.ref);
   const lock = `${path}.lock`;
   if (!isLinked(content, lock)) return false;
   try {
     if (isAt(commonDir, path, move)) {
       if (logged !== '') writeLog(join(commonDir, 'logs', move.ref), logged);
-      renameSync(lock, path);
-      return true;
+      const isOurs = lstatSync(lock).ino === inode; // Nobody took it for one of the dead.
+      if (isOurs) renameSync(lock, path);
+      return isOurs;
     }
   } catch {
     // Something else is there than files and folders: git will say what.
   }
-  unlinkSync(lock);
+  rmSync(lock, { force: true });
   return false;
 }
 

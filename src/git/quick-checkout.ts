@@ -113,7 +113,7 @@ export async function comparesPlainly(commonDir: string, signal: AbortSignal): P
 
 /** Where attributes are that no commit holds. */
 function attributeFiles(commonDir: string): readonly string[] {
-  const config = process.env.XDG_CONFIG_HOME ?? join(process.env.HOME ?? homedir(), '.config');
+  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? homedir(), '.config');
   const inUser = join(config, 'git', 'attributes');
   return [join(commonDir, 'info', 'attributes'), inUser, '/etc/gitattributes'];
 }

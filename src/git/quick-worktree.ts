@@ -11,11 +11,10 @@
  *       Otherwise it says no and leaves nothing: ask git, which also tells what is wrong.
  */
 
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
-import { startOf } from '../process/table.ts';
+import { begunIn } from './begun.ts';
 import type { Sha } from './git.ts';
 import { placesBelow } from './git-dir.ts';
 import { writesPlainly } from './loose-object.ts';
@@ -29,9 +28,6 @@ export interface Registration {
   /** Throws where it must not be made any more. */
   readonly assertHeld?: () => void;
 }
-
-/** What is about to have its place in the repository is called, with the process that makes it. */
-const BEGUN = 'landfast-worktree-';
 
 /** How many entries may have the same name before git is asked. */
 const MOST_NAMESAKES = 1_000;
@@ -60,20 +56,6 @@ export async function quickRegister(
   writeFileSync(link, `gitdir: ${entry}\n`);
   renameSync(link, join(path, '.git'));
   return true;
-}
-
-/** A name for something that is not whole yet; it is swept away if we do not live to finish it. */
-export function begunIn(commonDir: string): string {
-  return join(commonDir, `${BEGUN}${process.pid}-${randomUUID()}`);
-}
-
-/** Removes what processes that are not there any more had begun. */
-export function sweepBegun(commonDir: string): void {
-  const begun = readdirSync(commonDir).filter((name) => name.startsWith(BEGUN));
-  for (const name of begun) {
-    const pid = Number.parseInt(name.slice(BEGUN.length), 10);
-    if (startOf(pid) === null) rmSync(join(commonDir, name), { recursive: true, force: true });
-  }
 }
 
 /** Adds the entry under a name of its own, and answers with where it is. */

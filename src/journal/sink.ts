@@ -80,7 +80,11 @@ export class Sink {
     this.#isWriting = false;
     if (this.#state === 'open') return;
     this.#fd = null;
-    closeSync(fd); // All is written: another thread would cost more than this.
+    try {
+      closeSync(fd); // All is written: another thread would cost more than this.
+    } catch (error) {
+      this.#fail(messageOf(error)); // A disk of another machine may say only now that it is full.
+    }
     this.#gone.resolve();
   }
 

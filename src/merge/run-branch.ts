@@ -1,8 +1,8 @@
 /** The run's branch, from birth to the moment when the target holds all of it. */
 
 import { OperationalError } from '../base/errors.ts';
+import { sweepBegun } from '../git/begun.ts';
 import { removeDeadLocks } from '../git/locks.ts';
-import { sweepBegun } from '../git/quick-worktree.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';

@@ -53,9 +53,12 @@ export async function closeLaunchers(): Promise<void> {
   await open?.close();
 }
 
-/** Says that a script will be started soon: what takes its time to begin with is done meanwhile. */
-export function expectScript(): void {
-  launchers?.expect();
+/**
+ * Says that a script will be started soon: what takes its time is done meanwhile. The answer is
+ * called right before it is started, or when it will not be.
+ */
+export function expectScript(): () => void {
+  return launchers?.expect() ?? (() => undefined);
 }
 
 /** Starts a script that needs no input; null where the caller has to do it. */
@@ -76,8 +79,8 @@ class Launchers {
     this.#pool = new Pool(dir, makeLauncher);
   }
 
-  expect(): void {
-    this.#pool.expect();
+  expect(): () => void {
+    return this.#pool.expect();
   }
 
   async launch(program: Program, mark: string | null): Promise<Running | null> {

@@ -23,7 +23,7 @@ export class Pool<T extends Member> {
   readonly #idle: T[] = [];
   /** Those that are being made ahead of their need; null for one that could not be. */
   readonly #coming: Promise<T | null>[] = [];
-  /** How many are expected to be taken. */
+  /** How many are about to be taken. */
   #expected = 0;
   #made = 0;
   #busy = 0;
@@ -35,17 +35,19 @@ export class Pool<T extends Member> {
     this.#make = make;
   }
 
-  /** Says that one will be taken soon. */
-  expect(): void {
+  /** Says that one will be taken soon; the answer is called when that is now, or not at all. */
+  expect(): () => void {
     this.#expected += 1;
-    if (this.#isClosed || this.#expected <= this.#idle.length + this.#coming.length) return;
-    this.#coming.push(this.#start().catch(() => null));
+    const isMissing = this.#expected > this.#idle.length + this.#coming.length;
+    if (isMissing && !this.#isClosed) this.#coming.push(this.#start().catch(() => null));
+    return () => {
+      this.#expected -= 1;
+    };
   }
 
   /** An idle one, or else a new one. */
   async take(trying: Trying = async (work) => work()): Promise<T> {
     this.#busy += 1;
-    this.#expected = Math.max(0, this.#expected - 1);
     try {
       const ready = this.#takeIdle() ?? (await this.#coming.shift()) ?? null;
       if (ready?.isOver === false) return ready;

@@ -100,11 +100,11 @@ async function tryTask(
   const task = doneBy(planned, effect.by);
   const agent = site.agentNamed(task.agent);
   const mark = `${site.run}/${task.id}.${effect.attempt}`;
-  if (!agent.can.prose) expectScript();
+  const isDue = agent.can.prose ? null : expectScript();
   const span = (kind: string) => ({ kind, of: task.id, name: kind });
   const place = await timed(span('workspace'), () =>
     placeOf(site, { effect, task, agent, mark }, signal),
-  );
+  ).finally(isDue);
   if (place.kind === 'stopped') return failed(stopped(signal.reason));
   if (place.kind === 'failed') return failed({ kind: 'workspace-failed', message: place.message });
   if (place.setup != null) emit({ kind: 'fact', event: prepared(effect, place.setup) });

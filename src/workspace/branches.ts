@@ -38,7 +38,9 @@ async function safeRefs(
   wanted: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, Sha>> {
-  const merged = await refsBelow(ground, ['--merged', runRef(ground)], signal);
+  // Where it was cut short before, the run's branch may be gone with some of the others.
+  const isOpen = wanted.some((ref) => isThere(ground, ref)) && isThere(ground, runRef(ground));
+  const merged = isOpen ? await refsBelow(ground, ['--merged', runRef(ground)], signal) : [];
   const safe = new Map([...merged].filter(([ref]) => wanted.includes(ref)));
   const left = new Set(wanted.filter((ref) => !safe.has(ref) && isThere(ground, ref)));
   if (left.size === 0) return safe;

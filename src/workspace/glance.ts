@@ -11,7 +11,9 @@
  *       ctime of each that was touched is noted then. Git compares whole seconds, so that all files
  *       of the second in which the workspace was wiped are looked at, too, unless it was done more
  *       exactly (git/hand-stage.ts).
- *   G3. A clock that was set back in between could hide something. Where one can tell, it is no.
+ *   G3. A folder whose last file a task has removed may still be there, with something in it that
+ *       git does not see; its parent then has more folders than those of the index.
+ *   G4. A clock that was set back in between could hide something. Where one can tell, it is no.
  */
 
 import { lstatSync, readdirSync } from 'node:fs';
@@ -52,7 +54,7 @@ export function isAsWiped({ dir, gitDir, since, isExact, modes }: Wiped): boolea
   if (young.length > MOST_FILES || folders.size > MOST_FOLDERS) return false;
   return (
     young.every((start) => isUntouched(bytePath(dir, nameAt(index, start)), modes)) &&
-    [...folders].every(([folder, names]) => holdsOnly({ dir, folder, names, sinceMs }, modes))
+    [...folders].every(([folder, count]) => holdsOnly({ dir, folder, count, sinceMs }, modes))
   );
 }
 
@@ -63,17 +65,29 @@ function youngestAt(index: Buffer, start: number, isExact: boolean): number {
   return isExact && rest > 0 ? second + rest / 1_000_000 : second + 999;
 }
 
-/** Every folder that holds something, and how many names are in it; '' is the workspace. */
-function foldersIn(index: Buffer, starts: Uint32Array): ReadonlyMap<string, number> {
-  const folders = new Map([['', 1]]); // With `.git`.
-  const add = (folder: string, names: number): void => {
+/** How many names and, among these, folders a folder holds. */
+interface Count {
+  names: number;
+  folders: number;
+}
+
+/** Every folder that holds something; '' is the workspace. */
+function foldersIn(index: Buffer, starts: Uint32Array): ReadonlyMap<string, Count> {
+  const folders = new Map<string, Count>([['', { names: 1, folders: 0 }]]); // With `.git`.
+  const countIn = (folder: string): Count => {
     const known = folders.get(folder);
-    folders.set(folder, (known ?? 0) + names);
-    if (known === undefined) add(folder.slice(0, Math.max(0, folder.lastIndexOf('/'))), 1);
+    if (known !== undefined) return known;
+    const above = countIn(folder.slice(0, Math.max(0, folder.lastIndexOf('/'))));
+    above.names += 1;
+    above.folders += 1;
+    const count = { names: 0, folders: 0 };
+    folders.set(folder, count);
+    return count;
   };
   let [lastBegin, lastLength, files] = [0, 0, 0];
-  const addLast = (): void =>
-    add(index.toString('latin1', lastBegin, lastBegin + lastLength), files);
+  const addLast = (): void => {
+    countIn(index.toString('latin1', lastBegin, lastBegin + lastLength)).names += files;
+  };
   for (const start of starts) {
     const begin = start + NAME_AT;
     let slash = nameEndAt(index, start) - 1;
@@ -107,16 +121,19 @@ function isUntouched(path: string | Buffer, modes: Modes): boolean {
 interface Folder {
   readonly dir: string;
   readonly folder: string;
-  /** How many there are in it, all of which are there. */
-  readonly names: number;
+  /** What is in it, all of which is there. */
+  readonly count: Count;
   readonly sinceMs: number;
 }
 
-/** Whether a folder is as git made it and holds nothing else, if something happened in it since. */
-function holdsOnly({ dir, folder, names, sinceMs }: Folder, modes: Modes): boolean {
+/** Whether a folder is as git made it and holds nothing else. */
+function holdsOnly({ dir, folder, count, sinceMs }: Folder, modes: Modes): boolean {
   const path = bytePath(dir, folder);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() !== true || !isUsualFolder(stat.mode, modes)) return false;
   const isOld = stat.ctimeMs % 1_000 > 0 ? stat.ctimeMs < sinceMs : stat.ctimeMs + 999 < sinceMs;
-  return isOld || readdirSync(path).length === names;
+  // A name for each folder in it, its own and its parent's; some file systems do not count them.
+  const isCounted = stat.nlink > 1;
+  if (isCounted && stat.nlink !== count.folders + 2) return false;
+  return (isOld && isCounted) || readdirSync(path).length === count.names;
 }

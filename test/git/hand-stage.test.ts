@@ -113,6 +113,10 @@ describe('left to git', () => {
     ],
     ['a new file where something is ignored', () => writeFileSync(at('i/.gitignore'), '*.tmp\n')],
     ['a repository inside', () => repo.git('init', '-q', 'd/inner')],
+    [
+      'a submodule that nobody names',
+      () => repo.git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`),
+    ],
     ['a pipe', () => execFileSync('mkfifo', [at('pipe')])],
     ['a name that git may refuse', () => writeFileSync(at('git~1'), '')],
     ['a large file', () => writeFileSync(at('large'), Buffer.alloc(2_000_000))],

@@ -1,7 +1,7 @@
 /** Objects that are written as files: git reads them, and finds nothing wrong with them. */
 
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLoose, writeLoose } from '../../src/git/loose-object.ts';
@@ -47,4 +47,15 @@ test('one that is damaged is nothing', async () => {
   expect(readLoose(repo.commonDir, sha, 'blob')).toBeNull();
   appendFileSync(path, whole.subarray(10));
   expect(readLoose(repo.commonDir, sha, 'blob')?.toString()).toBe('some words');
+});
+
+test('one that is there already is as new, so that no clean-up removes it', async () => {
+  await using repo = await tempRepo();
+  const body = Buffer.from('given up once');
+  const sha = writeLoose(repo.commonDir, 'blob', body);
+  const path = join(repo.commonDir, 'objects', sha.slice(0, 2), sha.slice(2));
+  utimesSync(path, 1_000_000_000, 1_000_000_000);
+  expect(writeLoose(repo.commonDir, 'blob', body)).toBe(sha);
+  await repo.git('prune', '--expire=2.weeks.ago');
+  expect(await repo.git('cat-file', '-t', sha)).toBe('blob');
 });

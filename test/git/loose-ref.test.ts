@@ -3,13 +3,17 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { begunIn } from '../../src/git/begun.ts';
+import { removeDeadLocks } from '../../src/git/locks.ts';
 import { moveRef } from '../../src/git/loose-ref.ts';
 import { closeRefWriter } from '../../src/git/ref-writer.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
@@ -123,6 +127,17 @@ test('a lock is respected', async () => {
   expect(await move(one, two)).toBeNull();
   expect(await tip()).toBe(one);
 }, 30_000);
+
+test('a lock that a living engine holds is not taken for one of the dead', async () => {
+  const content = begunIn(repo.commonDir);
+  writeFileSync(content, `${one}\n`);
+  mkdirSync(file('refs/heads/landfast'), { recursive: true });
+  linkSync(content, file(`${REF}.lock`));
+  expect(await removeDeadLocks(repo, repo.signal)).toEqual([file(`${REF}.lock`)]);
+  rmSync(content);
+  expect(await removeDeadLocks(repo, repo.signal)).toEqual([]);
+  expect(existsSync(file(`${REF}.lock`))).toBe(false);
+}, 20_000);
 
 describe('moved by git', () => {
   test('plain ones are not', async () => {

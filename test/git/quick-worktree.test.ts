@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quickRegister, sweepBegun } from '../../src/git/quick-worktree.ts';
+import { sweepBegun } from '../../src/git/begun.ts';
+import { quickRegister } from '../../src/git/quick-worktree.ts';
 import { closeRefWriter } from '../../src/git/ref-writer.ts';
 import { addWorktree, listWorktrees } from '../../src/git/worktree.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';

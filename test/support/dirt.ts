@@ -22,6 +22,8 @@ export const DIRT: Readonly<Record<string, string>> = {
   'a changed file': 'echo x >> a',
   'a changed file that is staged': 'echo x >> b; git add b',
   'a deleted file': 'rm -f dir/c',
+  'an emptied folder': 'rm -f dir/deep/d',
+  'an emptied folder with something ignored': 'rm -f dir/deep/d; echo x > dir/deep/x.log',
   'a deleted folder': 'rm -rf dir',
   'a file that is a folder now': 'rm -f a; mkdir a; echo x > a/x',
   'a folder that is a file now': 'rm -rf dir; echo x > dir',
