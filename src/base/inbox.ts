@@ -9,6 +9,10 @@ export class Inbox<T> {
     this.#wake?.();
   }
 
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
   /** Everything that is there, waiting for the first item or for `until`, whichever comes first. */
   async takeAll(until: Promise<unknown>): Promise<readonly T[]> {
     if (this.#items.length === 0) {

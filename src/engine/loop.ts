@@ -140,6 +140,7 @@ async function nextFacts(
   wakeAt: number | null,
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
+  if (!inbox.isEmpty) return inbox.takeAll(Promise.resolve());
   const patience = new AbortController();
   const ms = Math.min(TICK_MS, Math.max(0, (wakeAt ?? Number.POSITIVE_INFINITY) - world.now()));
   const stop = (): void => patience.abort('over'); // A reason of our own: no error is made each turn.

@@ -12,7 +12,6 @@
  */
 
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
 import type { Sha } from './git.ts';
@@ -28,7 +27,7 @@ import { MODE_AT } from './index-file.ts';
 import type { IndexTree } from './index-tree.ts';
 import { writeLoose } from './loose-object.ts';
 import { comparesPlainly } from './quick-checkout.ts';
-import { settingsIn } from './settings.ts';
+import { isThereFromStart, settingsIn, userFile } from './settings.ts';
 import { coneOf } from './sparse.ts';
 import { isRefused } from './tree-changes.ts';
 
@@ -154,8 +153,7 @@ function isSame(index: IndexTree, name: string, file: Edit['file']): boolean {
 /** Whether something outside of the working tree says what git ignores. */
 async function hasRules(commonDir: string, signal: AbortSignal): Promise<boolean> {
   if ((await settingsIn(commonDir, signal)).has('core.excludesfile')) return true;
-  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? homedir(), '.config');
-  if (existsSync(join(config, 'git', 'ignore'))) return true;
+  if (isThereFromStart(userFile('ignore'))) return true;
   const shared = join(commonDir, 'info', 'exclude');
   if (!existsSync(shared)) return false;
   const lines = readFileSync(shared, 'utf8').split('\n');

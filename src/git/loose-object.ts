@@ -37,9 +37,12 @@ const ODD = [
   'commit.cleanup',
 ];
 
+const hasObjects = new Set<string>();
+
 /** Whether objects of this repository can be written as files. */
 export async function writesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
-  if (!existsSync(join(commonDir, 'objects'))) return false;
+  if (!hasObjects.has(commonDir) && !existsSync(join(commonDir, 'objects'))) return false;
+  hasObjects.add(commonDir);
   const settings = await settingsIn(commonDir, signal);
   return !ODD.some((name) => settings.has(name));
 }

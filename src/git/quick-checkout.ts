@@ -26,7 +26,6 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
 import type { Sha } from './git.ts';
@@ -45,7 +44,7 @@ import { type Noted, notedIn } from './index-tree.ts';
 import { readBlob, writesPlainly } from './loose-object.ts';
 import { moveRef } from './loose-ref.ts';
 import { treeOf } from './refs.ts';
-import { isOn, settingsIn } from './settings.ts';
+import { isOn, isThereFromStart, settingsIn, userFile } from './settings.ts';
 import { FOLDER, readTree, type Tree } from './tree.ts';
 import { type Change, changesBetween } from './tree-changes.ts';
 
@@ -108,14 +107,8 @@ export async function comparesPlainly(commonDir: string, signal: AbortSignal): P
   const settings = await settingsIn(commonDir, signal);
   const isUsual = (name: string): boolean => name === 'core.filemode' && isOn(settings, name);
   if ([...settings.keys()].some((name) => ODD.test(name) && !isUsual(name))) return false;
-  return !attributeFiles(commonDir).some((path) => existsSync(path));
-}
-
-/** Where attributes are that no commit holds. */
-function attributeFiles(commonDir: string): readonly string[] {
-  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? homedir(), '.config');
-  const inUser = join(config, 'git', 'attributes');
-  return [join(commonDir, 'info', 'attributes'), inUser, '/etc/gitattributes'];
+  if (existsSync(`${commonDir}/info/attributes`)) return false;
+  return !isThereFromStart(userFile('attributes')) && !isThereFromStart('/etc/gitattributes');
 }
 
 interface Index {

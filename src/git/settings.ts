@@ -6,6 +6,9 @@
  *       part in the middle.
  */
 
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { git } from './git.ts';
 
 /** Values by name; a name without a value means yes. */
@@ -21,6 +24,22 @@ export function settingsIn(dir: string, signal: AbortSignal): Promise<Settings> 
   known.set(dir, asked);
   asked.catch(() => known.delete(dir));
   return asked;
+}
+
+/** A file beside the user's settings: `attributes`, `ignore`. */
+export function userFile(name: string): string {
+  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? homedir(), '.config');
+  return join(config, 'git', name);
+}
+
+const there = new Map<string, boolean>();
+
+/** Whether such a file is there; it belongs to the settings (S1). */
+export function isThereFromStart(path: string): boolean {
+  const before = there.get(path);
+  if (before !== undefined) return before;
+  there.set(path, existsSync(path));
+  return there.get(path) === true;
 }
 
 /** `name LF value NUL`, or `name NUL`. */

@@ -1,7 +1,8 @@
 /** Settings are what git says they are. */
 
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isOn, pathSet, settingsIn } from '../../src/git/settings.ts';
+import { isOn, pathSet, settingsIn, userFile } from '../../src/git/settings.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 test.each(['true', 'yes', 'ON', '1', '2', 'false', 'no', 'off', '0', ''])(
@@ -36,3 +37,19 @@ test.each(['/abs/hooks', 'hooks of ours', '~/hooks', '~root/hooks', '%(prefix)/h
     expect(await pathSet(repo.commonDir, 'core.hookspath', repo.signal)).toBe(said);
   },
 );
+
+test("the user's files are where git looks for them", () => {
+  const { XDG_CONFIG_HOME: before, HOME = '' } = process.env;
+  const inHome = join(HOME, '.config', 'git', 'ignore');
+  try {
+    process.env.XDG_CONFIG_HOME = '/elsewhere';
+    expect(userFile('ignore')).toBe('/elsewhere/git/ignore');
+    process.env.XDG_CONFIG_HOME = ''; // To git that is none.
+    expect(userFile('ignore')).toBe(inHome);
+    delete process.env.XDG_CONFIG_HOME;
+    expect(userFile('ignore')).toBe(inHome);
+  } finally {
+    if (before === undefined) delete process.env.XDG_CONFIG_HOME;
+    else process.env.XDG_CONFIG_HOME = before;
+  }
+});
