@@ -19,15 +19,16 @@ if (!isOld) {
 }
 
 function start() {
-  var program;
   try {
-    program = require('../dist/start.cjs');
+    require('../dist/start.cjs').start().catch(failed);
   } catch (error) {
-    console.error('landfast: the program could not be loaded: ' + error.message);
-    process.exitCode = 70;
-    return;
+    failed(error);
   }
-  program.start();
+}
+
+function failed(error) {
+  console.error('landfast: the program could not be loaded: ' + error.message);
+  process.exitCode = 70;
 }
 
 function runWith(node) {

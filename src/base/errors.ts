@@ -38,3 +38,10 @@ export class InvariantError extends Error {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The message of an error with its way out, as one text. */
+export function explained(error: unknown): string {
+  const remedy = error instanceof OperationalError ? error.remedy : undefined;
+  const message = messageOf(error);
+  return remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}`;
+}

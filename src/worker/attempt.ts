@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import type { Agent } from '../agents/agent.ts';
 import { attemptPrompt } from '../agents/prompt.ts';
 import { assert } from '../base/assert.ts';
-import { messageOf, OperationalError } from '../base/errors.ts';
+import { explained } from '../base/errors.ts';
 import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
 import { doneBy } from '../model/doer.ts';
@@ -234,10 +234,5 @@ function failed(failure: Failure | null): End {
 }
 
 function unexpected(error: unknown): Failure {
-  const remedy = error instanceof OperationalError ? error.remedy : undefined;
-  const message = messageOf(error);
-  return {
-    kind: 'workspace-failed',
-    message: remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}`,
-  };
+  return { kind: 'workspace-failed', message: explained(error) };
 }

@@ -10,7 +10,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import { messageOf, OperationalError } from '../base/errors.ts';
+import { explained, OperationalError } from '../base/errors.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
@@ -72,7 +72,7 @@ export async function createWorkspace(
     return { kind: 'failed', message: `${brought.message}\n${brought.output}` };
   } catch (error) {
     if (signal.aborted) return { kind: 'stopped' };
-    return { kind: 'failed', message: messageOf(error) };
+    return { kind: 'failed', message: explained(error) };
   }
 }
 

@@ -27,7 +27,7 @@ function runWith(handles: number, repo: TempRepo): Running {
 
 test('with hardly any it does not even begin, and says which limit to raise', async () => {
   await using repo = await tempRepo();
-  expectTold(await runWith(28, repo).ended, 3, 'too many processes or open files (EMFILE)', REMEDY);
+  expectTold(await runWith(25, repo).ended, 3, 'too many processes or open files (EMFILE)', REMEDY);
   expect((await landfast(['runs', '--json'], { cwd: repo.dir })).stdout).toBe('[]\n');
 });
 
