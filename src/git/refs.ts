@@ -35,20 +35,26 @@ export async function tipOf(
 }
 
 /**
- * Moves a ref if it is at `from` (null: if there is none), and says so otherwise. Lost to `to` itself
+ * Moves a ref if it is at `from` (null: if there is none), and says so otherwise; `assertHeld` throws
+ * where it must not be moved any more, and is asked last of all. Lost to `to` itself
  * means that it has moved without our hearing of it: a caller whose commit is its own may take that
  * for a yes.
  */
 export async function updateRef(
   dir: string,
   ref: string,
-  { to, from }: { readonly to: Sha; readonly from: Sha | null },
+  {
+    to,
+    from,
+    assertHeld,
+  }: { readonly to: Sha; readonly from: Sha | null; readonly assertHeld?: () => void },
   signal: AbortSignal,
 ): Promise<RefChange> {
   const old = from ?? '0'.repeat(to.length);
-  const move = { ref, to, from: old };
+  const move = { ref, to, from: old, assertHeld };
   const isMoved = await (from === null ? makeRef(dir, move, signal) : moveRef(dir, move, signal));
   if (isMoved === true) return { kind: 'moved' };
+  assertHeld?.();
   return swap(dir, ref, { args: [ref, to, old], from }, signal);
 }
 

@@ -16,7 +16,8 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
   const { commonDir } = ground.repository;
   const tip = await tipOf(commonDir, runRef(ground), signal);
   if (tip === null) {
-    await updateRef(commonDir, runRef(ground), { to: head, from: null }, signal);
+    const { assertHeld } = ground; // Another engine may have finished the run, and removed it.
+    await updateRef(commonDir, runRef(ground), { to: head, from: null, assertHeld }, signal);
   }
 }
 

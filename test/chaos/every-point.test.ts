@@ -1,6 +1,7 @@
 /**
  * Kill at every step (`npm run test:chaos`): the engine is ended before and after every fact it
- * records, and before, during and after every git command it gives; then the same with its agents;
+ * records, before, during and after every git command it gives, and after every file that it
+ * renames, links or removes; then the same with its agents;
  * then the engine that resumes is ended the same way, and a third one has to finish. At last it is
  * not ended but halted for longer than its lease lasts, and goes on when another host has its run.
  * LANDFAST_CHAOS_EVERY=5 strikes at every fifth point only; LANDFAST_CHAOS_AT_ONCE=4 has four runs under

@@ -1,45 +1,59 @@
 /**
- * Loaded into the engine before it starts (`node --import`): counts the facts that reach the journal
- * and ends the process at one of them, as `kill -9` would. The program itself knows nothing of it.
+ * Loaded into the engine before it starts (`node --import`): counts the facts that reach the journal,
+ * and the files that it renames, links and removes itself, and ends the process at one of them, as
+ * `kill -9` would. The program itself knows nothing of it.
  *
  *   before  the fact is in an open transaction, and is lost with it
- *   after   the transaction is committed, and nothing has been done about it yet
+ *   after   the transaction is committed, and nothing has been done about it yet;
+ *           the file has just been moved, and nothing else has been done
  *
  * Or it is halted there, and goes on when somebody lets it.
  */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
-const { at, when, everybody, halts = false, countTo } = JSON.parse(process.env.CHAOS_AT_FACT);
+const { on, at, when, everybody, halts = false, countTo } = JSON.parse(process.env.CHAOS_AT);
 const statements = new WeakMap();
-let facts = 0;
+let [facts, files] = [0, 0];
 let isDue = false;
 
-const { prepare, exec } = DatabaseSync.prototype;
+const { prepare } = DatabaseSync.prototype;
 DatabaseSync.prototype.prepare = function (sql) {
   const statement = prepare.call(this, sql);
-  statements.set(statement, /^INSERT INTO entries/.test(sql));
+  statements.set(statement, sql);
   return statement;
 };
 
 const { run } = StatementSync.prototype;
 StatementSync.prototype.run = function (...values) {
-  if (statements.get(this)) {
+  const sql = statements.get(this) ?? '';
+  if (/^INSERT INTO entries/.test(sql)) {
     facts += 1;
-    writeFileSync(countTo, String(facts));
-    if (facts === at && when === 'before') end();
-    if (facts === at) isDue = true;
+    writeFileSync(`${countTo}/fact-count`, String(facts));
+    const isNow = on === 'fact' && facts === at;
+    if (isNow && when === 'before') end();
+    if (isNow) isDue = true;
   }
-  return run.apply(this, values);
-};
-
-DatabaseSync.prototype.exec = function (sql) {
-  const result = exec.call(this, sql);
+  const result = run.apply(this, values);
   if (isDue && sql === 'COMMIT') end();
   isDue &&= sql !== 'COMMIT';
   return result;
 };
+
+for (const name of ['renameSync', 'linkSync', 'unlinkSync', 'rmSync']) {
+  const original = fs[name];
+  fs[name] = function (...given) {
+    const result = original.apply(this, given);
+    files += 1;
+    writeFileSync(`${countTo}/file-count`, String(files));
+    if (on === 'file' && files === at) {
+      writeFileSync(`${countTo}/file-at`, `${name} ${given.slice(0, 2).join(' ')}`);
+      end();
+    }
+    return result;
+  };
+}
 
 function end() {
   if (halts) return process.kill(process.pid, 'SIGSTOP');

@@ -40,7 +40,7 @@ const TASKS = {
   last: { needs: ['left', 'flaky'], prompt: 'cat left.txt flaky.txt > last.txt' },
 };
 
-export type Point = Blow & { readonly on: 'fact' | 'git' };
+export type Point = Blow & { readonly on: 'fact' | 'git' | 'file' };
 
 /** What is there when everything is over. */
 export interface End {
@@ -62,10 +62,12 @@ export interface Told extends End {
 
 export interface Driven {
   readonly struck: boolean;
-  /** The git command at its point, if that is one. */
+  /** The git command or the file at its point, if that is one. */
   readonly at: string | null;
   readonly facts: number;
   readonly commands: number;
+  /** How many files it has moved or removed itself. */
+  readonly files: number;
 }
 
 /** Runs the plan, strikes each engine at its point, and resumes until the run is over. */
@@ -114,14 +116,15 @@ class Scene {
     const child = engine({ ...this.place, chaos }, args, { point, env });
     const end = ended(child);
     const isHalted = point?.halts === true && (await halted(child, this.place));
-    this.engines.push({ struck: isHalted, at: null, facts: 0, commands: 0 });
+    this.engines.push({ struck: isHalted, at: null, facts: 0, commands: 0, files: 0 });
     const next = isHalted ? await this.#overtake(child, end) : null;
     const last = await end;
     this.engines[nth] = {
       struck: isHalted || last.signal === 'SIGKILL',
-      at: point?.on === 'git' ? commandIn(join(chaos, 'git-log'), point.at) : null,
+      at: point === null ? null : whatWasAt(chaos, point),
       facts: numberIn(join(chaos, 'fact-count')),
       commands: numberIn(join(chaos, 'git-count')),
+      files: numberIn(join(chaos, 'file-count')),
     };
     this.said.push(`--- ${args.join(' ')}: ${last.code}\n${last.stdout}${last.stderr}`);
     return next ?? last;
@@ -222,10 +225,9 @@ function engine(
 ): ChildProcess {
   const none = { at: 0, when: 'before', everybody: false } as const;
   const onGit = point?.on === 'git' ? point : none;
-  const onFact = point?.on === 'fact' ? point : none;
+  const inside = point === null || point.on === 'git' ? none : point;
   const bin = wrapGit(chaos, git, onGit);
-  const countTo = join(chaos, 'fact-count');
-  writeFileSync(countTo, '0');
+  for (const name of ['fact-count', 'file-count']) writeFileSync(join(chaos, name), '0');
   const bare = bareEnv(home);
   const child = spawn(process.execPath, ['--import', PRELOAD, BIN, ...args], {
     cwd: repo,
@@ -233,7 +235,7 @@ function engine(
       ...bare,
       TMPDIR: tmp,
       PATH: `${bin}:${bare.PATH}`,
-      CHAOS_AT_FACT: JSON.stringify({ ...onFact, countTo }),
+      CHAOS_AT: JSON.stringify({ ...inside, countTo: chaos }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -348,6 +350,12 @@ function query(repo: string, sql: string): readonly string[] {
 
 function numberIn(path: string): number {
   return Number(readFileSync(path, 'utf8'));
+}
+
+function whatWasAt(chaos: string, { on, at }: Point): string | null {
+  const file = join(chaos, 'file-at');
+  if (on === 'file') return existsSync(file) ? readFileSync(file, 'utf8') : null;
+  return on === 'git' ? commandIn(join(chaos, 'git-log'), at) : null;
 }
 
 function commandIn(path: string, count: number): string | null {

@@ -82,7 +82,7 @@ async function blowsOf(
 /** How far a run is, as a part of its facts, when its first engine dies. */
 const FIRST_BLOWS = [0.15, 0.5, 0.85];
 
-function pointsOf({ facts, commands }: Driven, everybody: boolean): readonly Point[] {
+function pointsOf({ facts, commands, files }: Driven, everybody: boolean): readonly Point[] {
   const upTo = (on: Point['on'], most: number, whens: readonly When[]): readonly Point[] =>
     Array.from({ length: most }, (_, index) =>
       whens.map((when) => ({ on, at: index + 1, when, everybody })),
@@ -90,13 +90,14 @@ function pointsOf({ facts, commands }: Driven, everybody: boolean): readonly Poi
   return [
     ...upTo('fact', facts, ['before', 'after']),
     ...upTo('git', commands, ['before', 'during', 'after']),
+    ...upTo('file', files, ['after']),
   ];
 }
 
-/** Only between what it does: in the middle of writing it would hold the database. */
+/** Only between what it does: in the middle of writing it would hold the database, or a lock. */
 function haltsOf(first: Driven): readonly Point[] {
   return pointsOf(first, false)
-    .filter(({ when }) => when === 'after')
+    .filter(({ on, when }) => on !== 'file' && when === 'after')
     .map((point) => ({ ...point, halts: true }));
 }
 

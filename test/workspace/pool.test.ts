@@ -1,7 +1,7 @@
 /** Workspaces that are moved from task to task: the next one sees nothing of the one before. */
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Suspension } from '../../src/base/suspension.ts';
@@ -132,6 +132,23 @@ test('one of which only git still knows holds no branch any longer', async () =>
   const list = await repo.git('worktree', 'list', '--porcelain');
   expect(list).not.toContain(gone);
   expect(list).toContain(elsewhere); // It may be on a disk that is not there today.
+});
+
+test('one whose folder is gone is forgotten by git, unless somebody may have it in his hands', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const { folder, me } = testPool(repo, 4).place;
+  const place = join(folder, '4');
+  await repo.git('worktree', 'add', '-q', '--detach', place, commit);
+  rmSync(place, { recursive: true });
+  const held = join(folder, '.claim-somebody.x');
+  mkdirSync(held, { recursive: true });
+  const isAlive = (name: string): boolean => name === 'somebody';
+  await testPool(repo, 4, { me: { ...me, isAlive } }).repair(repo.signal);
+  expect(await repo.git('worktree', 'list', '--porcelain')).toContain(place);
+  rmSync(held, { recursive: true });
+  await testPool(repo, 4).repair(repo.signal);
+  expect(await repo.git('worktree', 'list', '--porcelain')).not.toContain(place);
 });
 
 const SEEN_BY_ALL = [
