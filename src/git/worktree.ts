@@ -27,7 +27,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { GitError, git, runTool, type Sha, splitNul } from './git.ts';
-import { forgetGitFolders, gitDirOf, readOwn, writeOwn } from './git-dir.ts';
+import { forgetGitFolders, gitDirOf, placesBelow, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { fill } from './quick-fill.ts';
 import { quickRegister } from './quick-worktree.ts';
@@ -164,6 +164,21 @@ export async function tellPlace(dir: string, place: string): Promise<void> {
 export async function placeTold(dir: string): Promise<string | null> {
   const text = await readOwn(dir, 'gitdir');
   return text === null ? null : dirname(text.trimEnd());
+}
+
+/**
+ * Makes git forget worktrees directly in a folder of ours that are gone from it: a removal was cut
+ * short between the two. Nothing is forgotten where the folder itself is not there.
+ */
+export async function forgetGone(
+  commonDir: string,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const places = existsSync(folder) ? placesBelow(commonDir, folder) : [];
+  for (const path of places) {
+    if (!existsSync(path)) await alone(commonDir, () => unregister(commonDir, path, signal));
+  }
 }
 
 /** Deletes what a removal that was cut short has left in a folder of worktrees. */

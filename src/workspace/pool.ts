@@ -14,7 +14,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkOut } from '../git/checkout.ts';
-import { gitDirOf, placesBelow } from '../git/git-dir.ts';
+import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { comparesPlainly, quickCheckout } from '../git/quick-checkout.ts';
@@ -25,6 +25,7 @@ import {
   addWorktree,
   checkoutOf,
   dropWorktree,
+  forgetGone,
   moveWorktree,
   removeWorktree,
   setOwner,
@@ -201,21 +202,17 @@ export class Pool {
         signal.throwIfAborted();
         await this.#discard(path);
       }
-      await this.#forgetGone();
+      await this.#forgetGone(signal);
       await repairSlots(this.place);
     })();
     return this.#repaired;
   }
 
-  /**
-   * Makes git forget those whose folder is gone: an engine died between the two. One that another
-   * engine has just claimed may be on its way to another place.
-   */
-  async #forgetGone(): Promise<void> {
+  /** One that another engine has just claimed may be on its way to another place. */
+  async #forgetGone(signal: AbortSignal): Promise<void> {
     const { commonDir, folder, me } = this.place;
     if (claims(folder).some(({ owner }) => owner !== me.name)) return;
-    const gone = placesBelow(commonDir, folder).filter((path) => !existsSync(path));
-    for (const path of gone) await this.#discard(path);
+    await forgetGone(commonDir, folder, signal);
   }
 
   /**

@@ -12,7 +12,7 @@ import { dirname, sep } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { headOf, isAncestor } from '../git/refs.ts';
-import { removeWorktree, sweepRemoved } from '../git/worktree.ts';
+import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -75,6 +75,7 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
   for (const dir of gateDirs(ground)) {
     if (!(await keepGate(ground, dir, signal))) await removeWorktree(commonDir, dir, signal);
   }
+  await forgetGone(commonDir, runFolder(ground), signal);
   await sweepRemoved(runFolder(ground), signal);
   await letGo(ground, signal);
 }
