@@ -15,7 +15,7 @@ import { GitError } from '../git/git.ts';
 import { objectionIn } from '../git/held-ref.ts';
 import { commitsAfter } from '../git/history.ts';
 import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
-import { checkoutAmong, listWorktrees, rebasing } from '../git/worktree.ts';
+import { checkoutAmong, listWorktrees, rebasing, type Worktree } from '../git/worktree.ts';
 import { conflictLines } from '../model/conflict.ts';
 import type { PublishEffect } from '../model/effect.ts';
 import type { Event, Proof } from '../model/event.ts';
@@ -75,11 +75,13 @@ async function tryPublish(
   const isThere = !isBehind && (await isAncestor(commonDir, head, tip, signal));
   const to = isThere ? tip : await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
+  const listed = isThere ? null : listWorktrees(commonDir, signal);
+  listed?.catch(() => undefined); // Whoever asks for it is told.
   const { proof, told } = await prove(ground, effect, { tip, to }, signal);
   if (signal.aborted) return interrupted(ground);
   const moved = isThere
     ? finished(target, tip, 'none')
-    : await move(ground, { head, target, tip, to });
+    : await move(ground, { head, target, tip, to }, await listed!);
   if (moved?.type !== 'publish.finished') return moved;
   for (const fact of told) report(fact);
   return { ...moved, proved: proof };
@@ -134,10 +136,10 @@ async function holdsLine(
 async function move(
   ground: Ground,
   { head, target, tip, to }: PublishFrom & { readonly to: Sha },
+  worktrees: readonly Worktree[],
 ): Promise<Answer | null> {
   const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
   const { commonDir } = ground.repository;
-  const worktrees = await listWorktrees(commonDir, signal);
   const busy = await rebasing(worktrees, target);
   if (busy !== null) {
     return tryAgain(ground, `${target} is being rebased in ${busy}; it was not touched.`);

@@ -75,10 +75,12 @@ export function markFor(mark: string): string {
 }
 
 /**
- * Every live process that started at `since` or later. A process that was seen to be older a moment
- * ago is not looked at again: no system gives a pid to somebody else within that time.
+ * Every live process that started at `since` or later, which is when `first` did. A process that was
+ * seen to be older a moment ago is not looked at again: no system gives a pid to somebody else
+ * within that time. Nor does it give lower pids to younger processes, before it has given all of
+ * them: where few were given since, only these are looked at.
  */
-export function youngProcesses(since: number): readonly ProcessEntry[] {
+export function youngProcesses(since: number, first: number): readonly ProcessEntry[] {
   if (!HAS_PROC) return tableOfPs().filter(({ start }) => start >= since);
   const now = performance.now();
   if (now - lookedAt > MOMENT_MS) {
@@ -87,10 +89,7 @@ export function youngProcesses(since: number): readonly ProcessEntry[] {
   }
   if (starts.size === 0) lookedAt = now;
   const entries: ProcessEntry[] = [];
-  for (const name of readdirSync('/proc')) {
-    const first = name.charCodeAt(0);
-    if (first < 0x30 || first > 0x39) continue;
-    const pid = Number(name);
+  for (const pid of pidsFrom(first) ?? allPids()) {
     if ((starts.get(pid) ?? since) < since) continue;
     const stat = statOf(pid);
     if (stat === null) continue;
@@ -101,6 +100,33 @@ export function youngProcesses(since: number): readonly ProcessEntry[] {
   return entries;
 }
 
+/** Those that were given to somebody from this one on; null where these are too many to ask for. */
+function pidsFrom(first: number): readonly number[] | null {
+  const load = textOf('/proc/loadavg'); // `0.20 0.18 0.12 1/80 11206`: the last is the last pid.
+  const last = Number(load.slice(load.lastIndexOf(' ') + 1));
+  if (!(last >= first && last - first < MOST_PIDS)) return null;
+  const pids = Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
+  return pids.filter((pid) => existsSync(`/proc/${pid}`));
+}
+
+/** A look at all of them takes as long as asking for so many. */
+const MOST_PIDS = 100;
+
+function allPids(): readonly number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const digit = name.charCodeAt(0);
+    return digit < 0x30 || digit > 0x39 ? [] : Number(name);
+  });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 const MOMENT_MS = 500;
 const starts = new Map<number, number>();
 const seenMarks = new Map<string, readonly string[]>();
@@ -108,14 +134,10 @@ let lookedAt = 0;
 
 /** The table as /proc tells it. */
 export function tableOfProc(): readonly ProcessEntry[] {
-  const entries: ProcessEntry[] = [];
-  for (const name of readdirSync('/proc')) {
-    const first = name.charCodeAt(0);
-    if (first < 0x30 || first > 0x39) continue;
-    const stat = statOf(Number(name));
-    if (stat !== null && !stat.dead) entries.push(stat.entry);
-  }
-  return entries;
+  return allPids().flatMap((pid) => {
+    const stat = statOf(pid);
+    return stat === null || stat.dead ? [] : stat.entry;
+  });
 }
 
 /** The table as `ps` tells it; its `e` (or `-E`) appends the environment to the command. */

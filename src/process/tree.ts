@@ -48,7 +48,7 @@ export class Family implements Haltable {
   /** Looks again: every member that is alive now. */
   members(): readonly ProcessEntry[] {
     this.#unsure = false;
-    const young = youngProcesses(this.#root.start);
+    const young = youngProcesses(this.#root.start, this.#root.pid);
     for (const entry of withDescendants(young, (candidate) => this.#isMember(candidate))) {
       this.#known.set(entry.pid, entry);
     }

@@ -1,0 +1,26 @@
+/** Young processes are found among the pids that were given since, as in a look at all of them. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { processTable, startOf, youngProcesses } from '../../src/process/table.ts';
+
+test('all that started since are found, whether few pids were given or many', async () => {
+  const first = spawn('sleep', ['60']);
+  const others = [1, 2, 3].map(() => spawn('sh', ['-c', 'sleep 60 & wait']));
+  try {
+    await Promise.all([first, ...others].map((child) => once(child, 'spawn')));
+    const since = startOf(first.pid!)!;
+    const wanted = [first, ...others].map(({ pid }) => pid!);
+    const few = youngProcesses(since, first.pid!).map(({ pid }) => pid);
+    expect(few).toEqual(expect.arrayContaining(wanted));
+    const sleeps = processTable().filter(({ parent }) => wanted.includes(parent));
+    expect(few).toEqual(expect.arrayContaining(sleeps.map(({ pid }) => pid)));
+    const many = youngProcesses(since, 1).map(({ pid }) => pid); // As if all pids were younger.
+    expect(many).toEqual(expect.arrayContaining(wanted));
+  } finally {
+    const below = processTable().filter(({ parent }) => others.some(({ pid }) => pid === parent));
+    for (const { pid } of below) process.kill(pid, 'SIGKILL');
+    for (const child of [first, ...others]) child.kill('SIGKILL');
+  }
+});
