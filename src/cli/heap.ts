@@ -13,8 +13,8 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** What may be allocated between two looks at the young objects. */
-const YOUNG_BYTES = 8 * 1024 * 1024;
+/** From this on it does not grow any more; it may double once before we are told. */
+const YOUNG_BYTES = 4 * 1024 * 1024;
 /** By how much the old ones may grow until they are looked at. */
 const GROWING_PERCENT = 50;
 
@@ -28,12 +28,26 @@ const set: string[] = [];
 export function keepHeapSmall({ withCode }: { readonly withCode: boolean }): void {
   if (withCode) change('--no-flush-bytecode');
   change(`--heap-growing-percent=${GROWING_PERCENT}`);
+  keepYoungSmall();
+}
+
+let isWatched = false;
+
+/** The same for young objects alone, for whoever is about to make many of them at once. */
+export function keepYoungSmall(): void {
+  if (isWatched || isGrown()) return;
+  isWatched = true;
   const watch = new PerformanceObserver(() => {
-    if (youngBytes() < YOUNG_BYTES) return;
-    change('--semi-space-growth-factor=1'); // It has grown as far as it is to grow.
-    watch.disconnect();
+    if (isGrown()) watch.disconnect();
   });
   watch.observe({ entryTypes: ['gc'] });
+}
+
+/** Whether the room for young objects is as large as it is to be; then it stays so. */
+function isGrown(): boolean {
+  const isLarge = youngBytes() >= YOUNG_BYTES;
+  if (isLarge) change('--semi-space-growth-factor=1');
+  return isLarge;
 }
 
 /** Does something with V8's settings as they were when the process began. */

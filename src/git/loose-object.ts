@@ -63,16 +63,17 @@ export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer
 /** What all contents that are kept may take, and one of them. */
 const MOST_KEPT_BYTES = 2 * 1024 * 1024;
 const MOST_BLOB_BYTES = 64 * 1024;
-const blobs = new Map<Sha, Buffer>();
+/** As latin1: a small buffer may be part of a large one, which it would keep. */
+const blobs = new Map<Sha, string>();
 let keptBytes = 0;
 
 /** The contents of a file whose object is a file of its own; null says nothing. */
 export function readBlob(commonDir: string, sha: Sha): Buffer | null {
   const known = blobs.get(sha);
-  if (known !== undefined) return known;
+  if (known !== undefined) return Buffer.from(known, 'latin1');
   const blob = readLoose(commonDir, sha, 'blob');
   if (blob === null || blob.length > MOST_BLOB_BYTES) return blob;
-  blobs.set(sha, blob);
+  blobs.set(sha, blob.toString('latin1'));
   keptBytes += blob.length;
   for (const [oldest, { length }] of blobs) {
     if (keptBytes <= MOST_KEPT_BYTES) break;

@@ -123,7 +123,10 @@ function isOdd(name: string): boolean {
 function contentOf(dir: string, name: string, sha: Sha): Buffer | null {
   const content = readFileSync(bytePath(dir, name));
   const hash = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
-  return hash === sha ? content : null;
+  if (hash !== sha) return null;
+  const own = Buffer.allocUnsafeSlow(content.length); // Not part of a larger one that it keeps.
+  content.copy(own);
+  return own;
 }
 
 function* treesIn({ tree, folders }: Noted, path: string): Iterable<readonly [string, Sha]> {
