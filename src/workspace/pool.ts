@@ -211,8 +211,8 @@ export class Pool {
   /** One that another engine has just claimed may be on its way to another place. */
   async #forgetGone(signal: AbortSignal): Promise<void> {
     const { commonDir, folder, me } = this.place;
-    if (claims(folder).some(({ owner }) => owner !== me.name)) return;
-    await forgetGone(commonDir, folder, signal);
+    const isQuiet = (): boolean => claims(folder).every(({ owner }) => owner === me.name);
+    await forgetGone(commonDir, folder, signal, isQuiet);
   }
 
   /**

@@ -6,7 +6,8 @@
  *       waits in a pool holds no work.
  *   T2. What a living process is just doing is left alone. A workspace is always in the pool's folder
  *       or git has just been told where it goes: so the folder is read first, and only what git was
- *       told long ago counts.
+ *       told long ago counts. Where nobody else has one in his hands, the pool does not wait
+ *       for that (`forgetGone`).
  *   T3. A folder that is no worktree goes if it is empty; what somebody has put there is his.
  */
 

@@ -59,8 +59,14 @@ test('git forgets a slot whose folder somebody has deleted, but not what may be 
   for (const slot of slots) rmSync(join(folderOf(repo), slot), { recursive: true });
   const [old = '', young] = entriesOf(repo);
   utimesSync(told(repo, old), LONG_AGO, LONG_AGO);
-  await testPool(repo, 4).repair(repo.signal);
+  const held = join(folderOf(repo), '.claim-somebody.x'); // Perhaps it is this one.
+  mkdirSync(held);
+  const me = { ...testPool(repo, 4).place.me, isAlive: (name: string) => name === 'somebody' };
+  await testPool(repo, 4, { me }).repair(repo.signal);
   expect(entriesOf(repo)).toEqual([young]);
+  rmSync(held, { recursive: true });
+  await testPool(repo, 4).repair(repo.signal);
+  expect(entriesOf(repo)).toEqual([]);
 });
 
 test('of two entries for one slot the one that is there stays', async () => {
