@@ -7,9 +7,10 @@ import { processTable, startOf, youngProcesses } from '../../src/process/table.t
 
 test('all that started since are found, whether few pids were given or many', async () => {
   const first = spawn('sleep', ['60']);
-  const others = [1, 2, 3].map(() => spawn('sh', ['-c', 'sleep 60 & wait']));
+  const others = [1, 2, 3].map(() => spawn('sh', ['-c', 'sleep 60 & echo up; wait']));
   try {
-    await Promise.all([first, ...others].map((child) => once(child, 'spawn')));
+    await once(first, 'spawn');
+    await Promise.all(others.map(({ stdout }) => once(stdout, 'data'))); // It has its child by then.
     const since = startOf(first.pid!)!;
     const wanted = [first, ...others].map(({ pid }) => pid!);
     const few = youngProcesses(since, first.pid!).map(({ pid }) => pid);
