@@ -28,15 +28,7 @@ const set: string[] = [];
 export function keepHeapSmall({ withCode }: { readonly withCode: boolean }): void {
   if (withCode) change('--no-flush-bytecode');
   change(`--heap-growing-percent=${GROWING_PERCENT}`);
-  keepYoungSmall();
-}
-
-let isWatched = false;
-
-/** The same for young objects alone, for whoever is about to make many of them at once. */
-export function keepYoungSmall(): void {
-  if (isWatched || isGrown()) return;
-  isWatched = true;
+  if (isGrown()) return;
   const watch = new PerformanceObserver(() => {
     if (isGrown()) watch.disconnect();
   });

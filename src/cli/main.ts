@@ -21,16 +21,14 @@ import { describeTidying } from './tidying.ts';
 /** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
 
-/** A command that is over by then cannot have taken much memory. */
-const SHORT_MS = 200;
-
 /** Runs the program as a process. */
 export async function start(compiled: Compiled): Promise<void> {
-  setTimeout(async () => {
+  // While most commands wait for git to say where they are, and before a plan is read.
+  setImmediate(async () => {
     // Otherwise V8 forgets what was only needed at the start, which is what the next start needs.
     const withCode = compiled.isMore('run');
     (await import('./heap.ts')).keepHeapSmall({ withCode });
-  }, SHORT_MS).unref();
+  });
   for (const stream of [process.stdout, process.stderr]) stream.on('error', brokenPipe);
   // Nothing is left to do then; without this Node would take down its heap piece by piece.
   process.once('beforeExit', () => process.exit());

@@ -1,6 +1,6 @@
 /** `landfast run`: a plan file becomes a run. */
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { OperationalError, UserError } from '../../base/errors.ts';
 import { identityProblem } from '../../git/identity.ts';
 import { tipOf } from '../../git/refs.ts';
@@ -49,7 +49,6 @@ export async function run(named: string | undefined, flags: RunFlags): Promise<n
   const format = formatOf(flags);
   const config = await findConfig(place, signal, { asksGit: asksGit(path, format) });
   if (config === null) return EXIT.usage;
-  if (sizeOf(path) > LARGE_PLAN_BYTES) (await import('../heap.ts')).keepYoungSmall();
   const from = {
     root: place.dir,
     format,
@@ -104,13 +103,6 @@ async function runLoaded(
 }
 
 const USUAL_PLAN = 'task_config.yaml';
-
-/** Of some hundred tasks: reading it makes more garbage than all that comes before. */
-const LARGE_PLAN_BYTES = 30_000;
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
 
 /** The plan to run; null where none is needed because a run goes on. */
 function planPath(named: string | undefined, flags: RunFlags): string | null {
