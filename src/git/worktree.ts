@@ -168,18 +168,14 @@ export async function placeTold(dir: string): Promise<string | null> {
 
 /**
  * Makes git forget worktrees directly in a folder of ours that are gone from it: a removal was cut
- * short between the two. Nothing is forgotten where the folder itself is not there, or others are
- * moving worktrees in it.
+ * short between the two. Nothing is forgotten where the folder itself is not there.
  */
 export async function forgetGone(
   commonDir: string,
   folder: string,
   signal: AbortSignal,
-  isQuiet: () => boolean = () => true,
 ): Promise<void> {
-  const places = existsSync(folder) ? placesBelow(commonDir, folder) : [];
-  if (!isQuiet()) return; // After git was asked, before anybody looks.
-  for (const path of places) {
+  for (const path of existsSync(folder) ? placesBelow(commonDir, folder) : []) {
     if (!existsSync(path)) await alone(commonDir, () => unregister(commonDir, path, signal));
   }
 }

@@ -25,7 +25,6 @@ import {
   addWorktree,
   checkoutOf,
   dropWorktree,
-  forgetGone,
   moveWorktree,
   removeWorktree,
   setOwner,
@@ -202,17 +201,9 @@ export class Pool {
         signal.throwIfAborted();
         await this.#discard(path);
       }
-      await this.#forgetGone(signal);
       await repairSlots(this.place);
     })();
     return this.#repaired;
-  }
-
-  /** One that another engine has just claimed may be on its way to another place. */
-  async #forgetGone(signal: AbortSignal): Promise<void> {
-    const { commonDir, folder, me } = this.place;
-    const isQuiet = (): boolean => claims(folder).every(({ owner }) => owner === me.name);
-    await forgetGone(commonDir, folder, signal, isQuiet);
   }
 
   /**

@@ -5,17 +5,17 @@
  *       with the same place would follow, and git may believe the wrong one. Nothing is lost: what
  *       waits in a pool holds no work.
  *   T2. What a living process is just doing is left alone. A workspace is always in the pool's folder
- *       or git has just been told where it goes: so the folder is read first, and only what git was
- *       told long ago counts. Where nobody else has one in his hands, the pool does not wait
- *       for that (`forgetGone`).
+ *       or git has just been told where it goes. So the folder is read before the entries, and an
+ *       entry counts if git was told long ago; or if its slot is empty, nobody has a claim, and
+ *       git was told nothing else until that was seen, in this order.
  *   T3. A folder that is no worktree goes if it is empty; what somebody has put there is his.
  */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { realpath, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gitDirOf } from '../git/git-dir.ts';
-import { idleSlots } from './idle.ts';
+import { claims, idleSlots } from './idle.ts';
 
 /** No rename takes that long. */
 const SETTLED_MS = 10 * 60_000;
@@ -30,7 +30,7 @@ export async function repairSlots(place: {
   const entries = await realpath(join(commonDir, 'worktrees')).catch(() => null);
   for (const name of used === null || entries === null ? [] : namesIn(entries)) {
     const entry = join(entries ?? '', name);
-    const isStale = !used?.has(entry) && saysSlot(entry, folder);
+    const isStale = !used?.has(entry) && isLeftBehind(entry, folder);
     if (isStale) await rm(entry, { recursive: true, force: true });
   }
   for (const slot of idleSlots(folder)) {
@@ -51,15 +51,24 @@ async function entriesIn(folder: string): Promise<ReadonlySet<string> | null> {
   return entries;
 }
 
-/** Whether an entry has long been that of a slot. */
-function saysSlot(entry: string, folder: string): boolean {
+/** Whether an entry is that of a slot to which no workspace is on its way. */
+function isLeftBehind(entry: string, folder: string): boolean {
+  const told = toldIn(entry);
+  if (told === null || dirname(told.slot) !== folder) return false;
+  if (!/^[1-9]\d*$/.test(basename(told.slot))) return false;
+  if (Date.now() - told.atMs >= SETTLED_MS) return true;
+  const isEmpty = existsSync(folder) && !existsSync(told.slot) && claims(folder).length === 0;
+  return isEmpty && toldIn(entry)?.atMs === told.atMs;
+}
+
+/** Where git was told that a workspace is, and when; null where somebody else is at it. */
+function toldIn(entry: string): { readonly slot: string; readonly atMs: number } | null {
+  const file = join(entry, 'gitdir');
   try {
-    const told = join(entry, 'gitdir');
-    const slot = dirname(readFileSync(told, 'utf8').trimEnd());
-    const isSlot = dirname(slot) === folder && /^[1-9]\d*$/.test(slot.slice(folder.length + 1));
-    return isSlot && Date.now() - statSync(told).mtimeMs >= SETTLED_MS;
+    const atMs = statSync(file).mtimeMs;
+    return { slot: dirname(readFileSync(file, 'utf8').trimEnd()), atMs };
   } catch {
-    return false; // Somebody else is at it.
+    return null;
   }
 }
 
