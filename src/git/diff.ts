@@ -12,7 +12,8 @@ import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git, type Sha, splitNul } from './git.ts';
-import { gitDirOf, headInFiles } from './git-dir.ts';
+import { gitDirOf } from './git-dir.ts';
+import { headInFiles } from './ref-files.ts';
 
 /** A merge, rebase, cherry-pick or revert that waits to be concluded leaves one of these. */
 const IN_PROGRESS = [

@@ -36,47 +36,13 @@ export async function isWorkingTree(dir: string): Promise<boolean> {
   return existsSync(join(dir, '.git')) && existsSync(join(await gitDirOf(dir), 'HEAD'));
 }
 
-/**
- * The commit of a ref as the files tell it, the one with packed refs included; null where there is
- * no such ref, undefined where they do not tell: ask git.
- */
-export function refInFiles(commonDir: string, ref: string): string | null | undefined {
-  const own = likelyText(join(commonDir, ref));
-  if (own !== null) return COMMIT_LINE.test(own) ? own.trimEnd() : undefined;
-  if (!existsSync(join(commonDir, 'refs')) || existsSync(join(commonDir, 'reftable'))) {
-    return undefined;
-  }
-  const packed = textOf(join(commonDir, 'packed-refs')) ?? '';
-  const end = packed.indexOf(` ${ref}\n`);
-  if (end === -1) return null;
-  const commit = packed.slice(packed.lastIndexOf('\n', end) + 1, end);
-  return COMMIT_LINE.test(`${commit}\n`) ? commit : undefined;
-}
-
-/** Whether there may be refs below such a name as `refs/remotes/origin/`, as far as files tell. */
-export function mayHaveRefsBelow(commonDir: string, prefix: string): boolean {
-  if (existsSync(join(commonDir, prefix)) || existsSync(join(commonDir, 'reftable'))) return true;
-  return (textOf(join(commonDir, 'packed-refs')) ?? '').includes(` ${prefix}`);
-}
-
-const COMMIT_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
-
-/** The commit that HEAD of a working tree is at, as the files tell it; null says nothing. */
-export async function headInFiles(dir: string): Promise<string | null> {
-  const gitDir = gitFolderOf(dir);
-  const own = likelyText(join(gitDir, 'HEAD')) ?? '';
-  if (COMMIT_LINE.test(own)) return own.trimEnd();
-  const ref = refIn(own);
-  const common = textOf(join(gitDir, 'commondir')) ?? '.';
-  return ref === null ? null : (refInFiles(resolve(gitDir, common.trimEnd()), ref) ?? null);
-}
-
 /** The full ref that HEAD is on; null when it is detached. */
 export async function headRefOf(dir: string): Promise<string | null> {
   return refIn(likelyText(join(gitFolderOf(dir), 'HEAD')) ?? '');
 }
 
-function refIn(head: string): string | null {
+/** The ref that a file HEAD names; null when it names a commit. */
+export function refIn(head: string): string | null {
   return /^ref: (.+)\n?$/.exec(head)?.[1] ?? null;
 }
 
@@ -116,12 +82,12 @@ export async function isMerging(dir: string): Promise<boolean> {
 }
 
 /** What a file holds; null where there is none: a look costs less than an error nobody sees. */
-function textOf(path: string): string | null {
+export function textOf(path: string): string | null {
   return existsSync(path) ? likelyText(path) : null;
 }
 
 /** The same for one that is mostly there: no look before. */
-function likelyText(path: string): string | null {
+export function likelyText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -14,14 +14,12 @@
 import {
   appendFileSync,
   closeSync,
-  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   unlinkSync,
@@ -29,11 +27,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { begunIn } from './begun.ts';
+import { likelyText } from './git-dir.ts';
 import { mayHaveHook } from './hooks.ts';
 import { identitiesIn } from './identity.ts';
-import { printOf } from './index-file.ts';
 import { writesPlainly } from './loose-object.ts';
 import { zonedTime } from './quick-commit.ts';
+import { areRefsInFiles, packedRefs } from './ref-files.ts';
 import { quickMove, type RefMove } from './ref-writer.ts';
 import { isOn, type Settings, settingsIn } from './settings.ts';
 
@@ -68,11 +67,11 @@ async function logLine(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (!ORDINARY.test(ref) || ref.includes('.lock/')) return null;
-  if (!(await writesPlainly(commonDir, signal)) || !isInFiles(commonDir)) return null;
+  if (!(await writesPlainly(commonDir, signal)) || !areRefsInFiles(commonDir)) return null;
   const settings = await settingsIn(commonDir, signal);
   if ([...settings.keys()].some((name) => ODD.test(name) && isSet(settings, name))) return null;
   if (await mayHaveHook(commonDir, 'reference-transaction', signal)) return null;
-  if (textOf(join(commonDir, 'HEAD')) === `ref: ${ref}\n`) return null; // HEAD has a log, too.
+  if (likelyText(join(commonDir, 'HEAD')) === `ref: ${ref}\n`) return null; // HEAD has a log, too.
   if (!isLogged(settings)) return '';
   const who = await identitiesIn(commonDir, signal);
   return who === null ? null : `${from} ${to} ${who.committer} ${zonedTime(new Date())}\n`;
@@ -80,10 +79,6 @@ async function logLine(
 
 function isSet(settings: Settings, name: string): boolean {
   return name === 'core.ignorecase' ? isOn(settings, name) : true;
-}
-
-function isInFiles(commonDir: string): boolean {
-  return existsSync(join(commonDir, 'refs')) && !existsSync(join(commonDir, 'reftable'));
 }
 
 /** Branches are, unless somebody said no or the repository is bare. */
@@ -150,7 +145,7 @@ function isLinked(from: string, to: string): boolean {
 /** Whether the branch is where it is said to be; where it is to be new, nothing is in its way. */
 function isAt(commonDir: string, path: string, { ref, from }: RefMove): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat !== undefined) return stat.isFile() && textOf(path) === `${from}\n`;
+  if (stat !== undefined) return stat.isFile() && likelyText(path) === `${from}\n`;
   const packed = packedRefs(commonDir);
   if (!/^0+$/.test(from)) return packed.includes(`\n${from} ${ref}\n`);
   const parts = ref.split('/');
@@ -159,32 +154,11 @@ function isAt(commonDir: string, path: string, { ref, from }: RefMove): boolean 
   return !inTheWay.some((text) => packed.includes(text));
 }
 
-let packed = { path: '', print: '', text: '' };
-
-/** The file of packed refs, with a line before the first one; it is replaced when it changes. */
-function packedRefs(commonDir: string): string {
-  const path = join(commonDir, 'packed-refs');
-  const print = printOf(path);
-  if (print === null) return '';
-  if (packed.path !== path || packed.print !== print) {
-    packed = { path, print, text: `\n${textOf(path)}` };
-  }
-  return packed.text;
-}
-
 function writeLog(path: string, line: string): void {
   try {
     appendFileSync(path, line);
   } catch {
     mkdirSync(dirname(path), { recursive: true }); // The first log of its folder.
     appendFileSync(path, line);
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
   }
 }

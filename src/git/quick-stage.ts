@@ -14,12 +14,13 @@ import { join } from 'node:path';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
-import { gitDirOf, headInFiles, headRefOf } from './git-dir.ts';
+import { gitDirOf, headRefOf } from './git-dir.ts';
 import { stageByHand } from './hand-stage.ts';
 import { hooksIn } from './hooks.ts';
 import { IndexTree } from './index-tree.ts';
 import { writesPlainly } from './loose-object.ts';
 import { quickCommit } from './quick-commit.ts';
+import { headInFiles } from './ref-files.ts';
 import { treeOf, updateRef } from './refs.ts';
 import { signsCommits } from './signing.ts';
 

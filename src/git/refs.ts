@@ -7,9 +7,9 @@
  */
 
 import { GitError, git, type Sha } from './git.ts';
-import { headInFiles, refInFiles } from './git-dir.ts';
 import { headerOf } from './loose-object.ts';
 import { makeRef, moveRef } from './loose-ref.ts';
+import { headInFiles, refInFiles } from './ref-files.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =

@@ -1,7 +1,7 @@
 /** What this repository knows of a remote without asking it. */
 
 import { git } from './git.ts';
-import { mayHaveRefsBelow } from './git-dir.ts';
+import { mayHaveRefsBelow } from './ref-files.ts';
 import { settingsIn } from './settings.ts';
 
 /** The address work is pushed to; null where there is no such remote. */

@@ -7,7 +7,8 @@
 
 import { basename, dirname, join, sep } from 'node:path';
 import { type GitResult, git, type Sha, textOf } from './git.ts';
-import { headInFiles, headRefOf } from './git-dir.ts';
+import { headRefOf } from './git-dir.ts';
+import { headInFiles } from './ref-files.ts';
 
 /** A repository as seen from one of its checkouts. All paths are absolute. */
 export interface Repository {

@@ -6,7 +6,7 @@
  */
 
 import { git } from '../git/git.ts';
-import { refInFiles } from '../git/git-dir.ts';
+import { refInFiles } from '../git/ref-files.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { branchOf, type Ground, runRef } from './ground.ts';
