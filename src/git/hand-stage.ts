@@ -15,14 +15,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from '
 import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
 import type { Sha } from './git.ts';
-import {
-  type Edit,
-  editedIndex,
-  foldersOf,
-  isAsNotedAbout,
-  isEntry,
-  nameAt,
-} from './index-edit.ts';
+import { type Edit, editedIndex, foldersOf, isAsNoted, isEntry, nameAt } from './index-edit.ts';
 import { MODE_AT } from './index-file.ts';
 import type { IndexTree } from './index-tree.ts';
 import { writeLoose } from './loose-object.ts';
@@ -104,7 +97,7 @@ function lookAround({ commonDir, dir, index, writtenMs }: ToStage): Found | null
       const start = missing.get(name);
       missing.delete(name);
       if (start === undefined) isNew = true;
-      else if (isAsNotedAbout(index.bytes, start, stat) && stat.mtimeMs < writtenMs) continue;
+      else if (isAsNoted(index.bytes, start, stat) && stat.mtimeMs < writtenMs) continue;
       edits.push(() => editOf({ commonDir, dir, name, isNew: start === undefined }));
     }
   }

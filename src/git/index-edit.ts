@@ -115,16 +115,12 @@ export function areOlder(index: Buffer, starts: Uint32Array, timeNs: bigint): bo
   });
 }
 
-/** Whether a file or link is as it was when git last looked at it. */
-export function isAsNoted(index: Buffer, start: number, stat: BigIntStats): boolean {
-  const mode = index.readUInt32BE(start + MODE_AT);
-  const isKind = mode === LINK ? stat.isSymbolicLink() : stat.isFile();
-  const now = statBytes(stat, mode); // Whoever changes a mode changes the ctime.
-  return isKind && index.compare(now, 0, STAT_BYTES, start, start + STAT_BYTES) === 0;
-}
+/** What is lost of a time in ms that is one number. */
+const ABOUT_MS = 0.0005;
+const WORD = 2 ** 32;
 
-/** The same, by a look that costs half as much and tells times to a quarter of a microsecond. */
-export function isAsNotedAbout(index: Buffer, start: number, stat: Stats): boolean {
+/** Whether a file or link is as it was when git last looked at it, to half a microsecond. */
+export function isAsNoted(index: Buffer, start: number, stat: Stats): boolean {
   const word = (nth: number): number => index.readUInt32BE(start + 4 * nth);
   const isTime = (ms: number, nth: number): boolean =>
     Math.abs(word(nth) * 1_000 + word(nth + 1) / 1_000_000 - ms) < ABOUT_MS;
@@ -137,10 +133,6 @@ export function isAsNotedAbout(index: Buffer, start: number, stat: Stats): boole
     word(5) === stat.ino % WORD
   );
 }
-
-/** What is lost of a time in ms that is one number. */
-const ABOUT_MS = 0.0005;
-const WORD = 2 ** 32;
 
 function entryOf(name: string, { mode, sha, stat }: NonNullable<Edit['file']>): Buffer {
   const length = NAME_AT + name.length;

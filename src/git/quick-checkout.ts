@@ -22,6 +22,7 @@ import {
   readFileSync,
   renameSync,
   rmdirSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -284,6 +285,6 @@ async function moveHead(
   return true;
 }
 
-function statOf(dir: string, name: string): BigIntStats | undefined {
-  return lstatSync(bytePath(dir, name), { bigint: true, throwIfNoEntry: false });
+function statOf(dir: string, name: string): Stats | undefined {
+  return lstatSync(bytePath(dir, name), { throwIfNoEntry: false });
 }

@@ -75,13 +75,14 @@ async function tryPublish(
   const isThere = !isBehind && (await isAncestor(commonDir, head, tip, signal));
   const to = isThere ? tip : await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
-  const listed = isThere ? null : listWorktrees(commonDir, signal);
-  listed?.catch(() => undefined); // Whoever asks for it is told.
-  const { proof, told } = await prove(ground, effect, { tip, to }, signal);
+  const [{ proof, told }, worktrees] = await Promise.all([
+    prove(ground, effect, { tip, to }, signal),
+    isThere ? [] : listWorktrees(commonDir, signal),
+  ]);
   if (signal.aborted) return interrupted(ground);
   const moved = isThere
     ? finished(target, tip, 'none')
-    : await move(ground, { head, target, tip, to }, await listed!);
+    : await move(ground, { head, target, tip, to }, worktrees);
   if (moved?.type !== 'publish.finished') return moved;
   for (const fact of told) report(fact);
   return { ...moved, proved: proof };
