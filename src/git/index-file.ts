@@ -8,6 +8,7 @@
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Recent } from '../base/recent.ts';
 
 /** An index as it lies on the disk. */
 export interface IndexFile {
@@ -38,8 +39,7 @@ const SUBMODULE = 0o160000;
 const BLOCK_BYTES = 4096;
 
 /** Those that were read last, each by its file: it is replaced as a whole when it changes. */
-const seen = new Map<string, { readonly print: string; readonly found: IndexFile | null }>();
-const MOST_SEEN = 100;
+const seen = new Recent<string, { readonly print: string; readonly found: IndexFile | null }>(100);
 
 /** Reads the index of a git folder; null where there is none, or it is no index. */
 export function readIndexFile(gitDir: string): IndexFile | null {
@@ -49,8 +49,6 @@ export function readIndexFile(gitDir: string): IndexFile | null {
   const before = seen.get(path);
   if (before?.print === print) return before.found;
   const found = readThrough(path);
-  seen.delete(path);
-  if (seen.size >= MOST_SEEN) seen.delete(seen.keys().next().value!);
   seen.set(path, { print, found });
   return found;
 }

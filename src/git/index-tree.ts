@@ -11,6 +11,7 @@
 
 import { readFileSync } from 'node:fs';
 import { assert } from '../base/assert.ts';
+import { Recent } from '../base/recent.ts';
 import type { Sha } from './git.ts';
 import { nameAt, nameEndAt, placeOf } from './index-edit.ts';
 import { HEADER_BYTES, indexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
@@ -204,11 +205,10 @@ interface Folder {
   readonly noted: Noted | null;
 }
 
-/** Those that were read last, by the sum at the end of their index: it is told by its content. */
-const known = new Map<string, Noted & { readonly count: number }>();
 /** Folders in all that are kept. */
 const MOST_FOLDERS = 20_000;
-let folders = 0;
+/** Those that were read last, by the sum at the end of their index: it is told by its content. */
+const known = new Recent<string, Noted>(MOST_FOLDERS, countOf);
 
 /** What the extension `TREE` says, which is among those after the entries; null without one. */
 export function notedIn(bytes: Buffer, end: number): Noted | null {
@@ -219,17 +219,11 @@ export function notedIn(bytes: Buffer, end: number): Noted | null {
   if (before !== undefined) return before;
   const { noted } = parseNoted(bytes, at);
   if (/^\0+$/.test(sum)) return noted; // Git was told not to add it up.
-  const count = countOf(noted);
-  known.set(sum, { ...noted, count });
-  folders += count;
-  for (const [oldest, { count: some }] of known) {
-    if (folders <= MOST_FOLDERS) break;
-    known.delete(oldest);
-    folders -= some;
-  }
+  known.set(sum, noted);
   return noted;
 }
 
+/** How many folders there are in one, with itself. */
 function countOf({ folders: below }: Noted): number {
   let count = 1;
   for (const folder of below.values()) count += countOf(folder);

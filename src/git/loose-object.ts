@@ -24,6 +24,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
+import { Recent } from '../base/recent.ts';
 import type { Sha } from './git.ts';
 import { settingsIn } from './settings.ts';
 
@@ -64,8 +65,7 @@ export function readLoose(commonDir: string, sha: Sha, type: ObjectType): Buffer
 const MOST_KEPT_BYTES = 2 * 1024 * 1024;
 const MOST_BLOB_BYTES = 64 * 1024;
 /** As latin1: a small buffer may be part of a large one, which it would keep. */
-const blobs = new Map<Sha, string>();
-let keptBytes = 0;
+const blobs = new Recent<Sha, string>(MOST_KEPT_BYTES, ({ length }) => length);
 
 /** The contents of a file whose object is a file of its own; null says nothing. */
 export function readBlob(commonDir: string, sha: Sha): Buffer | null {
@@ -74,12 +74,6 @@ export function readBlob(commonDir: string, sha: Sha): Buffer | null {
   const blob = readLoose(commonDir, sha, 'blob');
   if (blob === null || blob.length > MOST_BLOB_BYTES) return blob;
   blobs.set(sha, blob.toString('latin1'));
-  keptBytes += blob.length;
-  for (const [oldest, { length }] of blobs) {
-    if (keptBytes <= MOST_KEPT_BYTES) break;
-    blobs.delete(oldest);
-    keptBytes -= length;
-  }
   return blob;
 }
 
@@ -89,8 +83,7 @@ export interface CommitHeader {
   readonly parents: readonly Sha[];
 }
 
-const MOST_HEADERS = 1_000;
-const headers = new Map<Sha, CommitHeader>();
+const headers = new Recent<Sha, CommitHeader>(1_000);
 
 /** The header of a commit that is a file of its own; null says nothing. */
 export function headerOf(commonDir: string, commit: Sha): CommitHeader | null {
@@ -107,7 +100,6 @@ export function headerOf(commonDir: string, commit: Sha): CommitHeader | null {
 
 /** Remembers what a commit says of itself. */
 export function noteHeader(commit: Sha, header: CommitHeader): void {
-  if (headers.size >= MOST_HEADERS) headers.delete(headers.keys().next().value!);
   headers.set(commit, header);
 }
 

@@ -6,6 +6,7 @@
  *   N2. Reading is by full name (`refs/heads/x`), so that a tag or file of that name cannot lie.
  */
 
+import { Recent } from '../base/recent.ts';
 import { GitError, git, type Sha } from './git.ts';
 import { headerOf } from './loose-object.ts';
 import { makeRef, moveRef } from './loose-ref.ts';
@@ -105,8 +106,7 @@ function isOnLine(commonDir: string, ancestor: Sha, commit: Sha): boolean {
 }
 
 /** Trees of commits that no file of their own told of: those that were asked for last. */
-const trees = new Map<Sha, Promise<Sha>>();
-const MOST_TREES = 100;
+const trees = new Recent<Sha, Promise<Sha>>(100);
 
 /** The tree of a commit; in a repository's common directory mostly a file tells it. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
@@ -116,7 +116,6 @@ export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Pro
   const args = ['rev-parse', '--verify', `${commit}^{tree}`];
   const asked = git(dir, args, signal).then(({ stdout }) => stdout.trim());
   if (!/^[0-9a-f]{40,}$/.test(commit)) return asked;
-  if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
   trees.set(commit, asked);
   asked.catch(() => trees.delete(commit));
   return asked;
@@ -124,7 +123,6 @@ export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Pro
 
 /** Remembers the tree of a commit, from whoever has seen it. */
 export function noteTree(commit: Sha, tree: Sha): void {
-  if (trees.size >= MOST_TREES) trees.delete(trees.keys().next().value!);
   trees.set(commit, Promise.resolve(tree));
 }
 

@@ -5,6 +5,7 @@
  *       hold together is not too much: one of a folder with many files counts as many.
  */
 
+import { Recent } from '../base/recent.ts';
 import { git, type Sha } from './git.ts';
 import { readLoose, writeLoose } from './loose-object.ts';
 
@@ -23,8 +24,7 @@ export const FOLDER = '40000';
 /** Names in all trees that are kept. */
 const MOST_NAMES = 40_000;
 const SHA_BYTES = 20;
-const known = new Map<Sha, Tree>();
-let names = 0;
+const known = new Recent<Sha, Tree>(MOST_NAMES, ({ size }) => size);
 
 /** Reads a tree; from a process only where it is packed and was not read before. */
 export async function readTree(commonDir: string, sha: Sha, signal: AbortSignal): Promise<Tree> {
@@ -32,27 +32,20 @@ export async function readTree(commonDir: string, sha: Sha, signal: AbortSignal)
   if (seen !== undefined) return seen;
   const body = readLoose(commonDir, sha, 'tree');
   const tree = body === null ? await listTree(commonDir, sha, signal) : parseTree(body);
-  remember(sha, tree);
+  known.set(sha, tree);
   return tree;
 }
 
 /** Writes a tree and gives its name. */
 export function writeTree(commonDir: string, tree: Tree): Sha {
   const sha = writeLoose(commonDir, 'tree', formatTree(tree));
-  remember(sha, tree);
+  known.set(sha, tree);
   return sha;
 }
 
 /** Keeps a tree whose name is known. */
 export function remember(sha: Sha, tree: Tree): void {
-  if (known.has(sha)) return;
   known.set(sha, tree);
-  names += tree.size;
-  for (const [oldest, { size }] of known) {
-    if (names <= MOST_NAMES || oldest === sha) return;
-    known.delete(oldest);
-    names -= size;
-  }
 }
 
 function parseTree(body: Buffer): Tree {

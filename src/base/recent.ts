@@ -1,0 +1,39 @@
+/**
+ * What was last put in, by key, as long as all of it together does not weigh too much.
+ *
+ *   R1. The oldest goes first; the one that was put in last stays, however heavy it is.
+ */
+
+export class Recent<Key, Value> {
+  readonly #most: number;
+  readonly #weigh: (value: Value) => number;
+  readonly #values = new Map<Key, Value>();
+  #weight = 0;
+
+  /** `weigh` says the same of a value each time; without it each is one. */
+  constructor(most: number, weigh: (value: Value) => number = () => 1) {
+    this.#most = most;
+    this.#weigh = weigh;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: Key, value: Value): void {
+    this.delete(key);
+    this.#values.set(key, value);
+    this.#weight += this.#weigh(value);
+    for (const oldest of this.#values.keys()) {
+      if (this.#weight <= this.#most || oldest === key) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: Key): void {
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#values.delete(key);
+    this.#weight -= this.#weigh(value);
+  }
+}
