@@ -20,8 +20,8 @@ import { messageOf, OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { quoted } from '../base/shell-word.ts';
 import { type Capture, type Captured, TimeLimitError } from './capture.ts';
-import { Pool } from './pool.ts';
 import type { Shell } from './shell.ts';
+import { ShellPool } from './shell-pool.ts';
 import { codeOf, MORE_RESOURCES, SpawnError, sendSignal } from './spawn.ts';
 import { startShell } from './starter.ts';
 
@@ -33,11 +33,11 @@ const HANDLES_POLL_MS = 50;
 
 /** Programs run by a few shells, as many at a time as are asked for. */
 export class CoShells {
-  readonly #pool: Pool<CoShell>;
+  readonly #pool: ShellPool<CoShell>;
 
   /** `env` is what every program gets; a call adds its own. `dir` goes when the shells do. */
   constructor(env: NodeJS.ProcessEnv, dir: string) {
-    this.#pool = new Pool(dir, async (path) => new CoShell(await startShell(env), path));
+    this.#pool = new ShellPool(dir, async (path) => new CoShell(await startShell(env), path));
   }
 
   /** As `capture` does it; `env` of the command is what is added. */

@@ -24,10 +24,10 @@ import { constants as system } from 'node:os';
 import { OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { quoted } from '../base/shell-word.ts';
-import { Pool } from './pool.ts';
 import type { Running } from './running.ts';
 import { scratchFolder } from './scratch.ts';
 import { type Shell, TELL } from './shell.ts';
+import { ShellPool } from './shell-pool.ts';
 import type { Program } from './spawn.ts';
 import { assignments, canHandOver, startShell, takePipes } from './starter.ts';
 import { startIn } from './table.ts';
@@ -72,11 +72,11 @@ export async function launch(program: Program, mark: string | null): Promise<Run
 }
 
 class Launchers {
-  readonly #pool: Pool<Launcher>;
+  readonly #pool: ShellPool<Launcher>;
 
   /** `dir` goes when they do. */
   constructor(dir: string) {
-    this.#pool = new Pool(dir, makeLauncher);
+    this.#pool = new ShellPool(dir, makeLauncher);
   }
 
   expect(): () => void {

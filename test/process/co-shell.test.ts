@@ -11,25 +11,20 @@ import { CoShells } from '../../src/process/co-shell.ts';
 import { scratchFolder } from '../../src/process/scratch.ts';
 import { closeStarter, openStarter } from '../../src/process/starter.ts';
 import { processTable } from '../../src/process/table.ts';
-import { type TempDir, tempDir } from '../support/temp-dir.ts';
+import { ownTemp } from '../support/own-temp.ts';
+import type { TempDir } from '../support/temp-dir.ts';
 
 const { signal } = new AbortController();
 const PATH = process.env.PATH;
 const OTHER_RUN = 'other';
 
 let place: TempDir;
-let tempBefore: string | undefined;
 
 beforeEach(async () => {
-  place = await tempDir();
-  mkdirSync(join(place.path, 'tmp'));
-  tempBefore = process.env.TMPDIR;
-  process.env.TMPDIR = join(place.path, 'tmp');
+  place = await ownTemp();
 });
 
 afterEach(async () => {
-  if (tempBefore === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = tempBefore;
   await place[Symbol.asyncDispose]();
 });
 

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sweepScratch } from '../../src/process/scratch.ts';
@@ -10,24 +10,19 @@ import type { Shell } from '../../src/process/shell.ts';
 import { sendSignal } from '../../src/process/spawn.ts';
 import { closeStarter, openStarter, startShell, takePipes } from '../../src/process/starter.ts';
 import { processTable } from '../../src/process/table.ts';
-import { type TempDir, tempDir } from '../support/temp-dir.ts';
+import { ownTemp } from '../support/own-temp.ts';
+import type { TempDir } from '../support/temp-dir.ts';
 
 const ENV = { PATH: process.env.PATH };
 
 let place: TempDir;
-let tempBefore: string | undefined;
 
 beforeEach(async () => {
-  place = await tempDir();
-  mkdirSync(join(place.path, 'tmp'));
-  tempBefore = process.env.TMPDIR;
-  process.env.TMPDIR = join(place.path, 'tmp');
+  place = await ownTemp();
 });
 
 afterEach(async () => {
   await closeStarter();
-  if (tempBefore === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = tempBefore;
   await place[Symbol.asyncDispose]();
 });
 

@@ -2,13 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Pool } from '../../src/process/pool.ts';
+import { ShellPool } from '../../src/process/shell-pool.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 function poolIn(dir: string) {
   const made: string[] = [];
   const closed: string[] = [];
-  const pool = new Pool(dir, async (path) => {
+  const pool = new ShellPool(dir, async (path) => {
     made.push(path);
     return { isOver: false, path, close: async () => void closed.push(path) };
   });

@@ -17,7 +17,7 @@ interface Member {
 /** Tries something that may not succeed at once. */
 type Trying = <T>(work: () => T | Promise<T>) => Promise<T>;
 
-export class Pool<T extends Member> {
+export class ShellPool<T extends Member> {
   readonly #dir: string;
   readonly #make: (path: string) => Promise<T>;
   readonly #idle: T[] = [];
