@@ -18,7 +18,7 @@ import type { Sha } from './git.ts';
 import { type Edit, editedIndex, foldersOf, isAsNoted, isEntry, nameAt } from './index-edit.ts';
 import { MODE_AT } from './index-file.ts';
 import type { IndexTree } from './index-tree.ts';
-import { writeLoose } from './loose-object.ts';
+import { blobOf, writeLoose } from './loose-object.ts';
 import { comparesPlainly } from './quick-checkout.ts';
 import { isThereFromStart, settingsIn, userFile } from './settings.ts';
 import { coneOf } from './sparse.ts';
@@ -97,8 +97,10 @@ function lookAround({ commonDir, dir, index, writtenMs }: ToStage): Found | null
       const start = missing.get(name);
       missing.delete(name);
       if (start === undefined) isNew = true;
-      else if (isAsNoted(index.bytes, start, stat) && stat.mtimeMs < writtenMs) continue;
-      edits.push(() => editOf({ commonDir, dir, name, isNew: start === undefined }));
+      else if (isAsNoted(index.bytes, start, stat)) {
+        if (stat.mtimeMs < writtenMs || isNotedContent(index.bytes, start, { dir, name })) continue;
+      }
+      edits.push(() => editOf(commonDir, { dir, name, isNew: start === undefined }));
     }
   }
   for (const name of missing.keys()) edits.push(() => ({ name, file: null, more: -1 }));
@@ -113,15 +115,30 @@ function namesIn(dir: string, folder: string): readonly string[] | null {
   }
 }
 
-interface Content {
-  readonly commonDir: string;
+interface FileAt {
   readonly dir: string;
   readonly name: string;
-  readonly isNew: boolean;
 }
 
 /** A file as it is now, its content as an object; null where it cannot be read as a whole. */
-function editOf({ commonDir, dir, name, isNew }: Content): Edit | null {
+function editOf(
+  commonDir: string,
+  { dir, name, isNew }: FileAt & { readonly isNew: boolean },
+): Edit | null {
+  const found = readNow({ dir, name });
+  if (found === null) return null;
+  const { mode, stat, content } = found;
+  const sha = writeLoose(commonDir, 'blob', content);
+  return { name, file: { mode, sha, stat }, more: isNew ? 1 : 0 };
+}
+
+/** Whether a file holds what the index says, however its times are. */
+function isNotedContent(index: Buffer, start: number, file: FileAt): boolean {
+  const found = readNow(file);
+  return found !== null && isEntry(index, start, { mode: found.mode, sha: blobOf(found.content) });
+}
+
+function readNow({ dir, name }: FileAt) {
   const path = bytePath(dir, name);
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined || stat.size > MOST_BYTES) return null;
@@ -129,9 +146,8 @@ function editOf({ commonDir, dir, name, isNew }: Content): Edit | null {
   try {
     const content = isLink ? readlinkSync(path, 'buffer') : readFileSync(path);
     if (BigInt(content.length) !== stat.size) return null; // Somebody is still writing.
-    const sha = writeLoose(commonDir, 'blob', content);
     const mode = isLink ? LINK : (stat.mode & OWNER_RUNS) === 0n ? FILE : PROGRAM;
-    return { name, file: { mode, sha, stat }, more: isNew ? 1 : 0 };
+    return { mode, stat, content };
   } catch {
     return null;
   }

@@ -8,7 +8,7 @@
  *       believes of folders is always true.
  */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BigIntStats, Stats } from 'node:fs';
 import type { Sha } from './git.ts';
 import {
@@ -72,7 +72,7 @@ export function editedIndex(
   const sum = Buffer.alloc(SHA_BYTES);
   const whole = Buffer.concat([header, ...parts, rest, treesOf(trees, edits), sum]);
   const body = whole.subarray(0, -SHA_BYTES);
-  createHash('sha1').update(body).digest().copy(whole, body.length);
+  hash('sha1', body, 'buffer').copy(whole, body.length);
   return whole;
 }
 
@@ -137,7 +137,7 @@ export function isAsNoted(index: Buffer, start: number, stat: Stats): boolean {
 function entryOf(name: string, { mode, sha, stat }: NonNullable<Edit['file']>): Buffer {
   const length = NAME_AT + name.length;
   const entry = Buffer.alloc(Math.floor(length / 8 + 1) * 8); // Padded with one to eight NULs.
-  statBytes(stat, Number.parseInt(mode, 8)).copy(entry);
+  writeStat(entry, stat, Number.parseInt(mode, 8));
   entry.write(sha, STAT_BYTES, 'hex');
   entry.writeUInt16BE(Math.min(name.length, LONGEST_NAME), FLAGS_AT);
   entry.write(name, NAME_AT, 'latin1');
@@ -145,13 +145,21 @@ function entryOf(name: string, { mode, sha, stat }: NonNullable<Edit['file']>): 
 }
 
 /** ctime, mtime, device, inode, mode, owner, group, size: 32 bits each, times are two of them. */
-function statBytes(stat: BigIntStats, mode: number): Buffer {
-  const { ctimeNs, mtimeNs, dev, ino, uid, gid, size } = stat;
-  const times = [ctimeNs / SECOND, ctimeNs % SECOND, mtimeNs / SECOND, mtimeNs % SECOND];
-  const words = [...times, dev, ino, BigInt(mode), uid, gid, size];
-  const bytes = Buffer.alloc(STAT_BYTES);
-  for (const [nth, word] of words.entries()) bytes.writeUInt32BE(Number(word & MASK), nth * 4);
-  return bytes;
+function writeStat(entry: Buffer, stat: BigIntStats, mode: number): void {
+  writeTime(entry, 0, stat.ctimeNs);
+  writeTime(entry, MTIME_AT, stat.mtimeNs);
+  entry.writeUInt32BE(Number(stat.dev & MASK), 16);
+  entry.writeUInt32BE(Number(stat.ino & MASK), 20);
+  entry.writeUInt32BE(mode, MODE_AT);
+  entry.writeUInt32BE(Number(stat.uid), 28);
+  entry.writeUInt32BE(Number(stat.gid), 32);
+  entry.writeUInt32BE(Number(stat.size & MASK), 36);
+}
+
+function writeTime(entry: Buffer, at: number, timeNs: bigint): void {
+  const seconds = timeNs / SECOND;
+  entry.writeUInt32BE(Number(seconds & MASK), at);
+  entry.writeUInt32BE(Number((timeNs - seconds * SECOND) & MASK), at + 4);
 }
 
 /** `TREE`, its length, and for each folder `name NUL files SP folders LF tree`. */

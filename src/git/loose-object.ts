@@ -13,7 +13,7 @@
  *     78 01 ─ 01 ─ length, its complement (two bytes each) ─ the object ─ its Adler-32
  */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -103,10 +103,19 @@ export function noteHeader(commit: Sha, header: CommitHeader): void {
   headers.set(commit, header);
 }
 
+/** The name of the object that a file's content is. */
+export function blobOf(content: Buffer): Sha {
+  return hash('sha1', wholeOf('blob', content));
+}
+
+function wholeOf(type: ObjectType, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
+}
+
 /** Writes an object and gives its name. */
 export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): Sha {
-  const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
-  const sha = createHash('sha1').update(whole).digest('hex');
+  const whole = wholeOf(type, body);
+  const sha = hash('sha1', whole);
   const path = pathOf(commonDir, sha);
   if (existsSync(path) && isFreshened(path)) return sha;
   written += 1;

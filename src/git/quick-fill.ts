@@ -9,7 +9,6 @@
  *   F3. The index is that of a checkout: all files noted, and the trees of all folders.
  */
 
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
@@ -18,7 +17,7 @@ import { gitFolderOf } from './git-dir.ts';
 import { editedIndex, foldersOf, nameAt } from './index-edit.ts';
 import { HEADER_BYTES } from './index-file.ts';
 import { IndexTree, type Noted } from './index-tree.ts';
-import { writesPlainly } from './loose-object.ts';
+import { blobOf, writesPlainly } from './loose-object.ts';
 import { comparesPlainly, writeIndex, writeNew } from './quick-checkout.ts';
 import { noteTree } from './refs.ts';
 import { FOLDER, remember, type TreeEntry } from './tree.ts';
@@ -122,8 +121,7 @@ function isOdd(name: string): boolean {
 
 function contentOf(dir: string, name: string, sha: Sha): Buffer | null {
   const content = readFileSync(bytePath(dir, name));
-  const hash = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
-  if (hash !== sha) return null;
+  if (blobOf(content) !== sha) return null;
   const own = Buffer.allocUnsafeSlow(content.length); // Not part of a larger one that it keeps.
   content.copy(own);
   return own;

@@ -97,8 +97,8 @@ export function releaseLease(db: Database, lease: Lease): void {
 
 /** Throws a LeaseLostError unless the lease is held. Call it inside the transaction it protects. */
 export function assertLease(db: Database, lease: Lease): void {
-  const row = readLease(db, lease.run);
-  if (row?.token !== lease.token || row.pid === null) throw new LeaseLostError(lease.run);
+  const sql = 'SELECT 1 FROM leases WHERE run = ? AND token = ? AND pid IS NOT NULL';
+  if (db.get(sql, lease.run, lease.token) === undefined) throw new LeaseLostError(lease.run);
 }
 
 /** The engine that runs this run now, as seen from `host`; null where there is none. */
