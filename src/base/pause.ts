@@ -14,3 +14,20 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', over, { once: true });
   });
 }
+
+/**
+ * Pauses of one who pauses all the time: one that would end after the one before ends together with
+ * it. So a loop that is woken early again and again needs a timer now and then, not each time.
+ */
+export function pauses(): typeof pause {
+  let endsAt = Number.NEGATIVE_INFINITY;
+  let current = Promise.resolve();
+  return (ms, signal) => {
+    const now = performance.now();
+    if (now >= endsAt || endsAt > now + ms || signal.aborted) {
+      endsAt = now + ms;
+      current = pause(ms, signal);
+    }
+    return current;
+  };
+}

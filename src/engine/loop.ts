@@ -48,7 +48,7 @@ export async function loop(
     while (ledger.state.outcome === null && !group.signal.aborted) {
       const wakeAt = turn({ ledger, effects, world });
       if (ledger.state.outcome !== null) break;
-      for (const fact of await nextFacts(inbox, world, wakeAt, group.signal)) ledger.add(fact);
+      for (const fact of await nextFacts(inbox, world, wakeAt, sight)) ledger.add(fact);
       for (const wish of world.commands()) grant(wish, ledger);
     }
     ledger.record();
@@ -141,15 +141,6 @@ async function nextFacts(
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
   if (!inbox.isEmpty) return inbox.takeAll(Promise.resolve());
-  const patience = new AbortController();
   const ms = Math.min(TICK_MS, Math.max(0, (wakeAt ?? Number.POSITIVE_INFINITY) - world.now()));
-  const stop = (): void => patience.abort('over'); // A reason of our own: no error is made each turn.
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    return await inbox.takeAll(world.sleep(ms, patience.signal));
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-  }
+  return inbox.takeAll(world.sleep(ms, signal));
 }

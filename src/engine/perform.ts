@@ -4,7 +4,7 @@
  */
 
 import { assert, unreachable } from '../base/assert.ts';
-import { pause } from '../base/pause.ts';
+import { pauses } from '../base/pause.ts';
 import { type Timed, timed } from '../base/timing.ts';
 import type { Transcripts } from '../journal/transcript.ts';
 import { deliverWork } from '../merge/deliver.ts';
@@ -45,7 +45,7 @@ export function realWorld(parts: RealWorld): World {
     suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
     now: parts.now,
     machine: parts.machine,
-    sleep: pause,
+    sleep: pauses(),
     perform: (effect, report, signal) =>
       timed(spanOf(effect), () =>
         perform(parts, effect, (fact) => report(masked(fact, parts.mask)), signal),

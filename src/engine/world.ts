@@ -26,7 +26,7 @@ export interface World {
   now(): number;
   /** The machine as it was last measured; costs nothing. */
   machine(): Machine;
-  /** Ends after `ms` or when the signal is aborted, whichever comes first; never throws. */
+  /** Ends when the signal is aborted, after `ms`, or earlier for no reason; never throws. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Wishes that came in since the last call. */
   commands(): readonly Wish[];

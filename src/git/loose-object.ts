@@ -120,12 +120,15 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   if (existsSync(path) && isFreshened(path)) return sha;
   written += 1;
   const name = `tmp_obj_${WRITER}-${written}`; // As git calls them: its gc knows them.
-  const temporary = join(dirname(path), name);
+  const folder = dirname(path);
+  const temporary = join(folder, name);
   const bytes = framed(whole);
+  if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
+  folders.add(folder);
   try {
     writeFileSync(temporary, bytes, { mode: 0o444 });
   } catch {
-    mkdirSync(dirname(path), { recursive: true }); // The first with these two digits.
+    mkdirSync(folder, { recursive: true }); // A clean-up has removed it meanwhile.
     writeFileSync(temporary, bytes, { mode: 0o444 });
   }
   renameSync(temporary, path);
@@ -143,6 +146,8 @@ function isFreshened(path: string): boolean {
   }
 }
 
+/** Folders of objects that were there: to ask costs less than an error, which is mostly thrown away. */
+const folders = new Set<string>();
 /** Names that no other process gives. */
 const WRITER = randomUUID();
 let written = 0;

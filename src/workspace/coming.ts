@@ -15,6 +15,8 @@ export class Coming {
   /** When the attempt in each of them ended. */
   readonly #since = new Map<string, number>();
   #newMs: number | null = null;
+  /** How many wait for one. */
+  awaited = 0;
   #waiting = new AbortController();
 
   /** What it took to make a new one, the last time. */
@@ -44,7 +46,9 @@ export class Coming {
     const last = Math.max(...this.#since.values());
     const ms = last + (this.#newMs ?? 0) - performance.now();
     if (!(ms > 0)) return false;
+    this.awaited += 1;
     await pause(ms, this.#waiting.signal);
+    this.awaited -= 1;
     return true;
   }
 }

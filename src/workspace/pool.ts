@@ -53,12 +53,18 @@ import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
 import { wipe } from './wipe.ts';
 
-/** An idle workspace in our hands. */
+/** A workspace in our hands. */
 interface Claim {
   readonly claimed: string;
   /** Where its HEAD is. */
   readonly at: Sha;
   readonly untouched: boolean;
+}
+
+/** One that was wiped and has not waited in a slot. */
+interface Free extends Claim {
+  readonly wipedAt: number;
+  readonly asked: boolean;
 }
 
 /** Below so many files a new workspace costs less than a tenth of a second. */
@@ -73,6 +79,8 @@ export class Pool {
   readonly #asked = new Set<string>();
   /** What this engine has wiped and put there, by slot: another one may have taken it since. */
   readonly #shelved = new Map<number, Idle>();
+  /** For those who wait for one. */
+  readonly #free: Free[] = [];
   /** When those that came from the pool were last wiped, by where they are now. */
   readonly #wiped = new Map<string, number>();
   #repaired: Promise<void> | null = null;
@@ -119,6 +127,10 @@ export class Pool {
       const notes = setup != null && isCovered(setup.made, keep) ? [SETUP_DONE] : [];
       const what = { dir: claimed, commit, pristine, since, isExact, keep, notes };
       const isWiped = await wipe(what, signal);
+      if (isWiped && this.#isAwaited(claimed)) {
+        this.#free.push({ claimed, at: commit, untouched: true, wipedAt: Date.now(), asked });
+        return true;
+      }
       const extra = await diskUse(claimed, keep, signal);
       if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
     } catch (error) {
@@ -126,6 +138,11 @@ export class Pool {
     }
     await this.#discard(claimed); // Whatever is wrong with it, the next one is made anew.
     return true;
+  }
+
+  /** Whether somebody waits for such a one, who has got none yet. */
+  #isAwaited(claimed: string): boolean {
+    return this.coming.awaited > this.#free.length && coneOf(claimed) === null;
   }
 
   /** Whether a workspace is worth the disk it takes until a later run. */
@@ -163,6 +180,13 @@ export class Pool {
   }
 
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
+    const free = (wanted.cone ?? null) === null ? this.#free.shift() : undefined;
+    if (free !== undefined && (await this.#handOver(free, wanted, signal))) {
+      if (free.asked) this.#asked.add(wanted.dir);
+      this.#wiped.set(wanted.dir, free.wipedAt);
+      return true;
+    }
+    if (free !== undefined) await this.#discard(free.claimed);
     for (let left = this.place.most; left > 0; left -= 1) {
       const claim = this.#claimFor(wanted);
       if (claim === null) return false;
@@ -222,6 +246,9 @@ export class Pool {
   async settle(signal: AbortSignal): Promise<void> {
     const { most, later, small } = this.place;
     if (most === 0) return;
+    for (const { claimed, at: commit, asked } of this.#free.splice(0)) {
+      if (!(await this.#shelve(claimed, { commit, extra: 0, asked }))) await this.#discard(claimed);
+    }
     const idle = this.idle();
     const worth = idle.filter(
       ({ note }) => note !== null && (small || note.asked || note.files >= WORTH_KEEPING_FILES),
