@@ -29,11 +29,6 @@ export class Ledger {
     this.state = apply(this.state, { seq: this.state.seq + 1, at: this.#at, event });
   }
 
-  /** Whether everything is recorded. */
-  get isWritten(): boolean {
-    return this.#added.length === 0 && this.#afterwards.length === 0;
-  }
-
   /** Calls back when everything added so far is recorded. */
   whenRecorded(afterwards: () => void): void {
     this.#afterwards.push(afterwards);

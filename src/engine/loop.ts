@@ -70,9 +70,9 @@ interface Parts {
 function turn({ ledger, effects, world }: Parts): number | null {
   const due: Effect[] = [];
   for (;;) {
-    const { state } = ledger;
+    const [{ state }, machine] = [ledger, world.machine()];
     const { decisions, wakeAt } = timedNow(SCHEDULE, () =>
-      decide(state, world.now(), world.agents, world.machine()),
+      decide(state, world.now(), world.agents, machine),
     );
     for (const decision of decisions) {
       ledger.add(decision.record);
@@ -80,11 +80,14 @@ function turn({ ledger, effects, world }: Parts): number | null {
     }
     // A failed task may have failed the tasks that need it.
     if (decisions.length > 0 && ledger.state.outcome === null) continue;
-    if (ledger.isWritten && due.length === 0) return wakeAt;
-    for (const event of ledger.record()) effects.stopFor(event);
+    const recorded = ledger.record();
+    for (const event of recorded) effects.stopFor(event);
     world.suspend(ledger.state.paused?.suspended === true);
     for (const effect of due.splice(0)) effects.perform(effect);
     if (ledger.state.outcome !== null) return null;
+    // Recording takes its time, in which more may have become possible.
+    const isSame = world.machine() === machine && (wakeAt === null || world.now() < wakeAt);
+    if (isSame || recorded.length === 0) return wakeAt;
   }
 }
 

@@ -146,7 +146,7 @@ function isFreshened(path: string): boolean {
   }
 }
 
-/** Folders of objects that were there: to ask costs less than an error, which is mostly thrown away. */
+/** Folders of objects that were there: an error for each that is not would cost more. */
 const folders = new Set<string>();
 /** Names that no other process gives. */
 const WRITER = randomUUID();

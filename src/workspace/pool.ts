@@ -173,9 +173,10 @@ export class Pool {
   async take(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
     if (this.place.most === 0) return false;
     await this.repair(signal);
-    do {
+    while (!signal.aborted) {
       if (await this.#takeOne(wanted, signal)) return true;
-    } while (!signal.aborted && (await this.coming.next()));
+      if (!(await this.coming.next())) return false;
+    }
     return false;
   }
 

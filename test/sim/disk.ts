@@ -18,6 +18,7 @@ export class Disk {
   state: (typeof STATES)[number] = 'roomy';
   readonly #random: Random;
   readonly #clock: Clock;
+  #measured: { readonly state: string; readonly machine: Machine } | null = null;
 
   constructor(seed: number, clock: Clock) {
     this.#random = new Random(seed, 'disk');
@@ -27,13 +28,12 @@ export class Disk {
     else clock.after(this.#random.between(0, 6_000), () => this.#change(3));
   }
 
+  /** The same until it is measured again. */
   get machine(): Machine {
-    return {
-      diskFreeBytes: this.state === 'full' ? LEAST_BYTES - 1 : LEAST_BYTES * 2,
-      diskUsedBytes: this.state === 'over budget' ? MOST_BYTES + 1 : MOST_BYTES,
-      memoryFreeBytes: this.state === 'no memory' ? 0 : null,
-      loadPerCore: null,
-    };
+    if (this.#measured?.state !== this.state) {
+      this.#measured = { state: this.state, machine: machineIn(this.state) };
+    }
+    return this.#measured.machine;
   }
 
   /** So many times more, and roomy in the end. */
@@ -42,4 +42,13 @@ export class Disk {
     const ms = this.#random.pick([100, 1_000, 5_000, 600_000]);
     if (left > 0) this.#clock.after(ms, () => this.#change(left - 1));
   }
+}
+
+function machineIn(state: string): Machine {
+  return {
+    diskFreeBytes: state === 'full' ? LEAST_BYTES - 1 : LEAST_BYTES * 2,
+    diskUsedBytes: state === 'over budget' ? MOST_BYTES + 1 : MOST_BYTES,
+    memoryFreeBytes: state === 'no memory' ? 0 : null,
+    loadPerCore: null,
+  };
 }

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Suspension } from '../../src/base/suspension.ts';
 import { thisClaimant } from '../../src/cli/pooling.ts';
 import { openRepository } from '../../src/git/repository.ts';
@@ -27,7 +27,7 @@ const FILES = { '.gitignore': 'cache/\n*.log\n', a: '1\n', b: '1\n', 'dir/c': '1
 const LOOK =
   'find . -path ./.git -prune -o -print | sort; cat a b dir/c; git status; git ls-files -v';
 
-test.each([
+const DIRT = [
   ['nothing', 'true'],
   ['a commit of its own', 'echo 1 > own; git add own; git commit -qm own'],
   ['a deleted and a changed file', 'rm b; echo 2 > a'],
@@ -37,7 +37,14 @@ test.each([
   ['files that git was told to skip', 'git update-index --skip-worktree b; echo x > b'],
   ['half of a checkout', 'git sparse-checkout set --no-cone /a /work.txt >/dev/null 2>&1'],
   ['a bisection', 'git bisect start -q'],
-])('a task that leaves %s leaves it to nobody', async (_, leave) => {
+] as const;
+
+test.each(
+  DIRT.flatMap(([what, leave]) => [
+    [what, leave, 'the next'],
+    [what, leave, 'one that waits'],
+  ]),
+)('a task that leaves %s leaves it to nobody (%s; %s)', async (_, leave, whom) => {
   await using repo = await tempRepo({ files: FILES });
   const ground = await groundOf(repo);
   const base = await repo.git('rev-parse', 'HEAD');
@@ -54,9 +61,13 @@ test.each([
   const safe = judged.kind === 'good' && judged.commit !== null ? [judged.commit] : [];
   expect(safe).toHaveLength(1);
   const end = { task: 'one', succeeded: true, safe };
+  ground.pool.coming.learn(60_000);
+  if (whom === 'one that waits') ground.pool.coming.add(first);
+  const waits = whom === 'one that waits' ? open('two') : null;
   expect(await removeWorkspace(ground, end, repo.signal)).toEqual({ kind: 'removed' });
   expect(existsSync(first)).toBe(false);
-  const second = await open('two');
+  ground.pool.coming.delete(first);
+  const second = await (waits ?? open('two'));
   const found = sh(second, LOOK);
   await repo.git('worktree', 'add', '-q', '-b', ON_TWO.replace('two', 'new'), '../fresh', base);
   const expected = sh(join(repo.outside, 'fresh'), LOOK);
@@ -80,6 +91,39 @@ test('a workspace in which nothing is left is the next one, and goes with the ru
   await removeRunFolder(ground, repo.signal);
   expect(readdirSync(repo.outside)).toEqual(['repo']);
   expect(await repo.git('worktree', 'list', '--porcelain')).not.toContain('repo.worktrees');
+});
+
+test('one for which somebody waits does not pass through a slot, and is put there if he does not', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const pool = testPool(repo, 4, { small: true });
+  const wantedAt = (dir: string) => ({ dir, commit, branch: null, owner: null });
+  const add = async (name: string): Promise<string> => {
+    const dir = join(repo.outside, name);
+    await repo.git('worktree', 'add', '-q', '--detach', dir);
+    return dir;
+  };
+  const [one, two] = [await add('one'), await add('two')];
+  pool.coming.learn(60_000);
+  pool.coming.add(one);
+  const stop = new AbortController();
+  const first = pool.take(wantedAt(join(repo.outside, 'first')), repo.signal);
+  const second = pool.take(wantedAt(join(repo.outside, 'second')), stop.signal);
+  await vi.waitUntil(() => pool.coming.awaited === 2);
+  await pool.put(one, { commit, pristine: true }, repo.signal);
+  await pool.put(two, { commit, pristine: true }, repo.signal);
+  expect(pool.idle()).toEqual([]);
+  stop.abort();
+  pool.coming.delete(one);
+  expect(await first).toBe(true);
+  expect(await second).toBe(false);
+  expect(await repo.git('-C', join(repo.outside, 'first'), 'status', '--porcelain')).toBe('');
+  await pool.settle(repo.signal);
+  expect(pool.idle().map(({ slot }) => slot)).toEqual([1]);
+  const third = join(repo.outside, 'third');
+  expect(await pool.take(wantedAt(third), repo.signal)).toBe(true);
+  expect(await repo.git('worktree', 'list', '--porcelain')).toContain(third);
+  expect(readdirSync(pool.place.folder)).toEqual([]);
 });
 
 test('what a dead engine held is thrown away, and what a live one holds is left alone', async () => {
