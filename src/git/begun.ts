@@ -7,7 +7,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { startOf } from '../process/table.ts';
 
 /** What is about to have its place in the repository is called, with the process that makes it. */
@@ -15,7 +14,7 @@ const BEGUN = 'landfast-worktree-';
 
 /** A name for something that is not whole yet; it is swept away if we do not live to finish it. */
 export function begunIn(commonDir: string): string {
-  return join(commonDir, `${BEGUN}${process.pid}-${randomUUID()}`);
+  return `${commonDir}/${BEGUN}${process.pid}-${randomUUID()}`;
 }
 
 /** Removes what processes that are not there any more had begun. */
@@ -39,6 +38,6 @@ function begunThere(
   const names = readdirSync(commonDir).filter((name) => name.startsWith(BEGUN));
   return names.map((name) => {
     const pid = Number.parseInt(name.slice(BEGUN.length), 10);
-    return { path: join(commonDir, name), isDead: startOf(pid) === null };
+    return { path: `${commonDir}/${name}`, isDead: startOf(pid) === null };
   });
 }

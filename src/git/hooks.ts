@@ -67,11 +67,11 @@ export async function mayHaveHook(
 ): Promise<boolean> {
   const setting = await pathSet(commonDir, 'core.hookspath', signal);
   if (setting !== null && !isAbsolute(setting)) return true;
-  return existsSync(join(setting ?? join(commonDir, 'hooks'), name));
+  return existsSync(`${setting ?? `${commonDir}/hooks`}/${name}`);
 }
 
 /** A relative core.hooksPath counts from the worktree. */
 async function hooksDirOf(commonDir: string, path: string, signal: AbortSignal): Promise<string> {
   const setting = await pathSet(commonDir, 'core.hookspath', signal);
-  return setting === null ? join(commonDir, 'hooks') : resolve(path, setting);
+  return setting === null ? `${commonDir}/hooks` : resolve(path, setting);
 }

@@ -7,7 +7,6 @@
  */
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { Recent } from '../base/recent.ts';
 
 /** An index as it lies on the disk. */
@@ -43,7 +42,7 @@ const seen = new Recent<string, { readonly print: string; readonly found: IndexF
 
 /** Reads the index of a git folder; null where there is none, or it is no index. */
 export function readIndexFile(gitDir: string): IndexFile | null {
-  const path = join(gitDir, 'index');
+  const path = `${gitDir}/index`;
   const print = printOf(path);
   if (print === null) return null;
   const before = seen.get(path);

@@ -22,7 +22,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Recent } from '../base/recent.ts';
 import type { Sha } from './git.ts';
@@ -42,7 +42,7 @@ const hasObjects = new Set<string>();
 
 /** Whether objects of this repository can be written as files. */
 export async function writesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
-  if (!hasObjects.has(commonDir) && !existsSync(join(commonDir, 'objects'))) return false;
+  if (!hasObjects.has(commonDir) && !existsSync(`${commonDir}/objects`)) return false;
   hasObjects.add(commonDir);
   const settings = await settingsIn(commonDir, signal);
   return !ODD.some((name) => settings.has(name));
@@ -121,7 +121,7 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   written += 1;
   const name = `tmp_obj_${WRITER}-${written}`; // As git calls them: its gc knows them.
   const folder = dirname(path);
-  const temporary = join(folder, name);
+  const temporary = `${folder}/${name}`;
   const bytes = framed(whole);
   if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
   folders.add(folder);

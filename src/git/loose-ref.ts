@@ -25,7 +25,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { begunIn } from './begun.ts';
 import { likelyText } from './git-dir.ts';
 import { mayHaveHook } from './hooks.ts';
@@ -71,7 +71,7 @@ async function logLine(
   const settings = await settingsIn(commonDir, signal);
   if ([...settings.keys()].some((name) => ODD.test(name) && isSet(settings, name))) return null;
   if (await mayHaveHook(commonDir, 'reference-transaction', signal)) return null;
-  if (likelyText(join(commonDir, 'HEAD')) === `ref: ${ref}\n`) return null; // HEAD has a log, too.
+  if (likelyText(`${commonDir}/HEAD`) === `ref: ${ref}\n`) return null; // HEAD has a log, too.
   if (!isLogged(settings)) return '';
   const who = await identitiesIn(commonDir, signal);
   return who === null ? null : `${from} ${to} ${who.committer} ${zonedTime(new Date())}\n`;
@@ -112,12 +112,12 @@ interface Prepared {
 
 /** Under the lock; false where it is held by somebody else, or anything is not as expected. */
 function swap(commonDir: string, move: RefMove, { content, logged, inode }: Prepared): boolean {
-  const path = join(commonDir, move.ref);
+  const path = `${commonDir}/${move.ref}`;
   const lock = `${path}.lock`;
   if (!isLinked(content, lock)) return false;
   try {
     if (isAt(commonDir, path, move)) {
-      if (logged !== '') writeLog(join(commonDir, 'logs', move.ref), logged);
+      if (logged !== '') writeLog(`${commonDir}/logs/${move.ref}`, logged);
       const isOurs = lstatSync(lock).ino === inode; // Nobody took it for one of the dead.
       if (isOurs) renameSync(lock, path);
       return isOurs;

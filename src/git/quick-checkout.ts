@@ -27,7 +27,6 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import { bytePath } from './byte-path.ts';
 import type { Sha } from './git.ts';
 import { gitFolderOf } from './git-dir.ts';
@@ -76,9 +75,9 @@ export async function quickCheckout(
 ): Promise<boolean> {
   if (!(await writesPlainly(commonDir, signal))) return false;
   if (!(await comparesPlainly(commonDir, signal))) return false;
-  if (branch !== null && existsSync(join(commonDir, 'refs/heads', branch))) return false;
+  if (branch !== null && existsSync(`${commonDir}/refs/heads/${branch}`)) return false;
   const gitDir = gitFolderOf(dir);
-  const before = readIndex(join(gitDir, 'index'), untouched);
+  const before = readIndex(`${gitDir}/index`, untouched);
   if (before === null) return false;
   const old = await treeOf(commonDir, from, signal);
   const now = await treeOf(commonDir, to, signal);
@@ -257,11 +256,11 @@ function removeEmptyFolders(dir: string, name: string): void {
 
 /** Replaces the index, under the lock that git itself would take. */
 export function writeIndex(gitDir: string, contents: () => Buffer): void {
-  const lock = join(gitDir, 'index.lock');
+  const lock = `${gitDir}/index.lock`;
   const fd = openSync(lock, 'wx');
   try {
     writeFileSync(fd, contents());
-    renameSync(lock, join(gitDir, 'index'));
+    renameSync(lock, `${gitDir}/index`);
   } catch (error) {
     unlinkSync(lock);
     throw error;
@@ -279,9 +278,9 @@ async function moveHead(
   const ref = `refs/heads/${branch}`;
   const move = { ref, to, from: '0'.repeat(to.length), assertHeld };
   if (branch !== null && (await moveRef(commonDir, move, signal)) !== true) return false;
-  const next = join(gitDir, 'HEAD.next');
+  const next = `${gitDir}/HEAD.next`;
   writeFileSync(next, branch === null ? `${to}\n` : `ref: ${ref}\n`);
-  renameSync(next, join(gitDir, 'HEAD'));
+  renameSync(next, `${gitDir}/HEAD`);
   return true;
 }
 

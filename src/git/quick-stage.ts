@@ -10,7 +10,6 @@
  */
 
 import { copyFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
@@ -47,10 +46,10 @@ export async function quickStage(place: Place, signal: AbortSignal): Promise<Sta
   if ((await headInFiles(dir)) !== base || (await isHalfDone(dir))) return null;
   if (!(await isPlain(place, signal))) return null;
   const gitDir = await gitDirOf(dir);
-  const own = join(gitDir, 'index');
+  const own = `${gitDir}/index`;
   const before = IndexTree.read(own);
   if (before === null || before.known !== (await treeOf(commonDir, base, signal))) return null;
-  const aside = join(gitDir, 'landfast-stage');
+  const aside = `${gitDir}/landfast-stage`;
   const drop = (): void => rmSync(aside, { force: true });
   try {
     const writtenMs = statSync(own).mtimeMs;

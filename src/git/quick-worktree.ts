@@ -38,23 +38,23 @@ export async function quickRegister(
   { path, branch, commit, assertHeld }: Registration,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (existsSync(path) || existsSync(join(commonDir, 'config.worktree'))) return false;
-  if (existsSync(join(commonDir, 'info', 'sparse-checkout'))) return false;
+  if (existsSync(path) || existsSync(`${commonDir}/config.worktree`)) return false;
+  if (existsSync(`${commonDir}/info/sparse-checkout`)) return false;
   if (placesBelow(commonDir, dirname(path)).includes(path)) return false;
   if (!(await writesPlainly(commonDir, signal))) return false;
   const ref = `refs/heads/${branch}`;
   const none = '0'.repeat(commit.length);
-  if (branch !== null && existsSync(join(commonDir, ref))) return false;
+  if (branch !== null && existsSync(`${commonDir}/${ref}`)) return false;
   const move = { ref, to: commit, from: none, assertHeld };
   if (branch !== null && (await moveRef(commonDir, move, signal)) !== true) return false;
   if (branch === null) assertHeld?.();
   const head = branch === null ? commit : `ref: ${ref}`;
-  const entry = addEntry(commonDir, { head, gitdir: join(path, '.git'), commondir: '../..' });
+  const entry = addEntry(commonDir, { head, gitdir: `${path}/.git`, commondir: '../..' });
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(path);
-  const link = join(path, '.git.new'); // A folder with half a link would be somebody else's.
+  const link = `${path}/.git.new`; // A folder with half a link would be somebody else's.
   writeFileSync(link, `gitdir: ${entry}\n`);
-  renameSync(link, join(path, '.git'));
+  renameSync(link, `${path}/.git`);
   return true;
 }
 
@@ -65,10 +65,10 @@ function addEntry(
 ): string {
   const making = begunIn(commonDir);
   mkdirSync(making);
-  writeFileSync(join(making, 'HEAD'), `${head}\n`);
-  writeFileSync(join(making, 'commondir'), `${commondir}\n`);
-  writeFileSync(join(making, 'gitdir'), `${gitdir}\n`);
-  const folder = join(commonDir, 'worktrees');
+  writeFileSync(`${making}/HEAD`, `${head}\n`);
+  writeFileSync(`${making}/commondir`, `${commondir}\n`);
+  writeFileSync(`${making}/gitdir`, `${gitdir}\n`);
+  const folder = `${commonDir}/worktrees`;
   mkdirSync(folder, { recursive: true });
   const name = basename(dirname(gitdir)).replace(/[^\w-]+/g, '-');
   for (let nth = 0; nth < MOST_NAMESAKES; nth += 1) {

@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { gitFolderOf, likelyText, refIn, textOf } from './git-dir.ts';
 import { printOf } from './index-file.ts';
 
@@ -12,7 +12,7 @@ const COMMIT_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
 
 /** Whether a repository keeps its refs in files. */
 export function areRefsInFiles(commonDir: string): boolean {
-  return existsSync(join(commonDir, 'refs')) && !existsSync(join(commonDir, 'reftable'));
+  return existsSync(`${commonDir}/refs`) && !existsSync(`${commonDir}/reftable`);
 }
 
 /**
@@ -20,7 +20,7 @@ export function areRefsInFiles(commonDir: string): boolean {
  * no such ref, undefined where they do not tell: ask git.
  */
 export function refInFiles(commonDir: string, ref: string): string | null | undefined {
-  const own = likelyText(join(commonDir, ref));
+  const own = likelyText(`${commonDir}/${ref}`);
   if (own !== null) return COMMIT_LINE.test(own) ? own.trimEnd() : undefined;
   if (!areRefsInFiles(commonDir)) return undefined;
   const packed = packedRefs(commonDir);
@@ -32,17 +32,17 @@ export function refInFiles(commonDir: string, ref: string): string | null | unde
 
 /** Whether there may be refs below such a name as `refs/remotes/origin/`, as far as files tell. */
 export function mayHaveRefsBelow(commonDir: string, prefix: string): boolean {
-  if (existsSync(join(commonDir, prefix)) || !areRefsInFiles(commonDir)) return true;
+  if (existsSync(`${commonDir}/${prefix}`) || !areRefsInFiles(commonDir)) return true;
   return packedRefs(commonDir).includes(` ${prefix}`);
 }
 
 /** The commit that HEAD of a working tree is at, as the files tell it; null says nothing. */
 export async function headInFiles(dir: string): Promise<string | null> {
   const gitDir = gitFolderOf(dir);
-  const own = likelyText(join(gitDir, 'HEAD')) ?? '';
+  const own = likelyText(`${gitDir}/HEAD`) ?? '';
   if (COMMIT_LINE.test(own)) return own.trimEnd();
   const ref = refIn(own);
-  const common = textOf(join(gitDir, 'commondir')) ?? '.';
+  const common = textOf(`${gitDir}/commondir`) ?? '.';
   return ref === null ? null : (refInFiles(resolve(gitDir, common.trimEnd()), ref) ?? null);
 }
 
@@ -53,7 +53,7 @@ let packed = { path: '', print: '', text: '' };
  * and is replaced as a whole when it changes, so that it is read once.
  */
 export function packedRefs(commonDir: string): string {
-  const path = join(commonDir, 'packed-refs');
+  const path = `${commonDir}/packed-refs`;
   const print = printOf(path);
   if (print === null) return '';
   if (packed.path !== path || packed.print !== print) {

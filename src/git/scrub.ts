@@ -13,7 +13,6 @@
 
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { pause } from '../base/pause.ts';
 import { capture } from '../process/capture.ts';
 import { literalPattern } from './exclude.ts';
@@ -45,12 +44,12 @@ export async function scrub(
   const isSameCone = !isConeChanged(dir);
   const stays = new Set([...OWN, ...keep]);
   for (const name of readdirSync(gitDir)) {
-    if (!stays.has(name)) rmSync(join(gitDir, name), { recursive: true, force: true });
+    if (!stays.has(name)) rmSync(`${gitDir}/${name}`, { recursive: true, force: true });
   }
   if (cone !== null) await setCone(dir, cone);
-  const next = join(gitDir, 'HEAD.next');
+  const next = `${gitDir}/HEAD.next`;
   writeFileSync(next, `${commit}\n`);
-  renameSync(next, join(gitDir, 'HEAD'));
+  renameSync(next, `${gitDir}/HEAD`);
   if (isSameCone && (await looksAtAll(dir, gitDir, signal))) return true;
   await rebuildIndex(dir, gitDir, signal);
   return false;
@@ -132,7 +131,7 @@ async function looksAtAll(dir: string, gitDir: string, signal: AbortSignal): Pro
 }
 
 async function rebuildIndex(dir: string, gitDir: string, signal: AbortSignal): Promise<void> {
-  rmSync(join(gitDir, 'index'), { recursive: true, force: true });
+  rmSync(`${gitDir}/index`, { recursive: true, force: true });
   await git(dir, ['read-tree', 'HEAD'], signal);
   const options = { okCodes: [0, 1], limitMs: LONG_LIMIT_MS }; // 1: some files differ.
   await git(dir, ['update-index', '-q', '--refresh'], signal, options);

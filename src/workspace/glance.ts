@@ -17,7 +17,6 @@
  */
 
 import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { bytePath } from '../git/byte-path.ts';
 import { NAME_AT, nameAt, nameEndAt } from '../git/index-edit.ts';
 import { CTIME_AT, indexEntries, readForNow } from '../git/index-file.ts';
@@ -44,7 +43,7 @@ const MOST_FOLDERS = 5_000;
 /** Says whether it does; its tracked files are as the commit has them, and nothing runs in it. */
 export function isAsWiped({ dir, gitDir, since, isExact, modes }: Wiped): boolean {
   if (Date.now() < since) return false;
-  const index = readForNow(join(gitDir, 'index'));
+  const index = readForNow(`${gitDir}/index`);
   const entries = index === null ? null : indexEntries(index, SHA_BYTES);
   if (index === null || entries === null || entries.form !== 'plain') return false;
   const { starts } = entries;

@@ -157,9 +157,14 @@ export function branchOf(ground: Ground, task: TaskId): string {
   return taskBranch(ground.plan.conventions, ground.run, specOf(ground, task));
 }
 
+/** The tasks of a plan by their ids: each is asked for a dozen times. */
+const specs = new WeakMap<Plan, ReadonlyMap<TaskId, TaskSpec>>();
+
 /** A task of the plan. */
 export function specOf({ plan }: Ground, task: TaskId): TaskSpec {
-  const spec = plan.tasks.find(({ id }) => id === task);
+  const byId = specs.get(plan) ?? new Map(plan.tasks.map((each) => [each.id, each]));
+  specs.set(plan, byId);
+  const spec = byId.get(task);
   assert(spec !== undefined, `the plan has a task ${task}`);
   return spec;
 }

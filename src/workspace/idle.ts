@@ -14,7 +14,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import {
   forgetGitFolders,
   gitDirOf,
@@ -86,7 +86,7 @@ export function claims(
 function claimsAmong(names: readonly string[], folder: string) {
   return names.flatMap((name) => {
     const owner = claimantOf(name);
-    return owner === null ? [] : [{ path: join(folder, name), owner }];
+    return owner === null ? [] : [{ path: `${folder}/${name}`, owner }];
   });
 }
 
@@ -99,7 +99,7 @@ export function claimantOf(name: string): string | null {
 export function claimSlot(folder: string, slot: number, me: Claimant): string | null {
   const place = newClaim(folder, me);
   try {
-    renameSync(join(folder, String(slot)), place);
+    renameSync(`${folder}/${String(slot)}`, place);
     forgetGitFolders();
     return place;
   } catch {
@@ -109,14 +109,14 @@ export function claimSlot(folder: string, slot: number, me: Claimant): string | 
 
 /** A folder that is nobody else's, for a workspace in the hands of a process. */
 export function newClaim(folder: string, me: Claimant): string {
-  return join(folder, `${CLAIM}${me.name}.${randomUUID()}`);
+  return `${folder}/${CLAIM}${me.name}.${randomUUID()}`;
 }
 
 /** What is written down of a workspace; null where that is nothing, or cannot be read. */
 export function readIdle(dir: string): Idle | null {
-  if (!existsSync(join(dir, '.git'))) return null;
+  if (!existsSync(`${dir}/.git`)) return null;
   try {
-    return JSON.parse(readFileSync(join(gitFolderOf(dir), NOTE), 'utf8')) as Idle;
+    return JSON.parse(readFileSync(`${gitFolderOf(dir)}/${NOTE}`, 'utf8')) as Idle;
   } catch {
     return null;
   }
@@ -131,7 +131,7 @@ export async function noteIdle(
   const index = readIndexFile(gitDir);
   if (index === null) return null;
   const { commit, asked, extra } = what;
-  const bytes = index.bytes + statSync(join(gitDir, 'index')).size + extra;
+  const bytes = index.bytes + statSync(`${gitDir}/index`).size + extra;
   const print = indexPrint(gitDir);
   const cone = coneOf(dir);
   const idle = {
@@ -160,7 +160,7 @@ export async function isTrusted(claimed: string, slot: string, idle: Idle): Prom
   const isWhole =
     head === idle.commit && indexPrint(gitDir) === idle.index && isCone(idle, coneOf(claimed));
   const isLocked = ['index.lock', 'HEAD.lock', 'locked'].some((name) =>
-    existsSync(join(gitDir, name)),
+    existsSync(`${gitDir}/${name}`),
   );
   return isWhole && !isLocked && (await placeTold(claimed)) === slot;
 }
@@ -171,12 +171,12 @@ export function isCone({ cone }: Idle, wanted: Cone | null): boolean {
 }
 
 function indexPrint(gitDir: string): string {
-  return printOf(join(gitDir, 'index')) ?? '';
+  return printOf(`${gitDir}/index`) ?? '';
 }
 
 function textIn(gitDir: string, name: string): string {
   try {
-    return readFileSync(join(gitDir, name), 'utf8');
+    return readFileSync(`${gitDir}/${name}`, 'utf8');
   } catch {
     return '';
   }
