@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 async function endOf(paused: Promise<void>): Promise<number> {
   const began = performance.now();
   let isOver = false;
-  paused.then(() => {
+  void paused.then(() => {
     isOver = true;
   });
   for (;;) {
@@ -27,7 +27,7 @@ async function endOf(paused: Promise<void>): Promise<number> {
 
 test('a pause ends together with the one before, where that ends earlier', async () => {
   const pause = pauses();
-  pause(100, signal);
+  void pause(100, signal);
   await vi.advanceTimersByTimeAsync(30);
   const second = pause(100, signal);
   expect(vi.getTimerCount()).toBe(1);
@@ -37,7 +37,7 @@ test('a pause ends together with the one before, where that ends earlier', async
 
 test('one that has to end before it has a timer of its own', async () => {
   const pause = pauses();
-  pause(100, signal);
+  void pause(100, signal);
   expect(await endOf(pause(20, signal))).toBe(20);
 });
 
