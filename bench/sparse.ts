@@ -1,7 +1,8 @@
 /**
- * What a workspace with some folders costs beside one with all, in a repository of 50,000 files:
- * to make one, to hand one on to the next task, to look at what has changed, to remove one. All take
- * turns, round by round. One of 50 packages, with 1,000 files, is what the task may write.
+ * What a workspace with some folders, and one that is a mount over another, cost beside a whole one
+ * in a repository of 50,000 files: to make one, to look at what has changed, to hand one on to the next
+ * task, to remove one. All take turns, round by round. One of 50 packages, with 1,000 files, is what
+ * the task may write. A mount is left out where none can be made.
  *
  *   npm run bench:sparse [-- --files 50000 --rounds 5 --dir /dev/shm]
  */
@@ -13,6 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { thisClaimant } from '../src/cli/pooling.ts';
 import { changedFiles } from '../src/git/diff.ts';
+import { type Floor, overlayProblem } from '../src/git/overlay.ts';
 import type { Cone } from '../src/git/sparse.ts';
 import { addWorktree, removeWorktree } from '../src/git/worktree.ts';
 import { Pool } from '../src/workspace/pool.ts';
@@ -38,33 +40,53 @@ try {
 
 async function measure(dir: string): Promise<void> {
   const commits = build(dir, Number(values.files));
-  const cones = { full: null, sparse: ['packages/p7'] };
+  const floor = await floorIn(dir, commits.base);
+  const kinds: Readonly<Record<string, Kind>> = {
+    full: {},
+    sparse: { cone: ['packages/p7'] },
+    ...(floor === null ? {} : { overlay: { floor } }),
+  };
   const times = new Map<string, number[]>();
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const [name, cone] of Object.entries(cones)) {
-      for (const [step, ms] of await once(dir, commits, cone)) {
+    for (const [name, kind] of Object.entries(kinds)) {
+      for (const [step, ms] of await once(dir, commits, kind)) {
         const key = `${step} ${name}`;
         times.set(key, [...(times.get(key) ?? []), ms]);
       }
     }
   }
-  const steps = [...times.keys()].filter((key) => key.endsWith(' full'));
-  for (const step of steps.map((key) => key.replace(/ full$/, ''))) {
-    const [full, sparse] = ['full', 'sparse'].map((name) =>
-      median(times.get(`${step} ${name}`) ?? []),
-    );
-    const ratio = ((sparse ?? 0) / (full ?? 1)).toFixed(3);
-    console.log(
-      `${step}: full ${full?.toFixed(0)} ms, sparse ${sparse?.toFixed(0)} ms, ratio ${ratio}`,
-    );
+  const full = (step: string): number => median(times.get(`${step} full`) ?? []);
+  for (const [key, all] of times) {
+    const ratio = median(all) / full(key.replace(/ \w+$/, ''));
+    console.log(`${key}: ${median(all).toFixed(0)} ms, ratio ${ratio.toFixed(3)}`);
   }
+  if (floor !== null)
+    await removeWorktree(join(dir, '.git'), floor.dir, AbortSignal.timeout(MINUTES));
+}
+
+/** What mounts are made over; null where none can be. */
+async function floorIn(dir: string, commit: string): Promise<Floor | null> {
+  const signal = AbortSignal.timeout(10 * MINUTES);
+  const commonDir = join(dir, '.git');
+  const path = join(`${dir}.worktrees`, 'floor');
+  mkdirSync(`${dir}.worktrees`, { recursive: true });
+  const why = await overlayProblem(commonDir, `${dir}.worktrees`, signal);
+  if (why !== null) console.log(`No overlay can be mounted: ${why}`);
+  if (why !== null) return null;
+  await addWorktree(commonDir, { path, branch: null, commit }, signal);
+  return { dir: path, commit };
+}
+
+interface Kind {
+  readonly cone?: Cone;
+  readonly floor?: Floor;
 }
 
 /** The life of one workspace: how long each step took. */
 async function once(
   dir: string,
   { base, next }: { readonly base: string; readonly next: string },
-  cone: Cone | null,
+  { cone = null, floor = null }: { readonly cone?: Cone | null; readonly floor?: Floor | null },
 ): Promise<readonly (readonly [string, number])[]> {
   const signal = AbortSignal.timeout(10 * MINUTES);
   const commonDir = join(dir, '.git');
@@ -81,10 +103,14 @@ async function once(
   };
   mkdirSync(`${dir}.worktrees`, { recursive: true });
   await timed('make', () =>
-    addWorktree(commonDir, { path: one, branch: null, commit: base, cone }, signal),
+    addWorktree(commonDir, { path: one, branch: null, commit: base, cone, floor }, signal),
   );
   writeFileSync(join(one, 'packages/p7/d3/f1.ts'), 'changed\n');
   await timed('look', () => changedFiles(one, base, signal));
+  if (floor !== null) {
+    await timed('remove', () => removeWorktree(commonDir, one, signal));
+    return steps;
+  }
   await timed('wipe', () => pool.put(one, { commit: base, pristine: false }, signal));
   const wanted = {
     dir: two,

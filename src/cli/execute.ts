@@ -35,6 +35,7 @@ import type { Totals } from '../report/trace.ts';
 import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
+import { mountProblem } from '../workspace/floor.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { watchWork } from '../workspace/radar/radar.ts';
 import { letGo } from '../workspace/remove.ts';
@@ -129,6 +130,7 @@ async function executeHolding(
   using signals = new Signals((text) => screen.say(text));
   signals.force.addEventListener('abort', () => killMarked(`${run}/`));
   const site = siteOf(execution, lease, fencing.fenceFor);
+  await warnOfMounts(site, screen);
   const secrets = secretsIn(plan);
   const notifier = notifierOf(execution, {
     mask: masker(secrets),
@@ -158,6 +160,12 @@ async function executeHolding(
     await closeGit(site.ground);
     await fencing.close();
   }
+}
+
+async function warnOfMounts({ ground }: Site, screen: Screen): Promise<void> {
+  const why = ground === null ? null : await mountProblem(ground);
+  if (why === null) return;
+  screen.say(`No overlay can be mounted here (${why}), so that workspaces are filled as usual.`);
 }
 
 /** Of a run that another engine has taken over nothing is told, and little is tidied up. */

@@ -3,6 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
+import { mountAgain } from '../git/overlay.ts';
 import type { Repository } from '../git/repository.ts';
 import { listWorktrees } from '../git/worktree.ts';
 import type { Database } from '../journal/database.ts';
@@ -35,6 +36,9 @@ export async function survey(
   db: Database | null,
   signal: AbortSignal,
 ): Promise<readonly Claimed[]> {
+  for (const { dir, why } of await mountAgain(repository.commonDir, signal)) {
+    console.error(`landfast: ${dir} is empty, because it cannot be mounted: ${why}`);
+  }
   const runs = db === null ? [] : runsOf(db, repository);
   return claim(await listedIn(repository, signal), runs);
 }
@@ -75,8 +79,8 @@ export function runsOf(db: Database, repository: Repository): readonly RunPlace[
 
 async function listedIn(repository: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
   const all = await listWorktrees(repository.commonDir, signal);
-  return all.map(({ path, branch, prunable }) => {
-    return { path: real(path), branch, gone: prunable || !existsSync(path) };
+  return all.map(({ path, branch, prunable, locked }) => {
+    return { path: real(path), branch, gone: prunable || !existsSync(path), locked };
   });
 }
 

@@ -13,7 +13,7 @@ import { answerCommand, takeCommands } from '../journal/commands.ts';
 import type { Database } from '../journal/database.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { Journal } from '../journal/log.ts';
-import { catchUp, openRunBranch, repairLocks } from '../merge/run-branch.ts';
+import { catchUp, openRunBranch, repair } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import { apply, fold } from '../model/fold.ts';
@@ -86,7 +86,7 @@ async function driveOn(order: Drive, lease: Lease, signal: AbortSignal): Promise
 /** What the engine before left is ended and mended before anything is done. */
 export async function takeOver({ run, ground }: Site, signal: AbortSignal): Promise<void> {
   await endLeftovers(run, signal);
-  if (ground !== null) await repairLocks(ground, signal);
+  if (ground !== null) await repair(ground, signal);
 }
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */

@@ -29,6 +29,7 @@ import { Mutex } from '../base/mutex.ts';
 import { GitError, git, runTool, type Sha, splitNul } from './git.ts';
 import { forgetGitFolders, gitDirOf, placesBelow, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
+import { dissolve, type Floor, fillByOverlay, isOverlay, requireDispensable } from './overlay.ts';
 import { fill } from './quick-fill.ts';
 import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
@@ -46,6 +47,8 @@ export interface NewWorktree {
   readonly owner?: string;
   /** The folders that are checked out, where not all are. */
   readonly cone?: Cone | null;
+  /** What its files are to be mounted over, where that is possible. */
+  readonly floor?: Floor | null;
   /** Throws where it must not be made any more: others may have had to be waited for. */
   readonly assertHeld?: () => void;
 }
@@ -90,11 +93,12 @@ export async function addWorktree(
 
 async function fillFiles(
   commonDir: string,
-  { path, commit, cone }: NewWorktree,
+  { path, commit, cone, floor }: NewWorktree,
   signal: AbortSignal,
 ): Promise<void> {
   const byGit = (): Promise<void> => restoreFiles(path, signal);
   if (cone) return byGit();
+  if (floor && (await fillByOverlay({ dir: path, commit, floor }, signal))) return;
   await fill({ commonDir, dir: path, commit }, byGit, signal);
 }
 
@@ -130,7 +134,13 @@ export async function dropWorktree(
   path: string,
   signal: AbortSignal,
 ): Promise<string | null> {
+  requireDispensable(commonDir, path);
   const entry = existsSync(join(path, '.git')) ? await gitDirOf(path) : null;
+  if (entry !== null && isOverlay(path)) {
+    requireLinked(commonDir, path);
+    await dissolve(entry, path, signal);
+    await deleteFolder(`${entry}/overlay.gone`, signal);
+  }
   const aside = moveAside(commonDir, path);
   await alone(commonDir, async () => {
     if (entry === null || aside === null) return unregister(commonDir, path, signal);
@@ -176,6 +186,7 @@ export async function forgetGone(
   signal: AbortSignal,
 ): Promise<void> {
   for (const path of existsSync(folder) ? placesBelow(commonDir, folder) : []) {
+    if (!existsSync(path)) requireDispensable(commonDir, path);
     if (!existsSync(path)) await alone(commonDir, () => unregister(commonDir, path, signal));
   }
 }

@@ -3,6 +3,7 @@
 import { OperationalError } from '../base/errors.ts';
 import { sweepBegun } from '../git/begun.ts';
 import { removeDeadLocks } from '../git/locks.ts';
+import { mountAgain } from '../git/overlay.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -23,10 +24,12 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
 
 /**
  * Removes what a git that was killed with its engine left: locks, and worktrees that were not even
- * registered. Throws where a lock may still be held.
+ * registered. Throws where a lock may still be held. Workspaces that were mounted are so again; one
+ * that cannot be says so when it is needed.
  */
-export async function repairLocks({ repository }: Ground, signal: AbortSignal): Promise<void> {
+export async function repair({ repository }: Ground, signal: AbortSignal): Promise<void> {
   sweepBegun(repository.commonDir);
+  await mountAgain(repository.commonDir, signal);
   const held = await removeDeadLocks(repository, signal);
   if (held.length === 0) return;
   throw new OperationalError(`git is at work in this repository: it holds ${held.join(', ')}.`, {

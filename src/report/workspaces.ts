@@ -33,13 +33,15 @@ export interface Listed {
   readonly branch: string | null;
   /** Its folder is not there. */
   readonly gone: boolean;
+  /** Git does not remove it: it is a mount. */
+  readonly locked?: boolean;
 }
 
 /** A workspace and whose it is. */
 export interface Claimed extends Listed {
   readonly of: RunPlace;
   readonly kind: 'task' | 'gate';
-  /** The task that uses it or used it last; null for gates. */
+  /** The task that uses it or used it last; null for gates and what others are mounted over. */
   readonly task: TaskState | null;
 }
 
@@ -108,7 +110,8 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
     branch: claimed.branch ?? branchNamed(claimed),
     unmerged,
     resume: isResumable ? resumeCommand(of.run) : null,
-    remove: removeCommand(state, path),
+    remove:
+      isBound(claimed) && state !== 'live' ? cleanupCommand(of.run) : removeCommand(state, path),
   };
 }
 
@@ -143,7 +146,8 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
 
 function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
   const folder = `${of.folder}/${of.run}/`;
-  if (one.path.startsWith(`${folder}.gate-`)) return [{ ...one, of, kind: 'gate', task: null }];
+  const isGate = one.path.startsWith(`${folder}.gate-`) || one.path === `${folder}.floor`;
+  if (isGate) return [{ ...one, of, kind: 'gate', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
     .filter(
@@ -192,6 +196,15 @@ function branchNamed({ of, task }: Claimed): string | null {
 }
 
 /** It refuses where files would be lost, and leaves the branch in any case. */
+/** Whether it is a mount, or others are mounted over it. */
+function isBound({ path, locked }: Claimed): boolean {
+  return locked === true || path.endsWith('/.floor');
+}
+
+function cleanupCommand(run: string): string {
+  return `landfast cleanup --all --run ${shellWord(run)}`;
+}
+
 function removeCommand(state: WorkspaceRow['state'], path: string): string | null {
   return state === 'live' ? null : `git worktree remove ${shellWord(path)}`;
 }

@@ -23,6 +23,7 @@ import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { bring, cleanWorkspace, type Prepared } from './bring.ts';
 import { coneFor } from './cone.ts';
+import { floorFor } from './floor.ts';
 import {
   branchOf,
   type Ground,
@@ -93,7 +94,8 @@ async function checkOut(
     const cone = await coneFor(ground, { task: order.task, commit }, signal);
     const owner = ownerName(ground, order.task);
     const wanted = { dir, branch, commit, owner, cone, assertHeld: ground.assertHeld };
-    if (await ground.pool.take(wanted, signal)) {
+    const isMounted = cone === null && (await floorFor(ground, commit, signal)) !== null;
+    if (!isMounted && (await ground.pool.take(wanted, signal))) {
       return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
     }
   }
@@ -160,8 +162,9 @@ async function add(
   const cone = await coneFor(ground, { task: order.task, commit }, signal);
   const { dir: path, branch } = order;
   const { assertHeld } = ground;
+  const floor = cone === null ? await floorFor(ground, commit, signal) : null;
   const began = performance.now();
-  await addWorktree(commonDir, { path, branch, commit, owner, cone, assertHeld }, signal);
+  await addWorktree(commonDir, { path, branch, commit, owner, cone, floor, assertHeld }, signal);
   ground.pool.coming.learn(performance.now() - began);
 }
 

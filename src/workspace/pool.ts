@@ -17,6 +17,7 @@ import { checkOut } from '../git/checkout.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
+import { isOverlay } from '../git/overlay.ts';
 import { comparesPlainly, quickCheckout } from '../git/quick-checkout.ts';
 import { forgetMoves, settleIndex } from '../git/scrub.ts';
 import { coneOf } from '../git/sparse.ts';
@@ -115,7 +116,7 @@ export class Pool {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { most, keepFiles, folder, me, commonDir } = this.place;
-    if (idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
+    if (isOverlay(dir) || idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
     const since = (isPlain ? this.#wiped.get(dir) : null) ?? null;

@@ -11,11 +11,13 @@ import { rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
+import { isFloor } from '../git/overlay.ts';
 import { headOf, isAncestor } from '../git/refs.ts';
 import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
+import { floorDir } from './floor.ts';
 import {
   type Ground,
   gateDirs,
@@ -74,6 +76,10 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
   const { commonDir } = ground.repository;
   for (const dir of gateDirs(ground)) {
     if (!(await keepGate(ground, dir, signal))) await removeWorktree(commonDir, dir, signal);
+  }
+  const floor = floorDir(ground);
+  if (existsSync(floor) && !isFloor(commonDir, floor) && !(await keepGate(ground, floor, signal))) {
+    await removeWorktree(commonDir, floor, signal);
   }
   await forgetGone(commonDir, runFolder(ground), signal);
   await sweepRemoved(runFolder(ground), signal);

@@ -6,7 +6,7 @@
  */
 
 import { rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { messageOf } from '../../base/errors.ts';
 import { headOf, isAncestor, tipOf } from '../../git/refs.ts';
@@ -135,7 +135,9 @@ async function removeAll(
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   const removed: Verdict[] = [];
-  for (const verdict of meant) {
+  // What workspaces are mounted over goes after them.
+  const isBelow = ({ path }: Verdict): number => (basename(path) === '.floor' ? 1 : 0);
+  for (const verdict of meant.toSorted((a, b) => isBelow(a) - isBelow(b))) {
     try {
       if (await removeOne(verdict, found, signal)) removed.push(verdict);
       else console.error(`landfast: ${verdict.path} is left: it has changed meanwhile.`);
