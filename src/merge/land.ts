@@ -47,7 +47,9 @@ export async function mergeWork(
   const answer = await orFailure('merged', merging, signal);
   report('type' in answer ? answer : { type: 'merge.rejected', task, onto, failure: answer });
   if (effect.teaches && 'type' in answer && answer.type === 'merge.landed') {
-    await learnFrom(ground, { onto, works: [effect.commit] }, signal);
+    // Not by the effect's own signal: the run may be over with this landing.
+    const limit = AbortSignal.timeout(MOVE_LIMIT_MS);
+    await learnFrom(ground, { onto, works: [effect.commit] }, limit);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Files that a merge is the wrong way for: resolutions that are remembered, files made anew. */
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { marked } from '../../src/process/reap.ts';
@@ -25,6 +25,11 @@ function rivals(repo: TempRepo): Record<string, Readonly<Record<string, unknown>
   return { a: task('a', 'b'), b: task('b', 'a') };
 }
 
+/** They wait for each other again. */
+function forgetMeeting(repo: TempRepo): void {
+  for (const name of ['a', 'b']) rmSync(join(repo.outside, name), { force: true });
+}
+
 const GATE = { name: 'words', run: "! grep -q '^<<<<<<<' text" };
 
 /** The plan once more, as if its first run had not been. */
@@ -34,6 +39,7 @@ async function again(repo: TempRepo, land: Readonly<Record<string, string>>) {
   const first = await runPlan(repo, plan);
   const after = await repo.git('show', 'HEAD:text');
   await repo.git('reset', '--quiet', '--hard', base);
+  forgetMeeting(repo);
   return { first, after, second: await runPlan(repo, plan) };
 }
 
@@ -67,6 +73,7 @@ test('a resolution that a gate refuses goes back to its agent', async () => {
   const base = await repo.git('rev-parse', 'HEAD');
   await runPlan(repo, { tasks: rivals(repo) });
   await repo.git('reset', '--quiet', '--hard', base);
+  forgetMeeting(repo);
   const gates = [{ name: 'strict', run: '! grep -q both text' }];
   const second = await runPlan(repo, {
     land: { on_gate_failure: 'fail' },
