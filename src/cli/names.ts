@@ -4,11 +4,14 @@ import { randomInt } from 'node:crypto';
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** A new run id: sorts by time, reads well, and does not meet another one. */
-export function newRunId(now: Date): string {
+/** A new run id that is not taken: sorts by time and reads well. */
+export function newRunId(now: Date, isTaken: (id: string) => boolean): string {
   const stamp = now.toISOString().replace(/[-:]/g, '').slice(0, 15).replace('T', '-');
-  const tail = Array.from({ length: 3 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
-  return `${stamp}-${tail}`;
+  for (;;) {
+    const tail = Array.from({ length: 3 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+    const id = `${stamp}-${tail}`;
+    if (!isTaken(id)) return id;
+  }
 }
 
 /** The rules of `git check-ref-format --branch`, as far as a name can break anything. */

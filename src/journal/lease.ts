@@ -101,6 +101,11 @@ export function assertLease(db: Database, lease: Lease): void {
   if (db.get(sql, lease.run, lease.token) === undefined) throw new LeaseLostError(lease.run);
 }
 
+/** Whether an engine has ever had a run of that name. */
+export function isClaimed(db: Database, run: string): boolean {
+  return readLease(db, run) !== undefined;
+}
+
 /** The engine that runs this run now, as seen from `host`; null where there is none. */
 export function leaseHolder(
   db: Database,

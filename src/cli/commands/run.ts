@@ -7,6 +7,7 @@ import { tipOf } from '../../git/refs.ts';
 import { headBranch, type Repository } from '../../git/repository.ts';
 import { signingProblem } from '../../git/signing.ts';
 import { openDatabase } from '../../journal/database.ts';
+import { isClaimed } from '../../journal/lease.ts';
 import { newestRunOf } from '../../journal/log.ts';
 import type { Event } from '../../model/event.ts';
 import type { Plan, Sha } from '../../model/plan.ts';
@@ -171,11 +172,11 @@ export async function startRun(
 ): Promise<number> {
   const plan = await withKnownRemote(given, place, signal);
   const from = await startingPoint(plan, place, signal);
-  const id = newRunId(new Date());
+  using db = openDatabase(place.stateDir);
+  const id = newRunId(new Date(), (each) => isClaimed(db, each));
   if (place.repository !== null && from.base !== null) {
     await requireFreeBranches(plan, { dir: place.dir, run: id, base: from.base }, signal);
   }
-  using db = openDatabase(place.stateDir);
   const started: Event & { type: 'run.started' } = {
     type: 'run.started',
     plan: withoutSecrets(plan),
