@@ -49,5 +49,5 @@ test('an aborted signal ends it, and the next one has begun anew', async () => {
   await first;
   await pause(100, stop.signal);
   expect(vi.getTimerCount()).toBe(0);
-  expect(await endOf(pause(50, signal))).toBe(50);
+  expect(await endOf(pause(100, signal))).toBe(100);
 });

@@ -26,7 +26,10 @@ export function pauses(): typeof pause {
     const now = performance.now();
     if (now >= endsAt || endsAt > now + ms || signal.aborted) {
       endsAt = now + ms;
-      current = pause(ms, signal);
+      const mine = pause(ms, signal).then(() => {
+        if (current === mine) endsAt = Number.NEGATIVE_INFINITY;
+      });
+      current = mine;
     }
     return current;
   };

@@ -1,4 +1,4 @@
-/** What a pool is told: where it is and what it may hold, what it gets, what is wanted of it. */
+/** The words of a pool: where it is and what it may hold, what it gets, gives and has in hand. */
 
 import type { Cone } from '../git/sparse.ts';
 import type { Sha } from '../model/plan.ts';
@@ -43,4 +43,20 @@ export interface ToTake {
   readonly cone?: Cone | null;
   /** Throws where the run is another engine's by now: the workspace then stays where it was. */
   readonly assertHeld?: () => void;
+}
+
+/** A workspace in our hands. */
+export interface Claim {
+  readonly claimed: string;
+  /** Where its HEAD is. */
+  readonly at: Sha;
+  readonly untouched: boolean;
+}
+
+/** One that was wiped and has not waited in a slot. */
+export interface Free extends Claim {
+  readonly wipedAt: number;
+  readonly asked: boolean;
+  /** What it takes on the disk besides its commit, in bytes. */
+  readonly extra: number;
 }

@@ -49,24 +49,10 @@ import {
   noteIdle,
   readIdle,
 } from './idle.ts';
-import type { PoolPlace, ToPut, ToTake } from './pool-place.ts';
+import type { Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
 import { wipe } from './wipe.ts';
-
-/** A workspace in our hands. */
-interface Claim {
-  readonly claimed: string;
-  /** Where its HEAD is. */
-  readonly at: Sha;
-  readonly untouched: boolean;
-}
-
-/** One that was wiped and has not waited in a slot. */
-interface Free extends Claim {
-  readonly wipedAt: number;
-  readonly asked: boolean;
-}
 
 /** Below so many files a new workspace costs less than a tenth of a second. */
 const WORTH_KEEPING_FILES = 1_000;
@@ -128,11 +114,12 @@ export class Pool {
       const notes = setup != null && isCovered(setup.made, keep) ? [SETUP_DONE] : [];
       const what = { dir: claimed, commit, pristine, since, isExact, keep, notes };
       const isWiped = await wipe(what, signal);
+      const extra = await diskUse(claimed, keep, signal);
       if (isWiped && this.#isAwaited(claimed)) {
-        this.#free.push({ claimed, at: commit, untouched: true, wipedAt: Date.now(), asked });
+        const wipedAt = Date.now();
+        this.#free.push({ claimed, at: commit, untouched: true, wipedAt, asked, extra });
         return true;
       }
-      const extra = await diskUse(claimed, keep, signal);
       if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
     } catch (error) {
       if (signal.aborted) throw error; // A later engine throws the claim away.
@@ -176,7 +163,7 @@ export class Pool {
     await this.repair(signal);
     while (!signal.aborted) {
       if (await this.#takeOne(wanted, signal)) return true;
-      if (!(await this.coming.next())) return false;
+      if (!(await this.coming.next((wanted.cone ?? null) === null))) return false;
     }
     return false;
   }
@@ -248,8 +235,8 @@ export class Pool {
   async settle(signal: AbortSignal): Promise<void> {
     const { most, later, small } = this.place;
     if (most === 0) return;
-    for (const { claimed, at: commit, asked } of this.#free.splice(0)) {
-      if (!(await this.#shelve(claimed, { commit, extra: 0, asked }))) await this.#discard(claimed);
+    for (const { claimed, at: commit, asked, extra } of this.#free.splice(0)) {
+      if (!(await this.#shelve(claimed, { commit, extra, asked }))) await this.#discard(claimed);
     }
     const idle = this.idle();
     const worth = idle.filter(

@@ -57,8 +57,10 @@ function isLeftBehind(entry: string, folder: string): boolean {
   if (told === null || dirname(told.slot) !== folder) return false;
   if (!/^[1-9]\d*$/.test(basename(told.slot))) return false;
   if (Date.now() - told.atMs >= SETTLED_MS) return true;
-  const isEmpty = existsSync(folder) && !existsSync(told.slot) && claims(folder).length === 0;
-  return isEmpty && toldIn(entry)?.atMs === told.atMs;
+  // Looked at before and after: a claim may become the slot in between, or the slot a claim.
+  const isEmpty = (): boolean => existsSync(folder) && !existsSync(told.slot);
+  const isQuiet = isEmpty() && claims(folder).length === 0 && isEmpty();
+  return isQuiet && toldIn(entry)?.atMs === told.atMs;
 }
 
 /** Where git was told that a workspace is, and when; null where somebody else is at it. */
