@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
-import { mountAgain } from '../git/overlay.ts';
+import { isFloor, mendOverlays } from '../git/overlay.ts';
 import type { Repository } from '../git/repository.ts';
 import { listWorktrees } from '../git/worktree.ts';
 import type { Database } from '../journal/database.ts';
@@ -36,11 +36,14 @@ export async function survey(
   db: Database | null,
   signal: AbortSignal,
 ): Promise<readonly Claimed[]> {
-  for (const { dir, why } of await mountAgain(repository.commonDir, signal)) {
+  const { commonDir } = repository;
+  const isFree = (owner: string): boolean => db === null || !isLive(db, owner.replace(/\/.*/, ''));
+  for (const { dir, why } of await mendOverlays(commonDir, isFree, signal)) {
     console.error(`landfast: ${dir} is empty, because it cannot be mounted: ${why}`);
   }
   const runs = db === null ? [] : runsOf(db, repository);
-  return claim(await listedIn(repository, signal), runs);
+  const claimed = claim(await listedIn(repository, signal), runs);
+  return claimed.filter(({ path }) => !isFloor(commonDir, path)); // It goes with what is above it.
 }
 
 /** Every workspace of the repository that is in a pool, as git lists them. */

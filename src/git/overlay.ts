@@ -5,27 +5,35 @@
  *     <common dir>/worktrees/<name>/overlay/lower   the path of the floor
  *                                          /upper   what is different, the link to git included
  *                                          /work    for the kernel
+ *                                          /whole   it was filled; somebody may have worked in it
+ *
+ *     overlay/ ──► overlay/ and whole ──► overlay.gone/ ──► the whole entry is gone
+ *      mounted        in use               being removed
  *
  *   O1. It goes with git's folder of the worktree, which is locked: git does not prune it.
- *   O2. After a power cut the worktree is empty until it is mounted again. One that is not mounted
- *       is not removed, nor is a floor that is in use: `upper` alone may be somebody's work.
+ *   O2. After a power cut the worktree is empty until it is mounted again. One in use that is not
+ *       mounted is not removed, nor is a floor that is in use: `upper` alone may be work.
  *   O3. Where nothing can be mounted nothing has changed: the worktree is filled in another way.
+ *   O4. What is half made or half removed is removed. Only by whoever has its run: to all others it
+ *       may be in the making.
  */
 
-import { randomUUID } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
+  realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { messageOf, OperationalError } from '../base/errors.ts';
+import { begunIn } from './begun.ts';
+import { deleteFolder } from './delete-folder.ts';
 import { git, LONG_LIMIT_MS, runTool, type Sha } from './git.ts';
 import { forgetGitFolders, gitFolderOf, textOf } from './git-dir.ts';
 
@@ -36,12 +44,20 @@ export interface Floor {
 }
 
 const OVERLAY = 'overlay';
+const GONE = 'overlay.gone';
 /** What `mount` would take for the end of a path. */
 const ODD_PATH = /[,:\\"\n]/;
+/** Two that mount it at the same time mount it twice. */
+const MOST_MOUNTS = 10;
 
 /** Whether a worktree is mounted over another. */
 export function isOverlay(dir: string): boolean {
-  return existsSync(`${gitFolderOf(dir)}/${OVERLAY}/lower`);
+  return existsSync(`${gitFolderOf(dir)}/${OVERLAY}`);
+}
+
+/** Whether a worktree was filled, as far as that can be told: others are taken for whole. */
+export function isWhole(dir: string): boolean {
+  return !isOverlay(dir) || existsSync(`${gitFolderOf(dir)}/${OVERLAY}/whole`);
 }
 
 /**
@@ -58,8 +74,8 @@ export async function fillByOverlay(
   for (const part of ['upper', 'work']) mkdirSync(join(over, part), { recursive: true });
   copyFileSync(`${gitFolderOf(floor.dir)}/index`, join(entry, 'index'));
   writeFileSync(join(entry, 'locked'), 'its files are a mount of landfast\n');
+  writeFileSync(join(over, 'lower'), floor.dir);
   renameSync(join(dir, '.git'), join(over, 'upper', '.git'));
-  writeFileSync(join(over, 'lower'), floor.dir); // From here on it can be mounted again.
   if ((await mount(entry, dir, signal)) !== null) {
     renameSync(join(over, 'upper', '.git'), join(dir, '.git'));
     for (const name of [OVERLAY, 'index', 'locked']) {
@@ -70,6 +86,7 @@ export async function fillByOverlay(
   const options = { limitMs: LONG_LIMIT_MS, config: { 'core.fileMode': 'true' } };
   const move = ['read-tree', '-m', '-u', '--no-recurse-submodules', floor.commit, commit];
   if (commit !== floor.commit) await git(dir, move, signal, options);
+  writeFileSync(join(over, 'whole'), '');
   return true;
 }
 
@@ -88,7 +105,7 @@ async function mount(entry: string, dir: string, signal: AbortSignal): Promise<s
   return why;
 }
 
-/** What a program said that did not succeed. */
+/** What a program said that did not succeed; '' of one that did. */
 async function complaintOf(
   file: string,
   args: readonly string[],
@@ -103,70 +120,100 @@ async function complaintOf(
   }
 }
 
-/** Why no worktree of a repository can be mounted over one in that folder; null where it can. */
+/** Why no worktree of a repository can be a mount; null where it can. */
 export async function overlayProblem(
   commonDir: string,
   folder: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const [lower, entry] = [aside(folder), aside(commonDir)];
-  const dir = join(lower, 'dir');
+  if (ODD_PATH.test(commonDir + folder))
+    return 'a path has a comma, a colon, a quote or a backslash';
+  const entry = begunIn(commonDir);
+  const [lower, dir] = [join(entry, 'floor'), join(entry, 'dir')];
   try {
     for (const part of ['upper', 'work'])
       mkdirSync(join(entry, OVERLAY, part), { recursive: true });
-    mkdirSync(dir, { recursive: true });
+    for (const path of [lower, dir]) mkdirSync(path);
     writeFileSync(join(entry, OVERLAY, 'lower'), lower);
-    if (ODD_PATH.test(lower + entry)) return 'a path with a comma, a colon, a quote or a backslash';
     const why = await mount(entry, dir, signal);
-    if (why === null) await unmount(dir, signal);
+    await unmount(dir, signal);
+    rmSync(entry, { recursive: true });
     return why;
   } catch (error) {
     return messageOf(error);
-  } finally {
-    for (const path of [lower, entry]) rmSync(path, { recursive: true, force: true });
   }
 }
 
-function aside(folder: string): string {
-  return join(folder, `.overlay-${randomUUID()}`);
-}
-
-/** Takes the mount away; what was different is still there. */
+/** Takes all mounts away; what was different is still there. */
 async function unmount(dir: string, signal: AbortSignal): Promise<void> {
-  // A process may still have its working folder in it: it keeps what it has, others see nothing.
-  if ((await complaintOf('umount', [dir], signal)) === '') return forgetGitFolders();
-  const why = await complaintOf('umount', ['-l', dir], signal);
+  for (let left = MOST_MOUNTS; left > 0 && isMounted(dir); left -= 1) {
+    if ((await complaintOf('umount', [dir], signal)) === '') continue;
+    // Somebody has his working folder in it: he keeps what he has, others see nothing of it.
+    const why = await complaintOf('umount', ['-l', dir], signal);
+    if (why !== '') throw new OperationalError(`cannot unmount ${dir}: ${why}`);
+  }
   forgetGitFolders();
-  if (why !== '') throw new OperationalError(`cannot unmount ${dir}: ${why}`);
 }
 
-/** Empties a worktree that is mounted; `entry` is git's folder of it. Does nothing for any other. */
-export async function dissolve(entry: string, dir: string, signal: AbortSignal): Promise<void> {
-  if (!existsSync(join(entry, OVERLAY, 'lower'))) return;
-  await unmount(dir, signal);
-  renameSync(join(entry, OVERLAY), join(entry, `${OVERLAY}.gone`)); // It cannot come back by half.
-}
-
-/** Throws where a worktree is an overlay that is not mounted, or is the floor of one. */
-export function requireDispensable(commonDir: string, dir: string): void {
-  for (const { place, lower, entry } of overlaysIn(commonDir)) {
-    if (lower === dir)
-      throw new OperationalError(`${dir} is not removed: ${place} is mounted over it`);
-    if (place !== dir || isMounted(dir)) continue;
+/**
+ * Removes a worktree that is a mount, or what is left of one; false for any other. Throws where it
+ * may hold work that nobody has seen, and for a floor that is in use.
+ */
+export async function dropOverlay(
+  commonDir: string,
+  dir: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const all = overlaysIn(commonDir);
+  if (all.length === 0) return false;
+  const path = realOf(dir);
+  const above = all.find(({ lower, state }) => lower === path && state !== 'gone');
+  if (above !== undefined) {
+    throw new OperationalError(`${dir} is not removed: ${above.place} is mounted over it`);
+  }
+  const one = all.find(({ place }) => place === path);
+  if (one === undefined) return false;
+  if (one.state === 'whole' && !isMounted(path)) {
     throw new OperationalError(`${dir} is not removed: it is not mounted, and may hold work`, {
-      remedy: `What it changed is in ${join(entry, OVERLAY, 'upper')}. As root, \`landfast worktrees\` mounts it.`,
+      remedy: `Its work is in ${one.entry}/${OVERLAY}/upper; as root, \`landfast worktrees\` mounts it.`,
     });
   }
+  await dissolve(commonDir, one, signal);
+  return true;
 }
 
-/** Mounts again what a restart of the machine has taken away; says what could not be, and why. */
-export async function mountAgain(
+/** Each step is the same when done again; what takes long comes last, when nobody knows of it. */
+async function dissolve(
   commonDir: string,
+  { entry, place, state }: Overlay,
+  signal: AbortSignal,
+): Promise<void> {
+  if (state !== 'gone') renameSync(join(entry, OVERLAY), join(entry, GONE));
+  await unmount(place, signal);
+  if (state === 'begun') rmSync(join(place, '.git'), { force: true }); // It was not mounted yet.
+  if (existsSync(place)) rmdirSync(place);
+  forgetGitFolders();
+  const away = begunIn(commonDir);
+  renameSync(entry, away);
+  await deleteFolder(away, signal);
+}
+
+/**
+ * Mounts again what a restart of the machine has taken away, and removes what is half made or half
+ * removed, of those that are nobody's at the moment: `isFree` is asked for the owner of each. Says
+ * what could not be mounted, and why.
+ */
+export async function mendOverlays(
+  commonDir: string,
+  isFree: (owner: string) => boolean,
   signal: AbortSignal,
 ): Promise<readonly { readonly dir: string; readonly why: string }[]> {
   const failed: { readonly dir: string; readonly why: string }[] = [];
-  for (const { place, entry } of overlaysIn(commonDir)) {
-    if (isMounted(place)) continue;
+  for (const one of overlaysIn(commonDir)) {
+    const { place, entry, state } = one;
+    if (!isFree(textOf(join(entry, 'landfast-owner')) ?? '')) continue;
+    if (state !== 'whole') await dissolve(commonDir, one, signal);
+    if (state !== 'whole' || isMounted(place)) continue;
     mkdirSync(place, { recursive: true });
     const why = await mount(entry, place, signal);
     if (why !== null) failed.push({ dir: place, why });
@@ -174,9 +221,22 @@ export async function mountAgain(
   return failed;
 }
 
-/** Whether a folder is the floor of a worktree. */
+/** Whether something is mounted over a folder. */
 export function isFloor(commonDir: string, dir: string): boolean {
-  return overlaysIn(commonDir).some(({ lower }) => lower === dir);
+  const path = realOf(dir);
+  return overlaysIn(commonDir).some(({ lower, state }) => lower === path && state !== 'gone');
+}
+
+/** By the path of each worktree that is a mount: its floor, and where what is different lies. */
+export function mountsOf(
+  commonDir: string,
+): ReadonlyMap<string, { readonly floor: string; readonly upper: string }> {
+  const all = overlaysIn(commonDir).filter(({ state }) => state !== 'gone');
+  return new Map(
+    all.map(({ place, lower, entry }) => {
+      return [place, { floor: lower, upper: join(entry, OVERLAY, 'upper') }];
+    }),
+  );
 }
 
 interface Overlay {
@@ -184,19 +244,33 @@ interface Overlay {
   /** Where git believes that it is. */
   readonly place: string;
   readonly lower: string;
+  readonly state: 'begun' | 'whole' | 'gone';
 }
 
 function overlaysIn(commonDir: string): readonly Overlay[] {
   const folder = join(commonDir, 'worktrees');
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.flatMap((name) => {
+  return names.flatMap((name): readonly Overlay[] => {
     const entry = join(folder, name);
-    const lower = textOf(join(entry, OVERLAY, 'lower'));
-    if (lower === null) return [];
-    return [
-      { entry, lower, place: dirname(readFileSync(join(entry, 'gitdir'), 'utf8').trimEnd()) },
-    ];
+    const isGone = existsSync(join(entry, GONE));
+    if (!isGone && !existsSync(join(entry, OVERLAY))) return [];
+    const lower = textOf(join(entry, isGone ? GONE : OVERLAY, 'lower')) ?? '';
+    const place = dirname((textOf(join(entry, 'gitdir')) ?? '').trimEnd());
+    const isFilled = existsSync(join(entry, OVERLAY, 'whole'));
+    const state = isGone ? 'gone' : isFilled ? 'whole' : 'begun';
+    return [{ entry, place: realOf(place), lower: realOf(lower), state }];
   });
+}
+
+/** The same path without links on the way, also of what is not there. */
+function realOf(path: string): string {
+  try {
+    return existsSync(path)
+      ? realpathSync(path)
+      : join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
 }
 
 function isMounted(dir: string): boolean {

@@ -26,10 +26,11 @@ import { readFile, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
-import { GitError, git, runTool, type Sha, splitNul } from './git.ts';
+import { deleteFolder } from './delete-folder.ts';
+import { GitError, git, type Sha, splitNul } from './git.ts';
 import { forgetGitFolders, gitDirOf, placesBelow, readOwn, writeOwn } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
-import { dissolve, type Floor, fillByOverlay, isOverlay, requireDispensable } from './overlay.ts';
+import { dropOverlay, type Floor, fillByOverlay } from './overlay.ts';
 import { fill } from './quick-fill.ts';
 import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
@@ -134,13 +135,8 @@ export async function dropWorktree(
   path: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  requireDispensable(commonDir, path);
+  if (await dropOverlay(commonDir, path, signal)) return null;
   const entry = existsSync(join(path, '.git')) ? await gitDirOf(path) : null;
-  if (entry !== null && isOverlay(path)) {
-    requireLinked(commonDir, path);
-    await dissolve(entry, path, signal);
-    await deleteFolder(`${entry}/overlay.gone`, signal);
-  }
   const aside = moveAside(commonDir, path);
   await alone(commonDir, async () => {
     if (entry === null || aside === null) return unregister(commonDir, path, signal);
@@ -186,8 +182,8 @@ export async function forgetGone(
   signal: AbortSignal,
 ): Promise<void> {
   for (const path of existsSync(folder) ? placesBelow(commonDir, folder) : []) {
-    if (!existsSync(path)) requireDispensable(commonDir, path);
-    if (!existsSync(path)) await alone(commonDir, () => unregister(commonDir, path, signal));
+    if (existsSync(path) || (await dropOverlay(commonDir, path, signal))) continue;
+    await alone(commonDir, () => unregister(commonDir, path, signal));
   }
 }
 
@@ -349,27 +345,4 @@ function realOf(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-/**
- * Deletes a folder. By `rm`, which needs a third of the processor time and does not hold up our event
- * loop. Folders that their owner may not write to, as some tools leave them, are opened first.
- */
-export async function deleteFolder(path: string, signal: AbortSignal): Promise<void> {
-  const remove = () => runProgram('rm', ['-rf', '--', path], signal);
-  if ((await remove()) === null) return;
-  await runProgram('chmod', ['-R', 'u+rwX', '--', path], signal);
-  const complaint = await remove();
-  if (complaint !== null) throw new OperationalError(`cannot delete ${path}: ${complaint}`);
-}
-
-/** Null where it succeeded; else what it said. */
-async function runProgram(
-  file: string,
-  args: readonly string[],
-  signal: AbortSignal,
-): Promise<string | null> {
-  const { exit, stderr } = await runTool(file, args, signal);
-  if (exit.kind === 'aborted') throw exit.reason;
-  return exit.kind === 'exited' && exit.code === 0 ? null : stderr.trim();
 }

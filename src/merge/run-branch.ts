@@ -3,7 +3,7 @@
 import { OperationalError } from '../base/errors.ts';
 import { sweepBegun } from '../git/begun.ts';
 import { removeDeadLocks } from '../git/locks.ts';
-import { mountAgain } from '../git/overlay.ts';
+import { mendOverlays } from '../git/overlay.ts';
 import { closeRefWriter } from '../git/ref-writer.ts';
 import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -27,9 +27,9 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
  * registered. Throws where a lock may still be held. Workspaces that were mounted are so again; one
  * that cannot be says so when it is needed.
  */
-export async function repair({ repository }: Ground, signal: AbortSignal): Promise<void> {
+export async function repair({ repository, run }: Ground, signal: AbortSignal): Promise<void> {
   sweepBegun(repository.commonDir);
-  await mountAgain(repository.commonDir, signal);
+  await mendOverlays(repository.commonDir, (owner) => owner.startsWith(`${run}/`), signal);
   const held = await removeDeadLocks(repository, signal);
   if (held.length === 0) return;
   throw new OperationalError(`git is at work in this repository: it holds ${held.join(', ')}.`, {

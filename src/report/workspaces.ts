@@ -40,7 +40,7 @@ export interface Listed {
 /** A workspace and whose it is. */
 export interface Claimed extends Listed {
   readonly of: RunPlace;
-  readonly kind: 'task' | 'gate';
+  readonly kind: 'task' | 'gate' | 'floor';
   /** The task that uses it or used it last; null for gates and what others are mounted over. */
   readonly task: TaskState | null;
 }
@@ -146,8 +146,8 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
 
 function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
   const folder = `${of.folder}/${of.run}/`;
-  const isGate = one.path.startsWith(`${folder}.gate-`) || one.path === `${folder}.floor`;
-  if (isGate) return [{ ...one, of, kind: 'gate', task: null }];
+  if (one.path.startsWith(`${folder}.gate-`)) return [{ ...one, of, kind: 'gate', task: null }];
+  if (one.path === `${folder}.floor`) return [{ ...one, of, kind: 'floor', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
     .filter(

@@ -15,6 +15,7 @@ import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
+import { dropOverlay, isWhole } from '../git/overlay.ts';
 import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import { ANY_CONE, coneOf, setCone } from '../git/sparse.ts';
 import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '../git/worktree.ts';
@@ -99,7 +100,7 @@ async function checkOut(
       return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
     }
   }
-  const isThere = order.attempt > 1 && (await isWorkingTree(dir));
+  const isThere = order.attempt > 1 && (await isWorkingTree(dir)) && isWhole(dir);
   if (isThere) {
     if ((await placeTold(dir)) !== dir) await tellPlace(dir, dir); // It was about to be moved.
     await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
@@ -182,6 +183,7 @@ async function hide(ground: Ground, dir: string, signal: AbortSignal): Promise<v
 
 /** What an engine that died while it made the workspace left: a folder, an entry, or both. */
 async function clearPlace(commonDir: string, dir: string, signal: AbortSignal): Promise<void> {
+  if (await dropOverlay(commonDir, dir, signal)) return;
   if (existsSync(dir) && !existsSync(join(dir, '.git'))) await rm(dir, { recursive: true });
   await removeWorktree(commonDir, dir, signal);
 }

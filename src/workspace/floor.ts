@@ -17,7 +17,8 @@ import type { Sha } from '../model/plan.ts';
 import { type Ground, runFolder } from './ground.ts';
 
 const WHOLE = 'landfast-floor';
-const LIMIT_MS = 60_000;
+const TRY_LIMIT_MS = 60_000;
+const FLOOR_LIMIT_MS = 60 * 60_000;
 
 const problems = new WeakMap<Ground, Promise<string | null>>();
 const floors = new WeakMap<Ground, Promise<Floor>>();
@@ -36,7 +37,7 @@ export function mountProblem(ground: Ground): Promise<string | null> {
 }
 
 async function lookForProblem(ground: Ground): Promise<string | null> {
-  const limit = AbortSignal.timeout(LIMIT_MS);
+  const limit = AbortSignal.timeout(TRY_LIMIT_MS);
   return overlayProblem(ground.repository.commonDir, runFolder(ground), limit);
 }
 
@@ -47,10 +48,16 @@ export async function floorFor(
   signal: AbortSignal,
 ): Promise<Floor | null> {
   if (ground.plan.workspace.overlay !== true || (await mountProblem(ground)) !== null) return null;
-  const floor = floors.get(ground) ?? makeFloor(ground, commit, signal);
-  floors.set(ground, floor);
-  floor.catch(() => floors.delete(ground)); // Whoever comes next tries again.
-  return floor;
+  let floor = floors.get(ground);
+  if (floor === undefined) {
+    // Not by the signal of whoever comes first: others wait for it, too.
+    floor = makeFloor(ground, commit, AbortSignal.timeout(FLOOR_LIMIT_MS));
+    floor.catch(() => floors.delete(ground)); // Whoever comes next tries again.
+    floors.set(ground, floor);
+  }
+  const made = await floor;
+  signal.throwIfAborted();
+  return made;
 }
 
 async function makeFloor(ground: Ground, commit: Sha, signal: AbortSignal): Promise<Floor> {

@@ -20,8 +20,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { deleteFolder } from '../git/delete-folder.ts';
+import { isOverlay } from '../git/overlay.ts';
 import { ignoredMatching } from '../git/untracked.ts';
-import { deleteFolder } from '../git/worktree.ts';
 import { capture } from '../process/capture.ts';
 import { copyTree, type WayWish, wayBetween } from './copy-tree.ts';
 import { diskUse } from './disk-use.ts';
@@ -112,7 +113,11 @@ export class Seeds {
       await this.remove(name, signal);
       return false;
     }
-    const temp = join(this.place.temp, `.seed-${this.place.me.name}.${randomUUID()}`);
+    // Files can be renamed within one file system only.
+    const temp = join(
+      isOverlay(dir) ? dir : this.place.temp,
+      `.seed-${this.place.me.name}.${randomUUID()}`,
+    );
     try {
       if (!(await this.#copyAll(stored.paths, { from, to: join(temp, 'new') }, signal)))
         return false;

@@ -12,11 +12,11 @@
 import { existsSync } from 'node:fs';
 import { chmod, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { deleteFolder } from '../git/delete-folder.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { readIndexFile } from '../git/index-file.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { forgetMoves, isRestored, removeUntracked, restoreFiles, scrub } from '../git/scrub.ts';
-import { deleteFolder } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
 import { isAsWiped } from './glance.ts';
 import { lookThrough, modesIn } from './odd.ts';

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { commitAll } from '../../src/git/commit.ts';
+import { deleteFolder } from '../../src/git/delete-folder.ts';
 import { closeGitShells, GitError, git, openGitShells } from '../../src/git/git.ts';
-import { deleteFolder } from '../../src/git/worktree.ts';
 import { processTable } from '../../src/process/table.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 

@@ -6,9 +6,10 @@
  */
 
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { messageOf } from '../../base/errors.ts';
+import { isFloor, mountsOf } from '../../git/overlay.ts';
 import { headOf, isAncestor, tipOf } from '../../git/refs.ts';
 import { unmergedIn } from '../../git/unmerged.ts';
 import { removeWorktree } from '../../git/worktree.ts';
@@ -135,9 +136,7 @@ async function removeAll(
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
   const removed: Verdict[] = [];
-  // What workspaces are mounted over goes after them.
-  const isBelow = ({ path }: Verdict): number => (basename(path) === '.floor' ? 1 : 0);
-  for (const verdict of meant.toSorted((a, b) => isBelow(a) - isBelow(b))) {
+  for (const verdict of meant) {
     try {
       if (await removeOne(verdict, found, signal)) removed.push(verdict);
       else console.error(`landfast: ${verdict.path} is left: it has changed meanwhile.`);
@@ -162,7 +161,10 @@ async function removeOne(
   const one = claimed.find((each) => each.path === path);
   if (one === undefined) return false;
   await back(one, signal);
-  await removeWorktree(of.repository.commonDir, path, signal);
+  const { commonDir } = of.repository;
+  const { floor = null } = mountsOf(commonDir).get(path) ?? {};
+  await removeWorktree(commonDir, path, signal);
+  if (floor !== null && !isFloor(commonDir, floor)) await removeWorktree(commonDir, floor, signal);
   // The folder of the run and that of all runs, unless others are still in them.
   for (const each of [dirname(path), dirname(dirname(path))]) {
     await rmdir(each).catch(() => undefined);
