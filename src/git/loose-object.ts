@@ -123,16 +123,25 @@ export function writeLoose(commonDir: string, type: ObjectType, body: Buffer): S
   const folder = dirname(path);
   const temporary = `${folder}/${name}`;
   const bytes = framed(whole);
-  if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
+  if (!folders.has(folder)) makeFolder(folder);
   folders.add(folder);
   try {
     writeFileSync(temporary, bytes, { mode: 0o444 });
   } catch {
-    mkdirSync(folder, { recursive: true }); // A clean-up has removed it meanwhile.
+    makeFolder(folder); // A clean-up has removed it meanwhile.
     writeFileSync(temporary, bytes, { mode: 0o444 });
   }
   renameSync(temporary, path);
   return sha;
+}
+
+/** Not with `recursive`, which says of a disk that cannot be written to that a folder is missing. */
+function makeFolder(path: string): void {
+  try {
+    if (!existsSync(path)) mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** As git does it: what is old and not in use yet is what a clean-up removes. */
