@@ -77,9 +77,17 @@ const SPOKEN = new Set([
 
 /** A fact without secrets. */
 function masked(fact: Event, mask: (text: string) => string): Event {
-  const spell = (key: string, value: unknown): unknown =>
-    typeof value === 'string' && SPOKEN.has(key) ? mask(value) : value;
-  return JSON.parse(JSON.stringify(fact, spell)) as Event;
+  const spell = (key: string, value: unknown): unknown => {
+    if (typeof value === 'string') return SPOKEN.has(key) ? mask(value) : value;
+    if (Array.isArray(value)) return value.map((each) => spell(key, each));
+    if (value === null || typeof value !== 'object') return value;
+    const copy: Record<string, unknown> = {};
+    for (const [name, each] of Object.entries(value)) {
+      if (each !== undefined) copy[name] = spell(name, each);
+    }
+    return copy;
+  };
+  return spell('', fact) as Event;
 }
 
 /** Aborting an effect must not abort its cleaning up; that has a limit of its own. */

@@ -190,7 +190,7 @@ async function dissolve(
 ): Promise<void> {
   if (state !== 'gone') renameSync(join(entry, OVERLAY), join(entry, GONE));
   await unmount(place, signal);
-  if (state === 'begun') rmSync(join(place, '.git'), { force: true }); // It was not mounted yet.
+  rmSync(join(place, '.git'), { force: true }); // Where it never came to a mount.
   if (existsSync(place)) rmdirSync(place);
   forgetGitFolders();
   const away = begunIn(commonDir);

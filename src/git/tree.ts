@@ -78,10 +78,17 @@ function formatTree(tree: Tree): Buffer {
 
 /** Git sorts a folder as if its name ended with a slash. Mostly they are in order already. */
 function inOrder(entries: (readonly [string, TreeEntry])[]): typeof entries {
-  const key = ([name, { mode }]: readonly [string, TreeEntry]): string =>
-    mode === FOLDER ? `${name}/` : name;
-  const isSorted = entries.every((entry, nth) => nth === 0 || key(entries[nth - 1]!) < key(entry));
-  return isSorted ? entries : entries.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  let before = '';
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    if (key < before) return entries.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    before = key;
+  }
+  return entries;
+}
+
+function keyOf([name, { mode }]: readonly [string, TreeEntry]): string {
+  return mode === FOLDER ? `${name}/` : name;
 }
 
 async function listTree(commonDir: string, sha: Sha, signal: AbortSignal): Promise<Tree> {

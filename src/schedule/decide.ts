@@ -288,8 +288,8 @@ export function waitsOf(
 
 /** The end: everything is over and tidied up, then published, then said to be finished. */
 function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
-  const tasks = [...state.tasks.values()];
   if (isBusy(state)) return [];
+  const tasks = [...state.tasks.values()];
   if (state.stopping !== null) {
     const queued = tasks.some((task) => isQueued(state, task, agents));
     if (state.stopping.mode === 'drain' && queued) return [];
@@ -304,7 +304,9 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
 function isBusy({ tasks, landing, publish }: RunState): boolean {
   const isWorking = ({ status, workspace }: TaskState): boolean =>
     status.kind === 'running' || status.kind === 'merging' || workspace === 'released';
-  return landing !== null || publish.kind === 'running' || [...tasks.values()].some(isWorking);
+  if (landing !== null || publish.kind === 'running') return true;
+  for (const task of tasks.values()) if (isWorking(task)) return true;
+  return false;
 }
 
 function finished(outcome: RunOutcome): readonly Decision[] {

@@ -53,8 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it takes a lease that was released for its own',
     file: LEASE,
-    find: 'if (row?.token !== lease.token || row.pid === null)',
-    replace: 'if (row?.token !== lease.token && row?.pid === null)',
+    find: 'token = ? AND pid IS NOT NULL',
+    replace: '(token = ? OR pid IS NOT NULL)',
   },
   {
     name: 'it gives the same token twice',
@@ -709,9 +709,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it performs before it records',
     file: LOOP,
-    find: '    for (const event of ledger.record()) effects.stopFor(event);',
+    find: '    const recorded = ledger.record();',
     replace: `    for (const effect of due.splice(0)) effects.perform(effect);
-    for (const event of ledger.record()) effects.stopFor(event);`,
+    const recorded = ledger.record();`,
+  },
+  {
+    name: 'it rests although more has become possible while it recorded',
+    file: LOOP,
+    find: 'world.machine() === machine && (wakeAt === null || world.now() < wakeAt)',
+    replace: 'true',
   },
   {
     name: 'it does not wake up for a retry',
