@@ -1,8 +1,9 @@
 /** The workspaces of a repository and whose they are: journals and git's list, read together. */
 
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
+import { realOf } from '../git/git-dir.ts';
 import { isFloor, mendOverlays } from '../git/overlay.ts';
 import type { Repository } from '../git/repository.ts';
 import { listWorktrees } from '../git/worktree.ts';
@@ -75,23 +76,15 @@ async function waiting(path: string): Promise<Pooled> {
 export function runsOf(db: Database, repository: Repository): readonly RunPlace[] {
   return listRuns(db).map(({ run }) => {
     const state = readState(db, run);
-    const folder = real(workspacesFolder({ repository, plan: state.plan }));
+    const folder = realOf(workspacesFolder({ repository, plan: state.plan }));
     return { run, state, live: isLive(db, run), folder };
   });
 }
 
 async function listedIn(repository: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
   const all = await listWorktrees(repository.commonDir, signal);
+  // Git may know a path by another name than the journal, where links lead to it.
   return all.map(({ path, branch, prunable, locked }) => {
-    return { path: real(path), branch, gone: prunable || !existsSync(path), locked };
+    return { path: realOf(path), branch, gone: prunable || !existsSync(path), locked };
   });
-}
-
-/** Git may know a path by another name than the journal, where links lead to it. */
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

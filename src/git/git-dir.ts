@@ -4,8 +4,15 @@
  * are put together as texts, here and beside: `join` would look at each letter, thousands of times.
  */
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** The git folder of a working tree: `.git`, or what the file `.git` of a linked one names. */
 export async function gitDirOf(dir: string): Promise<string> {
@@ -93,5 +100,16 @@ export function likelyText(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch {
     return null;
+  }
+}
+
+/** The same path without links on the way, also of what is not there. */
+export function realOf(path: string): string {
+  try {
+    return existsSync(path)
+      ? realpathSync(path)
+      : join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
   }
 }

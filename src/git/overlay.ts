@@ -23,19 +23,18 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf, OperationalError } from '../base/errors.ts';
 import { begunIn } from './begun.ts';
 import { deleteFolder } from './delete-folder.ts';
 import { git, LONG_LIMIT_MS, runTool, type Sha } from './git.ts';
-import { forgetGitFolders, gitFolderOf, textOf } from './git-dir.ts';
+import { forgetGitFolders, gitFolderOf, realOf, textOf } from './git-dir.ts';
 
 /** A clean worktree and the commit that it holds. */
 export interface Floor {
@@ -260,17 +259,6 @@ function overlaysIn(commonDir: string): readonly Overlay[] {
     const state = isGone ? 'gone' : isFilled ? 'whole' : 'begun';
     return [{ entry, place: realOf(place), lower: realOf(lower), state }];
   });
-}
-
-/** The same path without links on the way, also of what is not there. */
-function realOf(path: string): string {
-  try {
-    return existsSync(path)
-      ? realpathSync(path)
-      : join(realpathSync(dirname(path)), basename(path));
-  } catch {
-    return path;
-  }
 }
 
 function isMounted(dir: string): boolean {

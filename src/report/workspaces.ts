@@ -110,8 +110,7 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
     branch: claimed.branch ?? branchNamed(claimed),
     unmerged,
     resume: isResumable ? resumeCommand(of.run) : null,
-    remove:
-      isBound(claimed) && state !== 'live' ? cleanupCommand(of.run) : removeCommand(state, path),
+    remove: claimed.locked ? unmountCommand(state, of.run) : removeCommand(state, path),
   };
 }
 
@@ -196,17 +195,13 @@ function branchNamed({ of, task }: Claimed): string | null {
 }
 
 /** It refuses where files would be lost, and leaves the branch in any case. */
-/** Whether it is a mount, or others are mounted over it. */
-function isBound({ path, locked }: Claimed): boolean {
-  return locked === true || path.endsWith('/.floor');
-}
-
-function cleanupCommand(run: string): string {
-  return `landfast cleanup --all --run ${shellWord(run)}`;
-}
-
 function removeCommand(state: WorkspaceRow['state'], path: string): string | null {
   return state === 'live' ? null : `git worktree remove ${shellWord(path)}`;
+}
+
+/** Git alone does not remove a mount. */
+function unmountCommand(state: WorkspaceRow['state'], run: string): string | null {
+  return state === 'live' ? null : `landfast cleanup --all --run ${shellWord(run)}`;
 }
 
 function cellsOf({ kind, state, run, task, branch, unmerged }: WorkspaceRow): Cell[] {
