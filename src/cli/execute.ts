@@ -156,7 +156,7 @@ async function executeHolding(
     const ended = state.outcome === 'interrupted' || state.outcome === null;
     return signals.exitCode !== null && ended ? signals.exitCode : exitCodeOf(state);
   } finally {
-    closeScratch(run);
+    await closeScratch(run);
     await closeGit(site.ground);
     await fencing.close();
   }

@@ -11,7 +11,6 @@
  *   G4. After `close` no connection is left, and neither is the file.
  */
 
-import { rmSync } from 'node:fs';
 import {
   request as ask,
   createServer,
@@ -25,7 +24,7 @@ import type { Duplex } from 'node:stream';
 import { messageOf, OperationalError } from '../base/errors.ts';
 import { nameOf, type Target, targetOf, verdictOf } from './egress/allow.ts';
 import { dial, PrivateError, whyNot } from './egress/dial.ts';
-import { scratchFolder } from './scratch.ts';
+import { discard, scratchFolder } from './scratch.ts';
 
 /** A way out that is open until it is closed. */
 export interface Egress {
@@ -56,10 +55,9 @@ export async function startEgress(
   const dir = makeDir(run);
   const socket = join(dir, 'proxy');
   const keeper = new Doorkeeper(hosts);
-  const close = (): Promise<void> => {
+  const close = async (): Promise<void> => {
     signal.removeEventListener('abort', close);
-    remove(dir);
-    return keeper.close();
+    await Promise.all([discard(dir), keeper.close()]);
   };
   try {
     await keeper.listen(socket);
@@ -80,14 +78,6 @@ function makeDir(run: string): string {
     return scratchFolder(run);
   } catch (cause) {
     throw new OperationalError(messageOf(cause), { remedy: REMEDY, cause });
-  }
-}
-
-function remove(dir: string): void {
-  try {
-    rmSync(dir, { recursive: true, force: true });
-  } catch {
-    // An empty folder among temporary ones harms nobody.
   }
 }
 

@@ -6,8 +6,8 @@
  *   P3. Once closed, those at work go when they are given back, and the folder with the last.
  */
 
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { discard } from './scratch.ts';
 
 interface Member {
   readonly isOver: boolean;
@@ -70,7 +70,7 @@ export class ShellPool<T extends Member> {
     const coming = await Promise.all(this.#coming.splice(0));
     const all = [...this.#idle.splice(0), ...coming];
     await Promise.all(all.map((member) => member?.close()));
-    if (this.#busy === 0) rmSync(this.#dir, { recursive: true, force: true });
+    if (this.#busy === 0) await discard(this.#dir);
   }
 
   async #less(): Promise<void> {

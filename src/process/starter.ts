@@ -23,7 +23,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pause } from '../base/pause.ts';
 import { quoted } from '../base/shell-word.ts';
-import { scratchFolder } from './scratch.ts';
+import { discard, scratchFolder } from './scratch.ts';
 import { endsOf, Shell } from './shell.ts';
 import { codeOf, start } from './spawn.ts';
 
@@ -150,9 +150,7 @@ class Starter {
     await this.#coming;
     const spare = await Promise.all(this.#spare.splice(0));
     const closed = [...spare, ...this.#makers].map((shell) => shell?.close());
-    const gone = Promise.all(closed).then(() => {
-      rmSync(this.#dir, { recursive: true, force: true });
-    });
+    const gone = Promise.all(closed).then(() => discard(this.#dir));
     if (this.#living === 0) await inTime(gone);
   }
 

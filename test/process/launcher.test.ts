@@ -150,6 +150,6 @@ describe.each(['directly', 'by the starter'])('started %s', (how) => {
     engine.kill('SIGKILL');
     await once(engine, 'exit');
     await expect.poll(() => lives(Number(shell)), { timeout: 5_000 }).toBe(false);
-    sweepScratch(`${RUN}-killed`);
+    await sweepScratch(`${RUN}-killed`);
   });
 });

@@ -38,6 +38,13 @@ const ours = `${process.pid}|`;
 
 const folders = (): readonly string[] => readdirSync(join(place.path, 'tmp'));
 
+/** Removes the folders, to which a maker may just be adding pipes. */
+function sweep(): void {
+  for (const name of folders()) {
+    rmSync(join(place.path, 'tmp', name), { recursive: true, force: true, maxRetries: 50 });
+  }
+}
+
 function parent(pid: number): number | undefined {
   return processTable().find((entry) => entry.pid === pid)?.parent;
 }
@@ -113,7 +120,7 @@ test('where the starter has been ended, its shells go on and others are started 
 
 test('where it cannot make its pipes, shells are started directly', async () => {
   openStarter('r');
-  for (const name of folders()) rmSync(join(place.path, 'tmp', name), { recursive: true });
+  sweep();
   const shell = await startShell(ENV);
   expect(await parentOf(shell)).toBe(ours);
   expect(takePipes()).toBe(null);
@@ -123,7 +130,7 @@ test('where it cannot make its pipes, shells are started directly', async () => 
 test('where somebody has swept its pipes, shells are started directly', async () => {
   openStarter('r');
   const shells = [await startShell(ENV)];
-  for (const name of folders()) rmSync(join(place.path, 'tmp', name), { recursive: true });
+  sweep();
   for (let n = 0; n < 10; n += 1) shells.push(await startShell(ENV));
   expect(await parentOf(shells.at(-1)!)).toBe(ours);
   const answers = await Promise.all(shells.map((shell) => answer(shell, 'echo on')));
@@ -169,7 +176,7 @@ test.each([0, 1, 5, 12])('none stays where we are killed, %s more being started'
   await exited;
   expect(engine.signalCode).toBe('SIGKILL');
   await expect.poll(() => leftOf(Number(said)), { timeout: 5_000 }).toEqual([]);
-  sweepScratch('r');
+  await sweepScratch('r');
   expect(folders()).toEqual([]);
 });
 
