@@ -14,7 +14,7 @@ export interface Clocks {
   passing(): number;
 }
 
-const MACHINE: Clocks = { wall: () => Date.now(), passing: () => performance.now() };
+export const MACHINE: Clocks = { wall: () => Date.now(), passing: () => performance.now() };
 
 export class SteadyClock {
   readonly #clocks: Clocks;

@@ -1,156 +1,149 @@
 /**
- * hand-stage: what a small working tree holds, staged without a process.
+ * hand-stage: what a working tree holds, staged by no process or by one that only looks.
  *
  *   H1. It is done only where git would stage the same, bit for bit: plain files and links, no
- *       attribute or setting that has a say in their content, no rule that ignores something new.
- *       Otherwise it says null, and nothing but objects was written: ask git.
- *   H2. A file is taken for unchanged only if nothing that the index notes of it differs, its times
- *       to less than a microsecond; and if it was changed in the same tick of the clock as the
- *       index was written, its content is compared.
- *   H3. What changed loses its note of the tree in all folders above it, as with git: what is noted
- *       there is always true.
+ *       attribute or setting that has a say in their content. Otherwise it says null, and nothing
+ *       but objects was written: ask git.
+ *   H2. In a small working tree every file is looked at (look-around.ts). In a large one git names
+ *       those that were touched, and folders are looked at for new ones (look-at-folders.ts).
+ *   H3. Which new files are ignored git says, where there is a rule.
+ *   H4. What is noted of folders in the new index is always true.
  */
 
-import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { bytePath } from './byte-path.ts';
-import type { Sha } from './git.ts';
-import { type Edit, editedIndex, foldersOf, isAsNoted, isEntry, nameAt } from './index-edit.ts';
-import { MODE_AT } from './index-file.ts';
-import type { IndexTree } from './index-tree.ts';
-import { blobOf, writeLoose } from './loose-object.ts';
+import { git, type Sha, splitNul } from './git.ts';
+import { type Edit, foldersOf, IndexEdit, isEntry } from './index-edit.ts';
+import { HEADER_BYTES } from './index-file.ts';
+import { IndexTree, type Trees } from './index-tree.ts';
+import { type Found, filesBelow, isRule, lookAround, MOST_LOOKS, readNow } from './look-around.ts';
+import { lookAtFolders, touchedFiles } from './look-at-folders.ts';
+import { writeLoose } from './loose-object.ts';
 import { comparesPlainly } from './quick-checkout.ts';
 import { isThereFromStart, settingsIn, userFile } from './settings.ts';
 import { coneOf } from './sparse.ts';
-import { isRefused } from './tree-changes.ts';
 
 export interface ToStage {
   readonly commonDir: string;
   readonly dir: string;
-  readonly index: IndexTree;
-  /** When the index was written. */
-  readonly writtenMs: number;
+  /** The index of the working tree, and where the new one is written. */
+  readonly own: string;
+  readonly aside: string;
+  /** What the index must be known to hold. */
+  readonly tree: Sha;
+  /** When the working tree was known to hold exactly that, and nothing else; null for never. */
+  readonly since: number | null;
 }
 
-/** Git looks at more of them than that in less time. */
-const MOST_LOOKS = 300;
-const MOST_BYTES = 1024 * 1024;
-const FILE = '100644';
-const PROGRAM = '100755';
-const LINK = '120000';
-const KINDS: ReadonlySet<number> = new Set(
-  [FILE, PROGRAM, LINK].map((mode) => Number.parseInt(mode, 8)),
-);
-const OWNER_RUNS = 0o100n;
+/** What was staged. */
+export interface ByHand {
+  readonly tree: Sha;
+  /** Every path in which it differs, sorted as an index is. */
+  readonly files: readonly string[];
+  /** Times were compared to the microsecond; git compares seconds. */
+  readonly isExact: boolean;
+}
 
-/** The contents of the new index; null where that is for git to do. */
-export async function stageByHand(what: ToStage, signal: AbortSignal): Promise<Buffer | null> {
-  const { commonDir, dir, index } = what;
-  if (index.starts.length > MOST_LOOKS || index.version !== 2 || index.known === null) return null;
+/** What is written within one turn of the loop. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/** Writes the new index; null where that is for git to do. */
+export async function stageByHand(what: ToStage, signal: AbortSignal): Promise<ByHand | null> {
+  const { commonDir, dir, own } = what;
   if (!(await comparesPlainly(commonDir, signal)) || coneOf(dir) !== null) return null;
-  const found = lookAround(what);
+  const isSmall = countIn(own) <= MOST_LOOKS;
+  if (!isSmall && what.since === null) return null;
+  const hasOwnRules = await hasRules(commonDir, signal);
+  const touched = isSmall ? [] : await touchedFiles(dir, signal);
+  const index = touched === null ? null : readIndex(what);
+  if (touched === null || index === null) return null;
+  const found = isSmall
+    ? lookAround({ dir, index, writtenMs: statSync(own).mtimeMs })
+    : lookAtFolders({ dir, index, since: what.since! }, touched);
   if (found === null) return null;
-  if (found.isNew && (found.hasRules || (await hasRules(commonDir, signal)))) return null;
-  const edits = found.edits.map((edit) => edit());
-  if (edits.includes(null)) return null;
-  const known = edits.filter((edit) => edit !== null);
-  const changed = known.filter(({ name, file, more }) => more !== 0 || !isSame(index, name, file));
-  const folders = new Map<string, Sha | null>();
-  for (const { name } of changed) for (const folder of foldersOf(name)) folders.set(folder, null);
-  return editedIndex(index.bytes, index, known, { noted: index.noted!, folders });
+  const isAnyNew = found.new.length + found.folders.length > 0;
+  const mayIgnore = isAnyNew && (found.hasRules || hasOwnRules);
+  const news = mayIgnore ? null : newFiles(dir, found);
+  if (news !== null) return stage(what, index, { ...found, new: news }, isSmall);
+  const taken = await unignored(dir, found, signal);
+  const again = taken === null ? null : readIndex(what); // What was read before is gone by now.
+  if (taken === null || again === null) return null;
+  return stage(what, again, { ...found, new: taken }, isSmall);
 }
 
-interface Found {
-  /** What is to be noted anew; its content becomes an object when it is asked for. */
-  readonly edits: readonly (() => Edit | null)[];
-  /** Whether there is a file that the index does not know. */
-  readonly isNew: boolean;
-  /** Whether a file in the working tree says what git ignores. */
-  readonly hasRules: boolean;
+/** All new files, also those in new folders; null where a rule among them has a say. */
+function newFiles(dir: string, found: Found): readonly string[] | null {
+  const below = filesBelow(dir, found.folders);
+  return below === null || below.some(isRule) ? null : [...found.new, ...below];
 }
 
-/** Compares every file with the index; null where there is something that is not plain. */
-function lookAround({ commonDir, dir, index, writtenMs }: ToStage): Found | null {
-  if (!index.starts.every((start) => KINDS.has(index.bytes.readUInt32BE(start + MODE_AT)))) {
-    return null; // To git a submodule that is not checked out is an empty folder.
+/** How many files an index has, 0 where it cannot be read. */
+function countIn(path: string): number {
+  const header = Buffer.alloc(HEADER_BYTES);
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      readSync(fd, header);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return 0;
   }
-  const missing = new Map([...index.starts].map((start) => [nameAt(index.bytes, start), start]));
-  const edits: (() => Edit | null)[] = [];
-  let [isNew, hasRules, looks] = [false, false, 0];
-  const waiting = [''];
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const names = namesIn(dir, folder);
-    if (names === null) return null;
-    for (const each of names) {
-      if (folder === '' && each === '.git') continue;
-      looks += 1;
-      if (looks > 2 * MOST_LOOKS || isRefused(each) || each === '.gitattributes') return null;
-      if (each === '.gitignore') hasRules = true;
-      const name = folder === '' ? each : `${folder}/${each}`;
-      const stat = lstatSync(bytePath(dir, name), { throwIfNoEntry: false });
-      if (stat === undefined) return null; // Somebody is still at work here.
-      if (stat.isDirectory()) {
-        waiting.push(name);
-        continue;
-      }
-      if (!stat.isFile() && !stat.isSymbolicLink()) return null;
-      const start = missing.get(name);
-      missing.delete(name);
-      if (start === undefined) isNew = true;
-      else if (isAsNoted(index.bytes, start, stat)) {
-        if (stat.mtimeMs < writtenMs || isNotedContent(index.bytes, start, { dir, name })) continue;
-      }
-      edits.push(() => editOf(commonDir, { dir, name, isNew: start === undefined }));
+  return header.readUInt32BE(8);
+}
+
+/** The index for use at once; null where it is not what it is to be. */
+function readIndex({ own, tree }: ToStage): IndexTree | null {
+  const index = IndexTree.readForNow(own);
+  return index?.version === 2 && index.known === tree ? index : null;
+}
+
+/** Notes everything anew that was found; at once, because the memory is used again. */
+function stage(what: ToStage, index: IndexTree, found: Found, isExact: boolean): ByHand | null {
+  const { commonDir, dir, aside } = what;
+  const written = editsFor({ commonDir, dir }, found);
+  if (written === null) return null;
+  const isDifferent = ({ name, file, more: count }: Edit) =>
+    count !== 0 || !isSame(index, name, file);
+  const names = written.filter(isDifferent).map(({ name }) => name);
+  const changed: Trees = new Map();
+  for (const name of names) for (const folder of foldersOf(name)) changed.set(folder, null);
+  const noted = index.noted!;
+  const edit = new IndexEdit(index.bytes, index, written);
+  const after = names.length === 0 ? null : IndexTree.of(edit.bytes);
+  const tree = after === null ? what.tree : after.writeTree(commonDir, noted, changed);
+  writeFileSync(aside, edit.close({ noted, folders: changed }));
+  const files = names.sort().map((name) => Buffer.from(name, 'latin1').toString());
+  return { tree, files, isExact };
+}
+
+/** The files as they are now, each content an object; null where one cannot be read as a whole. */
+function editsFor(
+  { commonDir, dir }: Pick<ToStage, 'commonDir' | 'dir'>,
+  found: Found,
+): readonly Edit[] | null {
+  const edits: Edit[] = found.gone.map((name) => ({ name, file: null, more: -1 }));
+  let bytes = 0;
+  for (const [names, more] of [[found.changed, 0] as const, [found.new, 1] as const]) {
+    for (const name of names) {
+      const now = readNow({ dir, name });
+      bytes += now?.content.length ?? 0;
+      if (now === null || bytes > MOST_BYTES) return null;
+      const { mode, stat, content } = now;
+      const sha = writeLoose(commonDir, 'blob', content);
+      edits.push({ name, file: { mode, sha, stat }, more });
     }
   }
-  for (const name of missing.keys()) edits.push(() => ({ name, file: null, more: -1 }));
-  return { edits, isNew, hasRules };
-}
-
-function namesIn(dir: string, folder: string): readonly string[] | null {
-  try {
-    return readdirSync(bytePath(dir, folder), 'latin1');
-  } catch {
-    return null;
-  }
-}
-
-interface FileAt {
-  readonly dir: string;
-  readonly name: string;
-}
-
-/** A file as it is now, its content as an object; null where it cannot be read as a whole. */
-function editOf(
-  commonDir: string,
-  { dir, name, isNew }: FileAt & { readonly isNew: boolean },
-): Edit | null {
-  const found = readNow({ dir, name });
-  if (found === null) return null;
-  const { mode, stat, content } = found;
-  const sha = writeLoose(commonDir, 'blob', content);
-  return { name, file: { mode, sha, stat }, more: isNew ? 1 : 0 };
-}
-
-/** Whether a file holds what the index says, however its times are. */
-function isNotedContent(index: Buffer, start: number, file: FileAt): boolean {
-  const found = readNow(file);
-  return found !== null && isEntry(index, start, { mode: found.mode, sha: blobOf(found.content) });
-}
-
-function readNow({ dir, name }: FileAt) {
-  const path = bytePath(dir, name);
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stat === undefined || stat.size > MOST_BYTES) return null;
-  const isLink = stat.isSymbolicLink();
-  try {
-    const content = isLink ? readlinkSync(path, 'buffer') : readFileSync(path);
-    if (BigInt(content.length) !== stat.size) return null; // Somebody is still writing.
-    const mode = isLink ? LINK : (stat.mode & OWNER_RUNS) === 0n ? FILE : PROGRAM;
-    return { mode, stat, content };
-  } catch {
-    return null;
-  }
+  return edits;
 }
 
 /** Whether a file has the content and the mode that the index notes. */
@@ -167,4 +160,33 @@ async function hasRules(commonDir: string, signal: AbortSignal): Promise<boolean
   if (!existsSync(shared)) return false;
   const lines = readFileSync(shared, 'utf8').split('\n');
   return lines.some((line) => line.trim() !== '' && !line.startsWith('#'));
+}
+
+/** The new files that git does not ignore, also in new folders; null where that is git's to say. */
+async function unignored(
+  dir: string,
+  found: Found,
+  signal: AbortSignal,
+): Promise<readonly string[] | null> {
+  const taken = await notIgnored(dir, [...found.new, ...found.folders], signal);
+  const folders = found.folders.filter((folder) => taken?.has(folder));
+  const below = filesBelow(dir, folders);
+  const takenBelow = below === null ? null : await notIgnored(dir, below, signal);
+  if (taken === null || takenBelow === null) return null;
+  return [...found.new.filter((name) => taken.has(name)), ...takenBelow];
+}
+
+/** Those that no rule says anything of, although one may be there. */
+async function notIgnored(
+  dir: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | null> {
+  if (names.length === 0) return new Set();
+  const texts = names.map((name) => Buffer.from(name, 'latin1').toString());
+  if (texts.some((text) => text.includes('\ufffd'))) return null; // That is no text.
+  const args = ['check-ignore', '--no-index', '-z', '--stdin'];
+  const options = { stdin: `${texts.join('\0')}\0`, okCodes: [0, 1] }; // 1: none of them.
+  const ignored = new Set(splitNul((await git(dir, args, signal, options)).stdout));
+  return new Set(names.filter((_, nth) => !ignored.has(texts[nth]!)));
 }

@@ -11,14 +11,7 @@
 import { hash } from 'node:crypto';
 import type { BigIntStats, Stats } from 'node:fs';
 import type { Sha } from './git.ts';
-import {
-  HEADER_BYTES,
-  type IndexEntries,
-  LONGEST_NAME,
-  MODE_AT,
-  nameEnd,
-  STAT_BYTES,
-} from './index-file.ts';
+import { type IndexEntries, LONGEST_NAME, MODE_AT, nameEnd, STAT_BYTES } from './index-file.ts';
 import type { Noted } from './index-tree.ts';
 import type { TreeEntry } from './tree.ts';
 
@@ -47,33 +40,77 @@ export interface NewTrees {
   readonly folders: ReadonlyMap<string, Sha | null>;
 }
 
-/** The new contents of the index file. */
+/** The new contents of the index file; gone when the next index is edited. */
 export function editedIndex(
   index: Buffer,
-  { starts, end }: Pick<IndexEntries, 'starts' | 'end'>,
+  entries: Pick<IndexEntries, 'starts' | 'end'>,
   edits: readonly Edit[],
   trees: NewTrees,
 ): Buffer {
-  const parts: Buffer[] = [];
-  let copied = HEADER_BYTES;
-  let count = starts.length;
-  for (const { name, file, more } of [...edits].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const nth = placeOf(index, starts, name);
-    const at = starts[nth] ?? end;
-    parts.push(index.subarray(copied, at));
-    if (file !== null) parts.push(entryOf(name, file));
-    const isThere = nth < starts.length && nameAt(index, at) === name;
-    copied = isThere ? (starts[nth + 1] ?? end) : at;
-    count += more;
+  return new IndexEdit(index, entries, edits).close(trees);
+}
+
+/** Indexes may have megabytes and are edited for each task, so that the memory is used again. */
+let room = Buffer.alloc(0);
+const GROWTH_BYTES = 64 * 1024;
+
+/** An index while it is edited: its entries first, what is noted of folders when that is known. */
+export class IndexEdit {
+  readonly #edits: readonly Edit[];
+  /** Where the last entry ends. */
+  readonly #end: number;
+
+  constructor(
+    index: Buffer,
+    { starts, end }: Pick<IndexEntries, 'starts' | 'end'>,
+    edits: readonly Edit[],
+  ) {
+    this.#edits = edits;
+    const sorted = [...edits].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const entries = sorted.map(({ name, file }) => (file === null ? null : entryOf(name, file)));
+    const bytes = entries.reduce((sum, entry) => sum + (entry?.length ?? 0), index.length);
+    if (bytes > room.length) room = Buffer.allocUnsafeSlow(bytes + GROWTH_BYTES);
+    let [copied, at] = [0, 0];
+    const copyTo = (until: number): void => {
+      at += index.copy(room, at, copied, until);
+    };
+    for (const [which, { name }] of sorted.entries()) {
+      const nth = placeOf(index, starts, name);
+      const place = starts[nth] ?? end;
+      copyTo(place);
+      at += entries[which]?.copy(room, at) ?? 0;
+      const isThere = nth < starts.length && nameAt(index, place) === name;
+      copied = isThere ? (starts[nth + 1] ?? end) : place;
+    }
+    copyTo(end);
+    this.#end = at;
+    const count = edits.reduce((sum, { more }) => sum + more, starts.length);
+    room.writeUInt32BE(count, 8);
   }
-  const header = Buffer.from(index.subarray(0, HEADER_BYTES));
-  header.writeUInt32BE(count, 8);
-  const rest = index.subarray(copied, end);
-  const sum = Buffer.alloc(SHA_BYTES);
-  const whole = Buffer.concat([header, ...parts, rest, treesOf(trees, edits), sum]);
-  const body = whole.subarray(0, -SHA_BYTES);
-  hash('sha1', body, 'buffer').copy(whole, body.length);
-  return whole;
+
+  /** As an index that nothing is noted in. */
+  get bytes(): Buffer {
+    return this.#with(Buffer.alloc(0)).fill(0, this.#end);
+  }
+
+  /** The whole index. */
+  close(trees: NewTrees): Buffer {
+    const whole = this.#with(treesOf(trees, this.#edits));
+    const body = whole.subarray(0, -SHA_BYTES);
+    hash('sha1', body, 'buffer').copy(whole, body.length);
+    return whole;
+  }
+
+  #with(notes: Buffer): Buffer {
+    const bytes = this.#end + notes.length + SHA_BYTES;
+    if (bytes > room.length) {
+      const larger = Buffer.allocUnsafeSlow(bytes + GROWTH_BYTES);
+      room.copy(larger, 0, 0, this.#end);
+      room = larger;
+    }
+    notes.copy(room, this.#end);
+    return room.subarray(0, bytes);
+  }
 }
 
 /** Which entry has this name, or would come after it. */

@@ -14,7 +14,7 @@ import { assert } from '../base/assert.ts';
 import { Recent } from '../base/recent.ts';
 import type { Sha } from './git.ts';
 import { nameAt, nameEndAt, placeOf } from './index-edit.ts';
-import { HEADER_BYTES, indexEntries, MODE_AT, STAT_BYTES } from './index-file.ts';
+import { HEADER_BYTES, indexEntries, MODE_AT, readForNow, STAT_BYTES } from './index-file.ts';
 import { FOLDER, type TreeEntry, writeTree } from './tree.ts';
 
 const SHA_BYTES = 20;
@@ -54,6 +54,12 @@ export class IndexTree {
     } catch {
       return null;
     }
+  }
+
+  /** The same for use at once: it is gone when the next one is read. */
+  static readForNow(path: string): IndexTree | null {
+    const bytes = readForNow(path);
+    return bytes === null ? null : IndexTree.of(bytes);
   }
 
   /** The same for what a file holds, or will. */
@@ -117,18 +123,25 @@ export class IndexTree {
     return to - from === end - begin && this.bytes.compare(other.bytes, begin, end, from, to) === 0;
   }
 
-  /** Writes the trees that are not there yet, and gives the one of the whole. */
-  writeTree(commonDir: string): Sha {
+  /**
+   * Writes the trees that are not there yet, and gives the one of the whole. `changed` are folders
+   * that are not any more as they are noted, '' being the whole: each gets its new tree.
+   */
+  writeTree(commonDir: string, noted = this.noted, changed: Trees = new Map()): Sha {
     const end = this.starts.length;
-    const { tree, next } = this.#writeFolder(commonDir, { at: 0, skip: 0, noted: this.noted });
+    const whole = { at: 0, skip: 0, path: '', noted };
+    const { tree, next } = this.#writeFolder({ commonDir, changed }, whole);
     assert(next === end, 'every entry of the index is in its tree');
     return tree;
   }
 
   /** The tree of the folder whose name is the first `skip` bytes of the entry at `at`. */
-  #writeFolder(commonDir: string, folder: Folder): { readonly tree: Sha; readonly next: number } {
-    const { at: first, skip, noted } = folder;
-    if (noted !== null && noted.tree !== null) {
+  #writeFolder(
+    how: { readonly commonDir: string; readonly changed: Trees },
+    { at: first, skip, path, noted }: Folder,
+  ): { readonly tree: Sha; readonly next: number } {
+    const isChanged = how.changed.has(path);
+    if (noted !== null && noted.tree !== null && !isChanged) {
       return { tree: noted.tree, next: first + noted.files };
     }
     const entries = new Map<string, TreeEntry>();
@@ -144,12 +157,15 @@ export class IndexTree {
       }
       const child = name.slice(0, slash);
       const below = noted?.folders.get(child) ?? null;
-      const inner = { at, skip: skip + slash + 1, noted: below };
-      const written = this.#writeFolder(commonDir, inner);
+      const inner = path === '' ? child : `${path}/${child}`;
+      const folder = { at, skip: skip + slash + 1, path: inner, noted: below };
+      const written = this.#writeFolder(how, folder);
       entries.set(child, { mode: FOLDER, sha: written.tree });
       at = written.next;
     }
-    return { tree: writeTree(commonDir, entries), next: at };
+    const tree = writeTree(how.commonDir, entries);
+    if (isChanged) how.changed.set(path, tree);
+    return { tree, next: at };
   }
 
   #sharesFolder(first: number, at: number, skip: number): boolean {
@@ -199,9 +215,13 @@ export class IndexTree {
   }
 }
 
+/** The trees of folders, by path; null where nobody knows it yet. */
+export type Trees = Map<string, Sha | null>;
+
 interface Folder {
   readonly at: number;
   readonly skip: number;
+  readonly path: string;
   readonly noted: Noted | null;
 }
 

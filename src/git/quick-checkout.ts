@@ -19,7 +19,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmdirSync,
   type Stats,
@@ -39,7 +38,7 @@ import {
   isEntry,
   nameAt,
 } from './index-edit.ts';
-import { type IndexEntries, indexEntries } from './index-file.ts';
+import { type IndexEntries, indexEntries, readForNow } from './index-file.ts';
 import { type Noted, notedIn } from './index-tree.ts';
 import { readBlob, writesPlainly } from './loose-object.ts';
 import { moveRef } from './loose-ref.ts';
@@ -77,13 +76,18 @@ export async function quickCheckout(
   if (!(await comparesPlainly(commonDir, signal))) return false;
   if (branch !== null && existsSync(`${commonDir}/refs/heads/${branch}`)) return false;
   const gitDir = gitFolderOf(dir);
-  const before = readIndex(`${gitDir}/index`, untouched);
-  if (before === null) return false;
   const old = await treeOf(commonDir, from, signal);
   const now = await treeOf(commonDir, to, signal);
-  const noted = await notesOf(commonDir, before, old, signal);
-  const changes = noted === null ? null : await changesBetween(commonDir, old, now, signal);
-  if (noted === null || changes === null) return false;
+  const changes = await changesBetween(commonDir, old, now, signal);
+  if (changes === null) return false;
+  let before = readIndex(`${gitDir}/index`, untouched);
+  let noted = before === null ? null : notedIn(before.bytes, before.entries.end);
+  if (before !== null && (noted?.tree !== old || noted.files !== before.entries.starts.length)) {
+    const copy = { ...before, bytes: Buffer.from(before.bytes) };
+    noted = await notesOf(commonDir, copy, old, signal);
+    before = readIndex(`${gitDir}/index`, untouched); // What was read before is gone by now.
+  }
+  if (noted === null || before === null) return false;
   if (!untouched && !isClean(dir, before)) return false;
   const contents = contentsOf(commonDir, changes.files);
   if (contents === null || !areFolders(dir, changes.files)) return false;
@@ -117,15 +121,15 @@ interface Index {
 }
 
 /**
- * Null where it has to be left to git. That includes an index which is not younger than its files,
- * unless these are known to be untouched: they may have been changed within the same tick of the
- * clock.
+ * The index for use at once. Null where it has to be left to git. That includes an index which is
+ * not younger than its files, unless these are known to be untouched: they may have been changed
+ * within the same tick of the clock.
  */
 function readIndex(path: string, untouched: boolean): Index | null {
-  if (!existsSync(path)) return null;
-  const bytes = readFileSync(path);
-  const entries = indexEntries(bytes, SHA_BYTES);
-  if (entries === null || entries.form !== 'plain' || bytes.readUInt32BE(4) !== 2) return null;
+  const bytes = readForNow(path);
+  const entries = bytes === null ? null : indexEntries(bytes, SHA_BYTES);
+  if (bytes === null || entries === null || entries.form !== 'plain' || bytes.readUInt32BE(4) !== 2)
+    return null;
   if (entries.starts.length > MOST_FILES) return null;
   if (untouched) return { bytes, entries };
   const { mtimeNs } = statSync(path, { bigint: true });

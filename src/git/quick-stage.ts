@@ -9,14 +9,15 @@
  *   S3. What git decides stays git's: which files are ignored, how their content is converted.
  */
 
-import { copyFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { gitDirOf, headRefOf } from './git-dir.ts';
-import { stageByHand } from './hand-stage.ts';
+import { type ByHand, stageByHand, type ToStage } from './hand-stage.ts';
 import { hooksIn } from './hooks.ts';
 import { IndexTree } from './index-tree.ts';
+import { ONE_THREAD } from './look-at-folders.ts';
 import { writesPlainly } from './loose-object.ts';
 import { quickCommit } from './quick-commit.ts';
 import { headInFiles } from './ref-files.ts';
@@ -38,27 +39,24 @@ interface Place {
   readonly commonDir: string;
   readonly dir: string;
   readonly base: Sha;
+  /** When it was known to hold exactly a commit's files, the base's or another's; null for never. */
+  readonly since: number | null;
 }
 
 /** Stages everything in a worktree whose HEAD is at the base; null where that is for git to do. */
 export async function quickStage(place: Place, signal: AbortSignal): Promise<Staged | null> {
-  const { commonDir, dir, base } = place;
+  const { commonDir, dir, base, since } = place;
   if ((await headInFiles(dir)) !== base || (await isHalfDone(dir))) return null;
   if (!(await isPlain(place, signal))) return null;
   const gitDir = await gitDirOf(dir);
   const own = `${gitDir}/index`;
-  const before = IndexTree.read(own);
-  if (before === null || before.known !== (await treeOf(commonDir, base, signal))) return null;
   const aside = `${gitDir}/landfast-stage`;
+  const tree = await treeOf(commonDir, base, signal);
+  const what = { commonDir, dir, own, aside, tree, since };
   const drop = (): void => rmSync(aside, { force: true });
   try {
-    const writtenMs = statSync(own).mtimeMs;
-    const byHand = await stageByHand({ ...place, index: before, writtenMs }, signal);
-    const isExact = byHand !== null;
-    if (byHand === null) await stageByGit(dir, { own, aside }, signal);
-    else writeFileSync(aside, byHand);
-    const after = byHand === null ? IndexTree.read(aside) : IndexTree.of(byHand);
-    if (after !== null) return staged(place, { own, aside, before, after, isExact, drop });
+    const done = (await stageByHand(what, signal)) ?? (await stageByGit(what, signal));
+    if (done !== null) return staged(place, { ...done, own, aside, before: tree, drop });
   } catch (error) {
     if (!(error instanceof GitError)) throw error; // Step by step git will say what is wrong.
   }
@@ -67,41 +65,40 @@ export async function quickStage(place: Place, signal: AbortSignal): Promise<Sta
 }
 
 async function stageByGit(
-  dir: string,
-  { own, aside }: Pick<Indexes, 'own' | 'aside'>,
+  { commonDir, dir, own, aside, tree }: ToStage,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ByHand | null> {
+  const before = IndexTree.read(own);
+  if (before === null || before.known !== tree) return null;
   copyIndex(own, aside);
   const env = { GIT_INDEX_FILE: aside };
   const options = { env, config: ONE_THREAD, limitMs: LONG_LIMIT_MS };
   await git(dir, ['add', '--all', '--sparse'], signal, options);
+  const after = IndexTree.readForNow(aside);
+  if (after === null) return null;
+  const files = after.changedSince(before);
+  return { tree: after.writeTree(commonDir), files, isExact: false };
 }
 
-/** Other tasks need the other processors: threads take a fifth more of them in all. */
-const ONE_THREAD = { 'core.preloadIndex': 'false' };
-
-interface Indexes {
+interface Done extends ByHand {
   readonly own: string;
   readonly aside: string;
-  readonly before: IndexTree;
-  readonly after: IndexTree;
-  readonly isExact: boolean;
+  /** The tree that it began with. */
+  readonly before: Sha;
   readonly drop: () => void;
 }
 
-function staged({ commonDir, dir, base }: Place, indexes: Indexes): Staged {
-  const { own, aside, after, isExact, drop } = indexes;
-  const old = indexes.before.known; // Not the whole of it: it has megabytes.
+function staged({ commonDir, dir, base }: Place, done: Done): Staged {
+  const { own, aside, files, isExact, tree, before, drop } = done;
   return {
-    files: after.changedSince(indexes.before),
+    files,
     isExact,
     drop,
     commit: async (message, signal) => {
       const ref = await headRefOf(dir);
       const said = cleanMessage(message);
-      const tree = after.writeTree(commonDir);
       const commit =
-        ref === null || said === '' || tree === old
+        ref === null || said === '' || tree === before
           ? null
           : await quickCommit(commonDir, { tree, parents: [base], message: said }, signal);
       if (ref === null || commit === null) {

@@ -72,7 +72,9 @@ interface Looked extends Pick<Staged, 'files' | 'drop'> {
 
 async function look(ground: Ground, work: Work, signal: AbortSignal): Promise<Looked> {
   const { commonDir } = ground.repository;
-  const staged = await quickStage({ ...work, commonDir }, signal);
+  const { pool } = ground;
+  const since = pool.place.keepFiles.length === 0 ? pool.wipedAt(work.dir) : null;
+  const staged = await quickStage({ ...work, commonDir, since }, signal);
   return staged === null ? lookOnly(work, signal) : { ...staged, staged };
 }
 

@@ -13,6 +13,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isSetBack, type Moment, momentOf } from '../base/moment.ts';
 import { checkOut } from '../git/checkout.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
@@ -69,7 +70,7 @@ export class Pool {
   /** For those who wait for one. */
   readonly #free: Free[] = [];
   /** When those that came from the pool were last wiped, by where they are now. */
-  readonly #wiped = new Map<string, number>();
+  readonly #wiped = new Map<string, Moment>();
   #repaired: Promise<void> | null = null;
 
   constructor(place: PoolPlace) {
@@ -105,7 +106,7 @@ export class Pool {
     if (isOverlay(dir) || idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
-    const since = (isPlain ? this.#wiped.get(dir) : null) ?? null;
+    const since = isPlain ? this.wipedAt(dir) : null;
     const claimed = newClaim(folder, me);
     mkdirSync(folder, { recursive: true });
     await moveWorktree(dir, claimed);
@@ -126,6 +127,15 @@ export class Pool {
     }
     await this.#discard(claimed); // Whatever is wrong with it, the next one is made anew.
     return true;
+  }
+
+  /**
+   * When a workspace held nothing but the files of a commit and what the plan keeps; null where
+   * nobody knows, or the clock was set back since: what is younger would seem to be older.
+   */
+  wipedAt(dir: string): number | null {
+    const wiped = this.#wiped.get(dir);
+    return wiped === undefined || isSetBack(wiped) ? null : wiped.at;
   }
 
   /** Whether somebody waits for such a one, who has got none yet. */
@@ -172,7 +182,7 @@ export class Pool {
     const free = (wanted.cone ?? null) === null ? this.#free.shift() : undefined;
     if (free !== undefined && (await this.#handOver(free, wanted, signal))) {
       if (free.asked) this.#asked.add(wanted.dir);
-      this.#wiped.set(wanted.dir, free.wipedAt);
+      this.#wiped.set(wanted.dir, momentOf(free.wipedAt));
       return true;
     }
     if (free !== undefined) await this.#discard(free.claimed);
@@ -184,7 +194,7 @@ export class Pool {
       const isSound = idle !== null && (untouched || (await isTrusted(claim.claimed, place, idle)));
       if (isSound && (await this.#handOver({ ...claim, at: idle.commit }, wanted, signal))) {
         if (idle.asked) this.#asked.add(wanted.dir);
-        this.#wiped.set(wanted.dir, idle.at);
+        this.#wiped.set(wanted.dir, momentOf(idle.at));
         this.coming.guess(idle.files);
         return true;
       }

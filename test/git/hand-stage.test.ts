@@ -30,11 +30,18 @@ afterEach(() => repo[Symbol.asyncDispose]());
 
 const own = (): string => join(repo.commonDir, 'index');
 
+/** The new index; null where git has to make it. */
 async function byHand(): Promise<Buffer | null> {
-  const index = IndexTree.read(own())!;
-  const writtenMs = statSync(own()).mtimeMs;
   const { commonDir, dir, signal } = repo;
-  return stageByHand({ commonDir, dir, index, writtenMs }, signal);
+  const aside = join(repo.outside, 'aside');
+  const tree = await repo.git('rev-parse', 'HEAD^{tree}');
+  const what = { commonDir, dir, own: own(), aside, tree, since: null };
+  const done = await stageByHand(what, signal);
+  if (done === null) return null;
+  const after = IndexTree.read(aside)!;
+  expect(after.known).toBe(done.tree);
+  expect(after.changedSince(IndexTree.read(own())!)).toEqual(done.files);
+  return after.bytes;
 }
 
 /** Runs git with an index of its own. */
@@ -94,12 +101,26 @@ test('a file that was touched but not changed keeps the note of its folder', asy
   expect(after.bytes.equals(before.bytes)).toBe(false); // Its new time is noted.
 });
 
-test('a new file is staged although something is ignored only where nothing is', async () => {
-  writeFileSync(join(repo.dir, 'a'), 'changed\n');
-  appendFileSync(join(repo.commonDir, 'info', 'exclude'), '\n*.tmp\n');
-  expect(await byHand()).not.toBeNull(); // No rule says anything of a file that is tracked.
-  writeFileSync(join(repo.dir, 'new'), '');
-  expect(await byHand()).toBeNull();
+test.each([
+  ['the repository', () => appendFileSync(join(repo.commonDir, 'info', 'exclude'), '\n*.tmp\n')],
+  ['a file', () => writeFileSync(join(repo.dir, '.gitignore'), '*.tmp\n!d/keep.tmp\n')],
+  ['a new folder', () => repo.write({ 'new/.gitignore': '*.tmp\n/in/\n' })],
+  ['a file in a folder', () => writeFileSync(join(repo.dir, 'd/.gitignore'), '*\n!e\n!.git*\n')],
+])('what %s tells git to ignore is not staged', async (_where, rule) => {
+  await rule();
+  await repo.write({ a: 'x\n', 'y.tmp': '', 'new/z.tmp': '', 'new/in/w': '', 'new/v': '' });
+  await repo.write({ 'd/keep.tmp': '', 'd/g/u.tmp': '', 'd/e': 'other\n', 'new.tmp/in/t': '' });
+  await expectAsByGit('rules');
+  await repo.git('add', '--all');
+  await repo.git('commit', '-qm', 'rules');
+  await repo.write({ 's.tmp': '', 'deep/r.tmp': '', 'd/q': '' });
+  await expectAsByGit('rules that are committed');
+});
+
+test('files in a folder that is ignored are not even looked at', async () => {
+  await repo.write({ '.gitignore': 'node_modules/\n', 'node_modules/a/.gitattributes': '* text' });
+  for (let nth = 0; nth < 700; nth += 1) writeFileSync(join(repo.dir, `node_modules/${nth}`), '');
+  await expectAsByGit('ignored folder');
 });
 
 describe('left to git', () => {
@@ -111,7 +132,6 @@ describe('left to git', () => {
       'attributes of the repository',
       () => writeFileSync(join(repo.commonDir, 'info/attributes'), ''),
     ],
-    ['a new file where something is ignored', () => writeFileSync(at('i/.gitignore'), '*.tmp\n')],
     ['a repository inside', () => repo.git('init', '-q', 'd/inner')],
     [
       'a submodule that nobody names',
