@@ -56,7 +56,8 @@ export interface Since {
 export function lookAtFolders(what: Since, touched: readonly string[]): Found | null {
   const { dir, index } = what;
   if (Date.now() < what.since || index.noted === null || !holdsFilesOnly(index)) return null;
-  if (index.bytes.includes('.gitattributes', 0, 'latin1')) return null;
+  const speaksToGit = index.bytes.includes('.git', 0, 'latin1'); // Most often once for both.
+  if (speaksToGit && index.bytes.includes('.gitattributes', 0, 'latin1')) return null;
   const look = new Look(what, new Set(touched.flatMap(foldersOf)));
   if (!look.enter('', index.noted)) return null;
   const isGone = (name: string): boolean =>
@@ -64,7 +65,8 @@ export function lookAtFolders(what: Since, touched: readonly string[]): Found | 
     (statOf(dir, name)?.isDirectory() ?? true);
   const gone = touched.filter(isGone);
   const changed = touched.filter((name) => !gone.includes(name));
-  const hasRules = index.bytes.includes('.gitignore', 0, 'latin1') || look.new.some(isRule);
+  const isRuled = speaksToGit && index.bytes.includes('.gitignore', 0, 'latin1');
+  const hasRules = isRuled || look.new.some(isRule);
   return { changed, gone, new: look.new, folders: look.folders, hasRules };
 }
 
