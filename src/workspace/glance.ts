@@ -10,7 +10,7 @@
  *   G2. Every file must have been compared with the index since the last process has ended: the new
  *       ctime of each that was touched is noted then. Git compares whole seconds, so that all files
  *       of the second in which the workspace was wiped are looked at, too, unless it was done more
- *       exactly (git/hand-stage.ts).
+ *       exactly (git/look-around.ts).
  *   G3. A folder whose last file a task has removed may still be there, with something in it that
  *       git does not see; its parent then has more folders than those of the index.
  *   G4. A clock that was set back in between could hide something. Where one can tell, it is no.
