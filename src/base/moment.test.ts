@@ -19,3 +19,8 @@ test.each([
 test('by the clocks of this machine it was not', () => {
   expect(isSetBack(momentOf(Date.now()))).toBe(false);
 });
+
+test('a moment that was still to come when it was noted is never trusted', () => {
+  const moment = momentOf(1_000, clocks(900, 5_000));
+  expect(isSetBack(moment, clocks(2_000, 6_100))).toBe(true);
+});

@@ -12,9 +12,9 @@ export interface Moment {
 /** Both clocks are read one after the other, and one of them counts whole milliseconds. */
 const LATE_MS = 10;
 
-/** Notes a moment, which may be past. */
+/** Notes a moment that has passed. One that is still to come was told by a clock that is wrong. */
 export function momentOf(at: number, clocks = MACHINE): Moment {
-  return { at, ahead: aheadOf(clocks) };
+  return { at, ahead: clocks.wall() < at ? Number.POSITIVE_INFINITY : aheadOf(clocks) };
 }
 
 /** Whether the clock was set back since a moment was noted: what came later may seem earlier. */

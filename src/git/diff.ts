@@ -11,7 +11,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { git, type Sha, splitNul } from './git.ts';
+import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { headInFiles } from './ref-files.ts';
 
@@ -87,16 +87,20 @@ export async function filesBelow(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))];
 }
 
-/** Those of the paths that git ignores. */
+/** Those of the paths that git ignores; where none is `known` to it, it need not look for them. */
 export async function ignoredOf(
   dir: string,
   paths: readonly string[],
   signal: AbortSignal,
+  { known = true } = {},
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
-  const stdin = paths.map((path) => `${path}\0`).join('');
-  const args = ['check-ignore', '-z', '--stdin'];
-  const { stdout } = await git(dir, args, signal, { stdin, okCodes: [0, 1] });
+  const args = ['check-ignore', '-z', '--stdin', ...(known ? [] : ['--no-index'])];
+  const { stdout } = await git(dir, args, signal, {
+    stdin: paths.map((path) => `${path}\0`).join(''),
+    okCodes: [0, 1], // 1: none of them.
+    limitMs: LONG_LIMIT_MS,
+  });
   return new Set(splitNul(stdout));
 }
 

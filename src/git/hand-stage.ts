@@ -1,5 +1,5 @@
 /**
- * hand-stage: what a working tree holds, staged by no process or by one that only looks.
+ * hand-stage: what a working tree holds, staged by us. Git is asked only for what it knows better.
  *
  *   H1. It is done only where git would stage the same, bit for bit: plain files and links, no
  *       attribute or setting that has a say in their content. Otherwise it says null, and nothing
@@ -20,10 +20,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { git, type Sha, splitNul } from './git.ts';
+import { assert } from '../base/assert.ts';
+import { ignoredOf } from './diff.ts';
+import type { FolderTimes } from './folder-times.ts';
+import type { Sha } from './git.ts';
 import { type Edit, foldersOf, IndexEdit, isEntry } from './index-edit.ts';
 import { HEADER_BYTES } from './index-file.ts';
-import { IndexTree, type Trees } from './index-tree.ts';
+import { IndexTree, type Noted, type Trees } from './index-tree.ts';
 import { type Found, filesBelow, isRule, lookAround, MOST_LOOKS, readNow } from './look-around.ts';
 import { lookAtFolders, touchedFiles } from './look-at-folders.ts';
 import { writeLoose } from './loose-object.ts';
@@ -39,8 +42,8 @@ export interface ToStage {
   readonly aside: string;
   /** What the index must be known to hold. */
   readonly tree: Sha;
-  /** When the working tree was known to hold exactly that, and nothing else; null for never. */
-  readonly since: number | null;
+  /** Its folders when it held exactly that and nothing else; null where nobody knows. */
+  readonly times: FolderTimes | null;
 }
 
 /** What was staged. */
@@ -57,32 +60,41 @@ const MOST_BYTES = 8 * 1024 * 1024;
 
 /** Writes the new index; null where that is for git to do. */
 export async function stageByHand(what: ToStage, signal: AbortSignal): Promise<ByHand | null> {
-  const { commonDir, dir, own } = what;
+  const { commonDir, dir, own, times } = what;
   if (!(await comparesPlainly(commonDir, signal)) || coneOf(dir) !== null) return null;
   const isSmall = countIn(own) <= MOST_LOOKS;
-  if (!isSmall && what.since === null) return null;
+  if (!isSmall && times === null) return null;
   const hasOwnRules = await hasRules(commonDir, signal);
   const touched = isSmall ? [] : await touchedFiles(dir, signal);
   const index = touched === null ? null : readIndex(what);
-  if (touched === null || index === null) return null;
-  const found = isSmall
-    ? lookAround({ dir, index, writtenMs: statSync(own).mtimeMs })
-    : lookAtFolders({ dir, index, since: what.since! }, touched);
-  if (found === null) return null;
+  const found = index === null ? null : look(what, index, touched);
+  if (index === null || found === null) return null;
   const isAnyNew = found.new.length + found.folders.length > 0;
-  const mayIgnore = isAnyNew && (found.hasRules || hasOwnRules);
-  const news = mayIgnore ? null : newFiles(dir, found);
-  if (news !== null) return stage(what, index, { ...found, new: news }, isSmall);
+  if (!isAnyNew) return stage(what, index, found);
+  const below = found.hasRules || hasOwnRules ? null : filesBelow(dir, found.folders);
+  if (below !== null && !below.some(isRule)) {
+    return stage(what, index, { ...found, new: [...found.new, ...below] });
+  }
   const taken = await unignored(dir, found, signal);
   const again = taken === null ? null : readIndex(what); // What was read before is gone by now.
-  if (taken === null || again === null) return null;
-  return stage(what, again, { ...found, new: taken }, isSmall);
+  return taken === null || again === null ? null : stage(what, again, { ...found, new: taken });
 }
 
-/** All new files, also those in new folders; null where a rule among them has a say. */
-function newFiles(dir: string, found: Found): readonly string[] | null {
-  const below = filesBelow(dir, found.folders);
-  return below === null || below.some(isRule) ? null : [...found.new, ...below];
+/** What is there; null also where it cannot be looked at: git will say what is wrong. */
+function look(
+  { dir, own, times }: ToStage,
+  index: IndexTree,
+  touched: readonly string[] | null,
+): Found | null {
+  try {
+    if (index.starts.length <= MOST_LOOKS) {
+      return lookAround({ dir, index, writtenMs: statSync(own).mtimeMs });
+    }
+    return times && touched && lookAtFolders({ dir, index, times }, touched);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return null;
+  }
 }
 
 /** How many files an index has, 0 where it cannot be read. */
@@ -108,22 +120,35 @@ function readIndex({ own, tree }: ToStage): IndexTree | null {
 }
 
 /** Notes everything anew that was found; at once, because the memory is used again. */
-function stage(what: ToStage, index: IndexTree, found: Found, isExact: boolean): ByHand | null {
+function stage(what: ToStage, index: IndexTree, found: Found): ByHand | null {
   const { commonDir, dir, aside } = what;
   const written = editsFor({ commonDir, dir }, found);
   if (written === null) return null;
-  const isDifferent = ({ name, file, more: count }: Edit) =>
-    count !== 0 || !isSame(index, name, file);
+  for (const { name, more } of written) {
+    assert((index.startOf(name) === null) === (more === 1), `${name} is new or in the index`);
+  }
+  const isDifferent = ({ name, file, more }: Edit) => more !== 0 || !isSame(index, name, file);
   const names = written.filter(isDifferent).map(({ name }) => name);
   const changed: Trees = new Map();
   for (const name of names) for (const folder of foldersOf(name)) changed.set(folder, null);
   const noted = index.noted!;
   const edit = new IndexEdit(index.bytes, index, written);
-  const after = names.length === 0 ? null : IndexTree.of(edit.bytes);
-  const tree = after === null ? what.tree : after.writeTree(commonDir, noted, changed);
+  const tree = names.length === 0 ? what.tree : treeOfEdit(edit, { commonDir, noted, changed });
   writeFileSync(aside, edit.close({ noted, folders: changed }));
   const files = names.sort().map((name) => Buffer.from(name, 'latin1').toString());
-  return { tree, files, isExact };
+  return { tree, files, isExact: index.starts.length <= MOST_LOOKS };
+}
+
+interface Changed {
+  readonly commonDir: string;
+  readonly noted: Noted;
+  readonly changed: Trees;
+}
+
+function treeOfEdit(edit: IndexEdit, { commonDir, noted, changed }: Changed): Sha {
+  const after = IndexTree.of(edit.bytes);
+  assert(after !== null, 'an edited index can be read');
+  return after.writeTree(commonDir, noted, changed);
 }
 
 /** The files as they are now, each content an object; null where one cannot be read as a whole. */
@@ -169,24 +194,21 @@ async function unignored(
   signal: AbortSignal,
 ): Promise<readonly string[] | null> {
   const taken = await notIgnored(dir, [...found.new, ...found.folders], signal);
-  const folders = found.folders.filter((folder) => taken?.has(folder));
+  if (taken === null) return null;
+  const folders = found.folders.filter((folder) => taken.has(folder));
   const below = filesBelow(dir, folders);
-  const takenBelow = below === null ? null : await notIgnored(dir, below, signal);
-  if (taken === null || takenBelow === null) return null;
-  return [...found.new.filter((name) => taken.has(name)), ...takenBelow];
+  const more = below === null ? null : await notIgnored(dir, below, signal);
+  return more === null ? null : [...found.new.filter((name) => taken.has(name)), ...more];
 }
 
-/** Those that no rule says anything of, although one may be there. */
+/** Those that git does not ignore; null where it cannot be asked. */
 async function notIgnored(
   dir: string,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | null> {
-  if (names.length === 0) return new Set();
   const texts = names.map((name) => Buffer.from(name, 'latin1').toString());
   if (texts.some((text) => text.includes('\ufffd'))) return null; // That is no text.
-  const args = ['check-ignore', '--no-index', '-z', '--stdin'];
-  const options = { stdin: `${texts.join('\0')}\0`, okCodes: [0, 1] }; // 1: none of them.
-  const ignored = new Set(splitNul((await git(dir, args, signal, options)).stdout));
+  const ignored = await ignoredOf(dir, texts, signal, { known: false });
   return new Set(names.filter((_, nth) => !ignored.has(texts[nth]!)));
 }

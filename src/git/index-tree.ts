@@ -244,7 +244,7 @@ export function notedIn(bytes: Buffer, end: number): Noted | null {
 }
 
 /** How many folders there are in one, with itself. */
-function countOf({ folders: below }: Noted): number {
+export function countOf({ folders: below }: Noted): number {
   let count = 1;
   for (const folder of below.values()) count += countOf(folder);
   return count;

@@ -39,6 +39,7 @@ export interface Surroundings {
 /** Git looks at more of them than that in less time. */
 export const MOST_LOOKS = 300;
 const MOST_BYTES = 1024 * 1024;
+const ATTRIBUTES = '.gitattributes';
 const FILE = '100644';
 const PROGRAM = '100755';
 const LINK = '120000';
@@ -61,10 +62,11 @@ export function lookAround({ dir, index, writtenMs }: Surroundings): Found | nul
     if (names === null) return null;
     for (const each of names) {
       if (folder === '' && each === '.git') continue;
-      looks += 1;
-      if (looks > 2 * MOST_LOOKS || isOdd(each)) return null;
-      if (each === '.gitignore') hasRules = true;
       const name = inside(folder, each);
+      const isKnown = missing.has(name) || noted.folders.has(each);
+      looks += 1;
+      if (looks > 2 * MOST_LOOKS || (isKnown ? each === ATTRIBUTES : isOdd(each))) return null;
+      if (each === '.gitignore') hasRules = true;
       const stat = lstatSync(bytePath(dir, name), { throwIfNoEntry: false });
       if (stat === undefined) return null; // Somebody is still at work here.
       if (stat.isDirectory()) {
@@ -111,9 +113,9 @@ export function holdsFilesOnly({ bytes, starts }: IndexTree): boolean {
   return starts.every((start) => KINDS.has(bytes.readUInt32BE(start + MODE_AT)));
 }
 
-/** Names that mean something to git, or that it may refuse. */
+/** Names that mean something to git, or that it may refuse, where they are new. */
 export function isOdd(name: string): boolean {
-  return isRefused(name) || name === '.gitattributes';
+  return isRefused(name) || name === ATTRIBUTES;
 }
 
 /** Whether a file says what git ignores. */

@@ -40,6 +40,7 @@ import {
 } from './index-edit.ts';
 import { type IndexEntries, indexEntries, readForNow } from './index-file.ts';
 import { type Noted, notedIn } from './index-tree.ts';
+import { MOST_LOOKS } from './look-around.ts';
 import { readBlob, writesPlainly } from './loose-object.ts';
 import { moveRef } from './loose-ref.ts';
 import { treeOf } from './refs.ts';
@@ -62,8 +63,6 @@ export interface Move {
 
 const SHA_BYTES = 20;
 const MOST_FILES = 100_000;
-/** Git looks at more of them than that in less time. */
-const MOST_LOOKS = 300;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Moves the working tree; false where that is for git to do. */

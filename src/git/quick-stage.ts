@@ -1,5 +1,5 @@
 /**
- * quick-stage: all that a working tree holds, ready to be committed, by one process of git at most.
+ * quick-stage: all that a working tree holds, ready to be committed, by as few processes as can be.
  *
  *   S1. Staging happens in an index beside the worktree's own (`landfast-stage`), which takes its
  *       place only with the commit: work that is refused is left exactly as it was.
@@ -12,6 +12,7 @@
 import { copyFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
+import type { FolderTimes } from './folder-times.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { gitDirOf, headRefOf } from './git-dir.ts';
 import { type ByHand, stageByHand, type ToStage } from './hand-stage.ts';
@@ -39,20 +40,20 @@ interface Place {
   readonly commonDir: string;
   readonly dir: string;
   readonly base: Sha;
-  /** When it was known to hold exactly a commit's files, the base's or another's; null for never. */
-  readonly since: number | null;
+  /** Its folders when it held exactly the files of the base; null where nobody knows. */
+  readonly times: FolderTimes | null;
 }
 
 /** Stages everything in a worktree whose HEAD is at the base; null where that is for git to do. */
 export async function quickStage(place: Place, signal: AbortSignal): Promise<Staged | null> {
-  const { commonDir, dir, base, since } = place;
+  const { commonDir, dir, base, times } = place;
   if ((await headInFiles(dir)) !== base || (await isHalfDone(dir))) return null;
   if (!(await isPlain(place, signal))) return null;
   const gitDir = await gitDirOf(dir);
   const own = `${gitDir}/index`;
   const aside = `${gitDir}/landfast-stage`;
   const tree = await treeOf(commonDir, base, signal);
-  const what = { commonDir, dir, own, aside, tree, since };
+  const what = { commonDir, dir, own, aside, tree, times };
   const drop = (): void => rmSync(aside, { force: true });
   try {
     const done = (await stageByHand(what, signal)) ?? (await stageByGit(what, signal));

@@ -5,14 +5,15 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { gitFolderOf, likelyText, refIn, textOf } from './git-dir.ts';
+import { gitFolderOf, likelyText, refIn } from './git-dir.ts';
 import { printOf } from './index-file.ts';
+import { isThereFromStart } from './settings.ts';
 
 const COMMIT_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
 
-/** Whether a repository keeps its refs in files. */
+/** Whether a repository keeps its refs in files; that does not change while it is in use. */
 export function areRefsInFiles(commonDir: string): boolean {
-  return existsSync(`${commonDir}/refs`) && !existsSync(`${commonDir}/reftable`);
+  return isThereFromStart(`${commonDir}/refs`) && !isThereFromStart(`${commonDir}/reftable`);
 }
 
 /**
@@ -42,7 +43,7 @@ export async function headInFiles(dir: string): Promise<string | null> {
   const own = likelyText(`${gitDir}/HEAD`) ?? '';
   if (COMMIT_LINE.test(own)) return own.trimEnd();
   const ref = refIn(own);
-  const common = textOf(`${gitDir}/commondir`) ?? '.';
+  const common = likelyText(`${gitDir}/commondir`) ?? '.';
   return ref === null ? null : (refInFiles(resolve(gitDir, common.trimEnd()), ref) ?? null);
 }
 

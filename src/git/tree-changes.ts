@@ -13,7 +13,7 @@ const MOST_CHANGES = 200;
 export const PLAIN_MODES: readonly string[] = ['100644', '100755'];
 
 /** Names that git may refuse to write, or that mean something to it. */
-const REFUSED = /^(?:\.{1,2}|\.git(?!ignore$|keep$).*|git~\d.*|.*[\\:].*)$/i;
+const REFUSED = /^(?:\.{1,2}|\.git(?!ignore$|keep$).*|git~\d.*|.*[\\:].*)$/is;
 
 /** Whether git may refuse to write a file or folder of that name. */
 export function isRefused(name: string): boolean {

@@ -71,9 +71,12 @@ async function openUp(dir: string): Promise<void> {
 }
 
 function isUnused(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory() !== true || (stat.mode & 0o7777) !== 0o700) return false;
-  return readdirSync(path).length === 0;
+  try {
+    const stat = lstatSync(path);
+    return stat.isDirectory() && (stat.mode & 0o7777) === 0o700 && readdirSync(path).length === 0;
+  } catch {
+    return false; // Gone, or somebody else's by now.
+  }
 }
 
 /** Removes what other processes left of a run. */

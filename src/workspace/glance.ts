@@ -20,7 +20,6 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { bytePath } from '../git/byte-path.ts';
 import { NAME_AT, nameAt, nameEndAt } from '../git/index-edit.ts';
 import { CTIME_AT, indexEntries, readForNow } from '../git/index-file.ts';
-import { isOlder, TICK_MS } from '../git/look-at-folders.ts';
 import { isUsualFile, isUsualFolder, type Modes } from './odd.ts';
 
 export interface Wiped {
@@ -35,6 +34,8 @@ export interface Wiped {
 
 const SHA_BYTES = 20;
 const SLASH = 0x2f;
+/** A file system's clock may be behind ours by a tick. */
+const TICK_MS = 20;
 /** More of them are faster looked at by `find`, with all others. */
 const MOST_FILES = 500;
 const MOST_FOLDERS = 5_000;
@@ -46,12 +47,13 @@ export function isAsWiped({ dir, gitDir, since, isExact, modes }: Wiped): boolea
   const entries = index === null ? null : indexEntries(index, SHA_BYTES);
   if (index === null || entries === null || entries.form !== 'plain') return false;
   const { starts } = entries;
-  const young = starts.filter((start) => youngestAt(index, start, isExact) >= since - TICK_MS);
+  const sinceMs = since - TICK_MS;
+  const young = starts.filter((start) => youngestAt(index, start, isExact) >= sinceMs);
   const folders = foldersIn(index, starts);
   if (young.length > MOST_FILES || folders.size > MOST_FOLDERS) return false;
   return (
     young.every((start) => isUntouched(bytePath(dir, nameAt(index, start)), modes)) &&
-    [...folders].every(([folder, count]) => holdsOnly({ dir, folder, count, since }, modes))
+    [...folders].every(([folder, count]) => holdsOnly({ dir, folder, count, sinceMs }, modes))
   );
 }
 
@@ -120,16 +122,17 @@ interface Folder {
   readonly folder: string;
   /** What is in it, all of which is there. */
   readonly count: Count;
-  readonly since: number;
+  readonly sinceMs: number;
 }
 
 /** Whether a folder is as git made it and holds nothing else. */
-function holdsOnly({ dir, folder, count, since }: Folder, modes: Modes): boolean {
+function holdsOnly({ dir, folder, count, sinceMs }: Folder, modes: Modes): boolean {
   const path = bytePath(dir, folder);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() !== true || !isUsualFolder(stat.mode, modes)) return false;
+  const isOld = stat.ctimeMs % 1_000 > 0 ? stat.ctimeMs < sinceMs : stat.ctimeMs + 999 < sinceMs;
   // A name for each folder in it, its own and its parent's; some file systems do not count them.
   const isCounted = stat.nlink > 1;
   if (isCounted && stat.nlink !== count.folders + 2) return false;
-  return (isCounted && isOlder(stat, since)) || readdirSync(path).length === count.names;
+  return (isOld && isCounted) || readdirSync(path).length === count.names;
 }

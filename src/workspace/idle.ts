@@ -15,6 +15,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { folderTimesIn } from '../git/folder-times.ts';
 import {
   forgetGitFolders,
   gitDirOf,
@@ -39,6 +40,8 @@ export interface Idle {
   readonly asked: boolean;
   /** The index as it was left: its inode, size and times. */
   readonly index: string;
+  /** When a folder in it was last changed; only where it holds nothing but files of the commit. */
+  readonly changed?: number;
   /** The folders that are checked out, where not all are. */
   readonly cone?: Cone;
 }
@@ -122,24 +125,38 @@ export function readIdle(dir: string): Idle | null {
   }
 }
 
+/** What is known of a workspace that was wiped. */
+export interface ToShelve {
+  readonly commit: Sha;
+  /** What it takes on the disk besides its commit, in bytes. */
+  readonly extra: number;
+  readonly asked: boolean;
+  /** It holds nothing but files of the commit: no ignored ones that a plan keeps. */
+  readonly bare: boolean;
+}
+
 /** Writes down what a workspace is that is about to be idle. */
-export async function noteIdle(
-  dir: string,
-  what: { readonly commit: Sha; readonly extra: number; readonly asked: boolean },
-): Promise<Idle | null> {
+export async function noteIdle(dir: string, what: ToShelve): Promise<Idle | null> {
   const gitDir = await gitDirOf(dir);
   const index = readIndexFile(gitDir);
   if (index === null) return null;
-  const { commit, asked, extra } = what;
+  const { commit, asked, extra, bare } = what;
   const bytes = index.bytes + statSync(`${gitDir}/index`).size + extra;
   const print = indexPrint(gitDir);
   const cone = coneOf(dir);
+  const changed = bare ? folderTimesIn(dir)?.last : undefined;
   const idle = {
     ...{ commit, files: index.files, bytes, at: Date.now(), asked, index: print },
+    ...(changed === undefined ? {} : { changed }),
     ...(cone === null ? {} : { cone }),
   };
   await writeOwn(dir, NOTE, JSON.stringify(idle satisfies Idle));
   return idle;
+}
+
+/** What a note tells of a workspace that is claimed. */
+export function knownOf({ commit, at, asked, changed }: Idle) {
+  return { at: commit, wipedAt: at, asked, changed, bare: changed !== undefined };
 }
 
 /** Forgets that a workspace was idle. */

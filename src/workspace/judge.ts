@@ -72,9 +72,8 @@ interface Looked extends Pick<Staged, 'files' | 'drop'> {
 
 async function look(ground: Ground, work: Work, signal: AbortSignal): Promise<Looked> {
   const { commonDir } = ground.repository;
-  const { pool } = ground;
-  const since = pool.place.keepFiles.length === 0 ? pool.wipedAt(work.dir) : null;
-  const staged = await quickStage({ ...work, commonDir, since }, signal);
+  const times = ground.pool.timesOf(work.dir);
+  const staged = await quickStage({ ...work, commonDir, times }, signal);
   return staged === null ? lookOnly(work, signal) : { ...staged, staged };
 }
 

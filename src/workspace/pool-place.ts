@@ -45,18 +45,24 @@ export interface ToTake {
   readonly assertHeld?: () => void;
 }
 
-/** A workspace in our hands. */
+/** A workspace in our hands that was wiped. */
 export interface Claim {
   readonly claimed: string;
   /** Where its HEAD is. */
   readonly at: Sha;
+  /** Nobody can have touched it since. */
   readonly untouched: boolean;
+  readonly wipedAt: number;
+  /** It held nothing but files of its commit then. */
+  readonly bare: boolean;
+  /** When a folder in it had last been changed then. */
+  readonly changed?: number | undefined;
+  /** Somebody asked for it ahead of a run. */
+  readonly asked: boolean;
 }
 
-/** One that was wiped and has not waited in a slot. */
+/** One that has not waited in a slot. */
 export interface Free extends Claim {
-  readonly wipedAt: number;
-  readonly asked: boolean;
   /** What it takes on the disk besides its commit, in bytes. */
   readonly extra: number;
 }

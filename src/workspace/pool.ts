@@ -13,8 +13,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isSetBack, type Moment, momentOf } from '../base/moment.ts';
+import { isSetBack } from '../base/moment.ts';
 import { checkOut } from '../git/checkout.ts';
+import type { FolderTimes } from '../git/folder-times.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
 import { readIndexFile } from '../git/index-file.ts';
@@ -36,6 +37,7 @@ import {
 import type { Sha } from '../model/plan.ts';
 import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
+import { type Given, givenOf } from './given.ts';
 import {
   claimSlot,
   claims,
@@ -46,9 +48,11 @@ import {
   isAsLeft,
   isCone,
   isTrusted,
+  knownOf,
   newClaim,
   noteIdle,
   readIdle,
+  type ToShelve,
 } from './idle.ts';
 import type { Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
@@ -69,8 +73,8 @@ export class Pool {
   readonly #shelved = new Map<number, Idle>();
   /** For those who wait for one. */
   readonly #free: Free[] = [];
-  /** When those that came from the pool were last wiped, by where they are now. */
-  readonly #wiped = new Map<string, Moment>();
+  /** What is known of those that came from the pool, by where they are now. */
+  readonly #given = new Map<string, Given>();
   #repaired: Promise<void> | null = null;
 
   constructor(place: PoolPlace) {
@@ -106,7 +110,9 @@ export class Pool {
     if (isOverlay(dir) || idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
-    const since = isPlain ? this.wipedAt(dir) : null;
+    const wiped = isPlain ? this.#given.get(dir)?.wiped : undefined;
+    const since = wiped === undefined || isSetBack(wiped) ? null : wiped.at;
+    this.#given.delete(dir);
     const claimed = newClaim(folder, me);
     mkdirSync(folder, { recursive: true });
     await moveWorktree(dir, claimed);
@@ -116,12 +122,13 @@ export class Pool {
       const what = { dir: claimed, commit, pristine, since, isExact, keep, notes };
       const isWiped = await wipe(what, signal);
       const extra = await diskUse(claimed, keep, signal);
+      const known = { extra, asked, bare: keep.length === 0 };
       if (isWiped && this.#isAwaited(claimed)) {
         const wipedAt = Date.now();
-        this.#free.push({ claimed, at: commit, untouched: true, wipedAt, asked, extra });
+        this.#free.push({ claimed, at: commit, untouched: true, wipedAt, ...known });
         return true;
       }
-      if (isWiped && (await this.#shelve(claimed, { commit, extra, asked }))) return true;
+      if (isWiped && (await this.#shelve(claimed, { commit, ...known }))) return true;
     } catch (error) {
       if (signal.aborted) throw error; // A later engine throws the claim away.
     }
@@ -129,13 +136,9 @@ export class Pool {
     return true;
   }
 
-  /**
-   * When a workspace held nothing but the files of a commit and what the plan keeps; null where
-   * nobody knows, or the clock was set back since: what is younger would seem to be older.
-   */
-  wipedAt(dir: string): number | null {
-    const wiped = this.#wiped.get(dir);
-    return wiped === undefined || isSetBack(wiped) ? null : wiped.at;
+  /** The folders of a workspace as it was handed over, where it held nothing but a commit. */
+  timesOf(dir: string): FolderTimes | null {
+    return this.#given.get(dir)?.times ?? null;
   }
 
   /** Whether somebody waits for such a one, who has got none yet. */
@@ -161,7 +164,8 @@ export class Pool {
     const what = { dir: path, commit, ...known, keep: [], notes: [] };
     const isWiped = await wipe(what, signal);
     if (isWiped) await settleIndex(path, signal);
-    if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true }))) return true;
+    if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true, bare: true })))
+      return true;
     await removeWorktree(commonDir, path, signal);
     await this.#removeEmptyFolders();
     return false;
@@ -180,11 +184,7 @@ export class Pool {
 
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
     const free = (wanted.cone ?? null) === null ? this.#free.shift() : undefined;
-    if (free !== undefined && (await this.#handOver(free, wanted, signal))) {
-      if (free.asked) this.#asked.add(wanted.dir);
-      this.#wiped.set(wanted.dir, momentOf(free.wipedAt));
-      return true;
-    }
+    if (free !== undefined && (await this.#handOver(free, wanted, signal))) return true;
     if (free !== undefined) await this.#discard(free.claimed);
     for (let left = this.place.most; left > 0; left -= 1) {
       const claim = this.#claimFor(wanted);
@@ -192,9 +192,7 @@ export class Pool {
       const { idle, slot, untouched } = claim;
       const place = join(this.place.folder, `${slot}`);
       const isSound = idle !== null && (untouched || (await isTrusted(claim.claimed, place, idle)));
-      if (isSound && (await this.#handOver({ ...claim, at: idle.commit }, wanted, signal))) {
-        if (idle.asked) this.#asked.add(wanted.dir);
-        this.#wiped.set(wanted.dir, momentOf(idle.at));
+      if (isSound && (await this.#handOver({ ...claim, ...knownOf(idle) }, wanted, signal))) {
         this.coming.guess(idle.files);
         return true;
       }
@@ -245,8 +243,8 @@ export class Pool {
   async settle(signal: AbortSignal): Promise<void> {
     const { most, later, small } = this.place;
     if (most === 0) return;
-    for (const { claimed, at: commit, asked, extra } of this.#free.splice(0)) {
-      if (!(await this.#shelve(claimed, { commit, extra, asked }))) await this.#discard(claimed);
+    for (const { claimed, at: commit, ...known } of this.#free.splice(0)) {
+      if (!(await this.#shelve(claimed, { ...known, commit }))) await this.#discard(claimed);
     }
     const idle = this.idle();
     const worth = idle.filter(
@@ -308,11 +306,8 @@ export class Pool {
     return usable.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
   }
 
-  async #handOver(
-    { claimed, at, untouched }: Claim,
-    wanted: ToTake,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #handOver(claim: Claim, wanted: ToTake, signal: AbortSignal): Promise<boolean> {
+    const { claimed, at, untouched } = claim;
     const { commonDir } = this.place;
     const { dir, commit, branch, owner } = wanted;
     try {
@@ -330,6 +325,8 @@ export class Pool {
       wanted.assertHeld?.();
       mkdirSync(dirname(dir), { recursive: true });
       await moveWorktree(claimed, dir);
+      if (claim.asked) this.#asked.add(dir);
+      this.#given.set(dir, givenOf(dir, claim)); // Before a hook may write something.
     } catch (error) {
       if (!signal.aborted) return false;
       await this.#discard(claimed);
@@ -340,10 +337,7 @@ export class Pool {
   }
 
   /** Puts a wiped workspace into a free slot. */
-  async #shelve(
-    dir: string,
-    what: { readonly commit: Sha; readonly extra: number; readonly asked: boolean },
-  ): Promise<boolean> {
+  async #shelve(dir: string, what: ToShelve): Promise<boolean> {
     const { folder, most, disk } = this.place;
     const note = await noteIdle(dir, what);
     if (note === null) return false;

@@ -35,7 +35,7 @@ async function byHand(): Promise<Buffer | null> {
   const { commonDir, dir, signal } = repo;
   const aside = join(repo.outside, 'aside');
   const tree = await repo.git('rev-parse', 'HEAD^{tree}');
-  const what = { commonDir, dir, own: own(), aside, tree, since: null };
+  const what = { commonDir, dir, own: own(), aside, tree, times: null };
   const done = await stageByHand(what, signal);
   if (done === null) return null;
   const after = IndexTree.read(aside)!;
@@ -121,6 +121,14 @@ test('files in a folder that is ignored are not even looked at', async () => {
   await repo.write({ '.gitignore': 'node_modules/\n', 'node_modules/a/.gitattributes': '* text' });
   for (let nth = 0; nth < 700; nth += 1) writeFileSync(join(repo.dir, `node_modules/${nth}`), '');
   await expectAsByGit('ignored folder');
+});
+
+test('names that git only refuses where they are new', async () => {
+  await repo.write({ '.github/a.yml': '', '.gitlab-ci.yml': '' });
+  await repo.git('add', '--all');
+  await repo.git('commit', '-qm', 'names');
+  await repo.write({ '.github/b.yml': '', '.gitlab-ci.yml': 'x' });
+  await expectAsByGit('names');
 });
 
 describe('left to git', () => {

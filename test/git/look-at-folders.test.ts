@@ -15,6 +15,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { assert } from '../../src/base/assert.ts';
+import { type FolderTimes, folderTimesIn } from '../../src/git/folder-times.ts';
 import { stageByHand } from '../../src/git/hand-stage.ts';
 import { IndexTree } from '../../src/git/index-tree.ts';
 import { generator } from '../support/random-changes.ts';
@@ -43,20 +45,25 @@ afterEach(() => repo[Symbol.asyncDispose]());
 const at = (name: string): string => join(repo.dir, name);
 const own = (): string => join(repo.commonDir, 'index');
 
-/** The working tree as it is committed, and nothing else; later changes seem to be later. */
-async function settled(): Promise<number> {
+/** The working tree as it is committed, and nothing else, and its folders then. */
+async function settled(): Promise<FolderTimes> {
   await repo.git('reset', '-q', '--hard');
   await repo.git('clean', '-qffdx');
+  await repo.git('reset', '-q', '--hard'); // Links to folders can make it remove too much.
   const done = Date.now();
   await expect.poll(() => Date.now() - done, { interval: 5 }).toBeGreaterThan(30);
-  return Date.now();
+  renameSync(repo.dir, `${repo.dir}.moved`); // As it happens to one that comes from the pool.
+  renameSync(`${repo.dir}.moved`, repo.dir);
+  const times = folderTimesIn(repo.dir);
+  assert(times !== null, 'large enough');
+  return times;
 }
 
-async function byHand(since: number) {
+async function byHand(times: FolderTimes) {
   const { commonDir, dir, signal } = repo;
   const aside = join(repo.outside, 'by-hand');
   const tree = await repo.git('rev-parse', 'HEAD^{tree}');
-  return stageByHand({ commonDir, dir, own: own(), aside, tree, since }, signal);
+  return stageByHand({ commonDir, dir, own: own(), aside, tree, times }, signal);
 }
 
 function gitWith(index: string, ...args: readonly string[]): string {
@@ -65,11 +72,11 @@ function gitWith(index: string, ...args: readonly string[]): string {
 }
 
 /** Compares all that both know; false where it was left to git. */
-async function isAsByGit(since: number, what: string): Promise<boolean> {
+async function isAsByGit(times: FolderTimes, what: string): Promise<boolean> {
   const [hand, git] = [join(repo.outside, 'by-hand'), join(repo.outside, 'by-git')];
   const before = IndexTree.read(own())!;
   writeFileSync(git, readFileSync(own()));
-  const done = await byHand(since);
+  const done = await byHand(times);
   if (done === null) return false;
   gitWith(git, 'add', '--all');
   expect(gitWith(hand, 'ls-files', '--stage'), what).toBe(gitWith(git, 'ls-files', '--stage'));
@@ -145,9 +152,9 @@ test.each(Object.entries(CHANGES))('%s', async (what, make) => {
     ['a/x', 'b'],
     ['c', 'a/x/y'],
   ] as const) {
-    const since = await settled();
+    const times = await settled();
     make(at(one), at(other), generator(3));
-    expect(await isAsByGit(since, what)).toBe(true);
+    expect(await isAsByGit(times, what)).toBe(true);
   }
 });
 
@@ -155,9 +162,9 @@ test('random changes are staged as git stages them', async () => {
   const random = generator(11);
   let byUs = 0;
   for (let round = 0; round < 60; round += 1) {
-    const since = await settled();
+    const times = await settled();
     for (let times = random(3); times >= 0; times -= 1) changeFolders(random);
-    if (await isAsByGit(since, `round ${round}`)) byUs += 1;
+    if (await isAsByGit(times, `round ${round}`)) byUs += 1;
     if (random(4) > 0) continue;
     await repo.git('add', '--all');
     await repo.git('commit', '-q', '--allow-empty', '-m', `round ${round}`);
@@ -167,24 +174,46 @@ test('random changes are staged as git stages them', async () => {
   expect(byUs).toBeGreaterThan(50);
 }, 240_000);
 
+test('names that git would take for patterns, or that it only refuses where they are new', async () => {
+  await repo.write({
+    '.gitignore': 'n*\n',
+    '.github/a.yml': '',
+    '.gitlab-ci.yml': '',
+    '.mailmap': '',
+  });
+  await repo.git('add', '--all');
+  await repo.git('commit', '-qm', 'names');
+  const times = await settled();
+  await repo.write({
+    '.github/b.yml': '',
+    '.gitlab-ci.yml': 'x',
+    'a/*': '',
+    'a/[1]': '',
+    '-n': '',
+  });
+  expect(await isAsByGit(times, 'names')).toBe(true);
+  await repo.write({ ':(top)n\nx': '' });
+  expect(await byHand(times)).toBeNull();
+});
+
 test('a name that is no text is staged as it is', async () => {
-  const since = await settled();
+  const times = await settled();
   writeFileSync(Buffer.concat([Buffer.from(at('a/')), Buffer.from('\xe9', 'latin1')]), 'x');
-  expect(await isAsByGit(since, 'bytes')).toBe(true);
+  expect(await isAsByGit(times, 'bytes')).toBe(true);
 });
 
 test('rules say what of it is ignored', async () => {
   await repo.write({ '.gitignore': '*.tmp\nnode_modules/\n', 'a/.gitignore': '!keep.tmp\n' });
   await repo.git('add', '--all');
   await repo.git('commit', '-qm', 'rules');
-  const since = await settled();
+  const times = await settled();
   await repo.write({ 'x.tmp': '', 'a/keep.tmp': '', 'b/new/y': '', 'b/new/y.tmp': '' });
   for (let nth = 0; nth < 700; nth += 1) await repo.write({ [`b/node_modules/${nth}`]: '' });
-  expect(await isAsByGit(since, 'rules')).toBe(true);
+  expect(await isAsByGit(times, 'rules')).toBe(true);
   await repo.write({ '.gitignore': 'a/new\n', 'a/new': '', 'c/z/deep/.gitignore': '/in\n' });
   await repo.write({ 'c/z/deep/in': '', 'c/z/deep/out': '' });
   rmSync(at('b/node_modules'), { recursive: true });
-  expect(await isAsByGit(since, 'other rules')).toBe(true);
+  expect(await isAsByGit(times, 'other rules')).toBe(true);
 });
 
 describe('left to git', () => {
@@ -215,22 +244,29 @@ describe('left to git', () => {
   ];
 
   test.each(cases)('%s', async (_what, make) => {
-    const since = await settled();
+    const times = await settled();
     await make();
-    expect(await byHand(since)).toBeNull();
+    expect(await byHand(times)).toBeNull();
   });
 
-  test('where the clock was set back', async () => {
-    const since = await settled();
-    expect(await byHand(since + 60_000)).toBeNull();
+  test('a link to where the working tree is by now', async () => {
+    const times = await settled();
+    writeFileSync(at('a/1'), 'changed\n');
+    renameSync(repo.dir, `${repo.dir}.moved`);
+    symlinkSync(`${repo.dir}.moved`, repo.dir);
+    expect(await byHand(times)).toBeNull();
+  });
+
+  test('an index that is not the one of that time', async () => {
+    const times = await settled();
+    expect(await byHand({ ...times, tree: '0'.repeat(40) })).toBeNull();
   });
 
   test('attributes that are committed', async () => {
     await repo.write({ 'a/x/.gitattributes': '* text\n' });
     await repo.git('add', '--all');
     await repo.git('commit', '-qm', 'attributes');
-    const since = await settled();
-    writeFileSync(at('b/1'), 'changed\n');
-    expect(await byHand(since)).toBeNull();
+    await repo.git('reset', '-q', '--hard');
+    expect(folderTimesIn(repo.dir)).toBeNull();
   });
 });

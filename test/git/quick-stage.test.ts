@@ -60,7 +60,7 @@ function treeByGit(base: string): string {
 }
 
 async function stage(base: string) {
-  return quickStage({ commonDir: repo.commonDir, dir: repo.dir, base, since: null }, repo.signal);
+  return quickStage({ commonDir: repo.commonDir, dir: repo.dir, base, times: null }, repo.signal);
 }
 
 function oddChanges(dir: string, random: (below: number) => number): void {
