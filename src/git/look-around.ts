@@ -71,6 +71,7 @@ export function lookAround({ dir, index, writtenMs }: Surroundings): Found | nul
       if (stat === undefined) return null; // Somebody is still at work here.
       if (stat.isDirectory()) {
         const below = noted.folders.get(each);
+        if (below === undefined && isOdd(each)) return null;
         if (below === undefined) folders.push(name);
         else waiting.push([name, below]);
         continue;

@@ -4,7 +4,8 @@
  *
  *   N1. A folder that is the same, and as it was when the working tree held nothing else, has got
  *       nothing new (folder-times.ts). All others are read.
- *   N2. Git follows no link that has taken the place of a folder, and neither do we.
+ *   N2. Git follows no link that has taken the place of a folder, and neither do we. Where it has
+ *       not named every file of such a folder, it is asked.
  *   N3. Where there is something that is not plain, it says null: ask git.
  */
 
@@ -49,7 +50,7 @@ export interface Remembered {
 export function lookAtFolders(what: Remembered, touched: readonly string[]): Found | null {
   const { dir, index, times } = what;
   if (index.noted === null || index.known !== times.tree || !holdsFilesOnly(index)) return null;
-  const look = new Look(what, new Set(touched.flatMap(foldersOf)));
+  const look = new Look(what, countIn(touched));
   if (!look.enter('', index.noted)) return null;
   const isGone = (name: string): boolean =>
     foldersOf(name).some((folder) => look.lost.has(folder)) ||
@@ -60,18 +61,25 @@ export function lookAtFolders(what: Remembered, touched: readonly string[]): Fou
   return { changed, gone: [...gone], new: look.new, folders: look.folders, hasRules };
 }
 
+/** How many of the files each folder holds, at whatever depth. */
+function countIn(files: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const folder of files.flatMap(foldersOf)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  return counts;
+}
+
 class Look {
   readonly new: string[] = [];
   readonly folders: string[] = [];
   /** Folders of the index that are none any more. */
   readonly lost = new Set<string>();
   readonly #what: Remembered;
-  /** Those in which git has named a file. */
-  readonly #named: ReadonlySet<string>;
+  /** How many files git has named, by folder. */
+  readonly #named: ReadonlyMap<string, number>;
   #looks = 0;
   #entered = 0;
 
-  constructor(what: Remembered, named: ReadonlySet<string>) {
+  constructor(what: Remembered, named: ReadonlyMap<string, number>) {
     this.#what = what;
     this.#named = named;
   }
@@ -83,7 +91,7 @@ class Look {
     const stat = statOf(this.#what.dir, folder);
     if (stat?.isDirectory() !== true) {
       this.#lose(folder, noted);
-      return this.#named.has(folder) && folder !== ''; // Git has named all files in it.
+      return this.#named.get(folder) === noted.files && folder !== '';
     }
     if (!isAsItWas(this.#what.times, nth, stat) && !this.#read(folder, noted)) return false;
     for (const [name, below] of noted.folders) {

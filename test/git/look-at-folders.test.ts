@@ -122,6 +122,10 @@ const CHANGES: Readonly<Record<string, (one: string, other: string, random: Rand
     rmSync(one, { recursive: true });
     symlinkSync(other, one);
   },
+  'a folder is moved, and a link leads there': (one) => {
+    renameSync(one, `${one}.moved`);
+    symlinkSync(`${one}.moved`, one);
+  },
   'folders change places': (one, other) => {
     renameSync(one, `${one}.aside`);
     renameSync(other, one);
