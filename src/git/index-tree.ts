@@ -173,6 +173,7 @@ export class IndexTree {
     const one = this.starts[first]! + NAME_AT;
     const other = this.starts[at]! + NAME_AT;
     const bytes = this.bytes;
+    if (other + skip > bytes.length) return false; // A short name at the end.
     return bytes.compare(bytes, one, one + skip, other, other + skip) === 0;
   }
 

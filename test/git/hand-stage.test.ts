@@ -167,6 +167,17 @@ describe('left to git', () => {
   });
 });
 
+test('a deep folder before a short name at the end', async () => {
+  const deep = join(repo.dir, 'folder/'.repeat(40));
+  mkdirSync(deep, { recursive: true });
+  writeFileSync(join(deep, 'file'), '1\n');
+  writeFileSync(join(repo.dir, 'z'), '1\n');
+  await repo.git('add', '--all');
+  await repo.git('commit', '-qm', 'deep');
+  writeFileSync(join(deep, 'file'), '2\n');
+  await expectAsByGit('deep folder');
+});
+
 test('a link that leads nowhere and a program are what they are', async () => {
   chmodSync(join(repo.dir, 'd/e'), 0o755);
   symlinkSync('nowhere/at all', join(repo.dir, 'd/l'));
