@@ -10,7 +10,7 @@
  *       changed just before is never taken for unchanged.
  */
 
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { bytePath } from './byte-path.ts';
 import type { Sha } from './git.ts';
 import { gitFolderOf } from './git-dir.ts';
@@ -36,9 +36,27 @@ const TICK_MS = 20;
 export function folderTimesIn(dir: string): FolderTimes | null {
   const index = IndexTree.readForNow(`${gitFolderOf(dir)}/index`);
   if (index === null || index.starts.length <= MOST_LOOKS) return null;
+  if (index.bytes.includes('.gitattributes', 0, 'latin1')) return null;
+  return timesIn(dir, index);
+}
+
+/**
+ * When a folder in a working tree was last changed, besides the outermost, which changes where the
+ * whole is moved. Null where the outermost holds more or less than the index, or nobody can tell.
+ */
+export function lastChangeIn(dir: string): number | null {
+  const index = IndexTree.readForNow(`${gitFolderOf(dir)}/index`);
+  const times = index === null ? null : timesIn(dir, index);
+  const noted = index?.noted;
+  if (times === null || noted == null) return null;
+  const below = [...noted.folders.values()].reduce((sum, { files }) => sum + files, 0);
+  const names = noted.files - below + noted.folders.size;
+  return readdirSync(dir).length === names + 1 ? times.last : null; // With `.git`.
+}
+
+function timesIn(dir: string, index: IndexTree): FolderTimes | null {
   const { known: tree, noted } = index;
   if (tree === null || noted === null) return null;
-  if (index.bytes.includes('.gitattributes', 0, 'latin1')) return null;
   try {
     const nowMs = lstatSync(dir).ctimeMs; // It was just moved to where it is.
     const numbers: number[] = [];

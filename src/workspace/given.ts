@@ -2,7 +2,6 @@
 
 import { type Moment, momentOf } from '../base/moment.ts';
 import { type FolderTimes, folderTimesIn } from '../git/folder-times.ts';
-import type { Claim } from './pool-place.ts';
 
 export interface Given {
   /** When it was wiped. */
@@ -11,12 +10,7 @@ export interface Given {
   readonly times: FolderTimes | null;
 }
 
-/**
- * Tells it; the workspace was just moved to its folder. In one that an earlier engine has left
- * anybody may have put something: then a folder was changed since.
- */
-export function givenOf(dir: string, { untouched, wipedAt, bare, changed }: Claim): Given {
-  const times = bare ? folderTimesIn(dir) : null;
-  const isBare = times !== null && (untouched || times.last === changed);
-  return { wiped: momentOf(wipedAt), times: isBare ? times : null };
+/** Tells it; the workspace was just moved to its folder. */
+export function givenOf(dir: string, wipedAt: number, isBare: boolean): Given {
+  return { wiped: momentOf(wipedAt), times: isBare ? folderTimesIn(dir) : null };
 }

@@ -15,7 +15,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { folderTimesIn } from '../git/folder-times.ts';
+import { lastChangeIn } from '../git/folder-times.ts';
 import {
   forgetGitFolders,
   gitDirOf,
@@ -40,8 +40,10 @@ export interface Idle {
   readonly asked: boolean;
   /** The index as it was left: its inode, size and times. */
   readonly index: string;
-  /** When a folder in it was last changed; only where it holds nothing but files of the commit. */
-  readonly changed?: number;
+  /** It holds nothing but files of the commit: no ignored ones that a plan keeps. */
+  readonly bare: boolean;
+  /** When a folder in it was last changed, where one can tell. */
+  readonly changed: number | null;
   /** The folders that are checked out, where not all are. */
   readonly cone?: Cone;
 }
@@ -140,23 +142,24 @@ export async function noteIdle(dir: string, what: ToShelve): Promise<Idle | null
   const gitDir = await gitDirOf(dir);
   const index = readIndexFile(gitDir);
   if (index === null) return null;
-  const { commit, asked, extra, bare } = what;
+  const { extra, ...known } = what;
   const bytes = index.bytes + statSync(`${gitDir}/index`).size + extra;
   const print = indexPrint(gitDir);
   const cone = coneOf(dir);
-  const changed = bare ? folderTimesIn(dir)?.last : undefined;
+  const changed = lastChangeIn(dir);
   const idle = {
-    ...{ commit, files: index.files, bytes, at: Date.now(), asked, index: print },
-    ...(changed === undefined ? {} : { changed }),
+    ...{ ...known, files: index.files, bytes, at: Date.now(), index: print, changed },
     ...(cone === null ? {} : { cone }),
   };
   await writeOwn(dir, NOTE, JSON.stringify(idle satisfies Idle));
   return idle;
 }
 
-/** What a note tells of a workspace that is claimed. */
-export function knownOf({ commit, at, asked, changed }: Idle) {
-  return { at: commit, wipedAt: at, asked, changed, bare: changed !== undefined };
+/** What a note tells of a workspace that is claimed; anybody may have put something into it. */
+export function knownOf(claimed: string, idle: Idle, untouched: boolean) {
+  const { commit, at, asked, changed } = idle;
+  const isAsNoted = untouched || (changed !== null && lastChangeIn(claimed) === changed);
+  return { at: commit, wipedAt: at, asked, bare: idle.bare && isAsNoted };
 }
 
 /** Forgets that a workspace was idle. */

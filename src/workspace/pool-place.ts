@@ -53,10 +53,8 @@ export interface Claim {
   /** Nobody can have touched it since. */
   readonly untouched: boolean;
   readonly wipedAt: number;
-  /** It held nothing but files of its commit then. */
+  /** It holds no file but those of its commit. */
   readonly bare: boolean;
-  /** When a folder in it had last been changed then. */
-  readonly changed?: number | undefined;
   /** Somebody asked for it ahead of a run. */
   readonly asked: boolean;
 }

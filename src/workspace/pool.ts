@@ -11,7 +11,7 @@
  */
 
 import { existsSync, mkdirSync } from 'node:fs';
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isSetBack } from '../base/moment.ts';
 import { checkOut } from '../git/checkout.ts';
@@ -35,6 +35,7 @@ import {
   tellPlace,
 } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
+import { areRulesChanged, clear } from './clear.ts';
 import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
 import { type Given, givenOf } from './given.ts';
@@ -54,6 +55,7 @@ import {
   readIdle,
   type ToShelve,
 } from './idle.ts';
+import { hasOwnSettings, isLinked, removeWhereEmpty } from './pool-folder.ts';
 import type { Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
@@ -107,7 +109,8 @@ export class Pool {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { most, keepFiles, folder, me, commonDir } = this.place;
-    if (isOverlay(dir) || idleSlots(folder).length >= most || this.#hasOwnSettings()) return false;
+    if (isOverlay(dir) || idleSlots(folder).length >= most || hasOwnSettings(commonDir))
+      return false;
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
     const wiped = isPlain ? this.#given.get(dir)?.wiped : undefined;
@@ -167,13 +170,13 @@ export class Pool {
     if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true, bare: true })))
       return true;
     await removeWorktree(commonDir, path, signal);
-    await this.#removeEmptyFolders();
+    await removeWhereEmpty(folder);
     return false;
   }
 
   /** Moves an idle workspace to a folder, at a commit; false where there is none. */
   async take(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
-    if (this.place.most === 0) return false;
+    if (this.place.most === 0 || hasOwnSettings(this.place.commonDir)) return false;
     await this.repair(signal);
     while (!signal.aborted) {
       if (await this.#takeOne(wanted, signal)) return true;
@@ -192,8 +195,9 @@ export class Pool {
       const { idle, slot, untouched } = claim;
       const place = join(this.place.folder, `${slot}`);
       const isSound = idle !== null && (untouched || (await isTrusted(claim.claimed, place, idle)));
-      if (isSound && (await this.#handOver({ ...claim, ...knownOf(idle) }, wanted, signal))) {
-        this.coming.guess(idle.files);
+      const known = isSound ? knownOf(claim.claimed, idle, untouched) : null;
+      if (known !== null && (await this.#handOver({ ...claim, ...known }, wanted, signal))) {
+        this.coming.guess(idle!.files);
         return true;
       }
       await this.#discard(claim.claimed);
@@ -269,7 +273,7 @@ export class Pool {
       removed += 1;
     }
     if (existsSync(folder)) await sweepRemoved(folder, signal);
-    await this.#removeEmptyFolders();
+    await removeWhereEmpty(folder);
     return removed;
   }
 
@@ -319,6 +323,7 @@ export class Pool {
         const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
         await checkOut(claimed, { target, cone: wanted.cone ?? null }, signal);
       }
+      const isBare = claim.bare || (await this.#clear(claim, commit, signal));
       await forgetMoves(claimed);
       if (owner !== null) await setOwner(claimed, owner);
       await forgetIdle(claimed);
@@ -326,7 +331,8 @@ export class Pool {
       mkdirSync(dirname(dir), { recursive: true });
       await moveWorktree(claimed, dir);
       if (claim.asked) this.#asked.add(dir);
-      this.#given.set(dir, givenOf(dir, claim)); // Before a hook may write something.
+      // Before a hook may write something.
+      this.#given.set(dir, givenOf(dir, claim.wipedAt, isBare));
     } catch (error) {
       if (!signal.aborted) return false;
       await this.#discard(claimed);
@@ -334,6 +340,12 @@ export class Pool {
     }
     await runPostCheckout(commonDir, { path: dir, commit }, signal);
     return true;
+  }
+
+  /** Removes what this plan does not keep; says whether nothing is left but the commit's files. */
+  async #clear({ claimed, at, untouched }: Claim, commit: Sha, signal: AbortSignal) {
+    const isSure = untouched && !(await areRulesChanged(claimed, at, commit, signal));
+    return isSure ? false : clear(claimed, this.place.keepFiles, signal);
   }
 
   /** Puts a wiped workspace into a free slot. */
@@ -361,14 +373,6 @@ export class Pool {
     return this.idle().reduce((sum, { note }) => sum + (note?.bytes ?? 0), 0);
   }
 
-  /** New worktrees of such a repository begin with settings that a wiped one would not have. */
-  #hasOwnSettings(): boolean {
-    const { commonDir } = this.place;
-    return ['config.worktree', 'info/sparse-checkout'].some((name) =>
-      existsSync(join(commonDir, name)),
-    );
-  }
-
   /** Throws away a claim. One that git does not know as a worktree is only a folder. */
   async #discard(path: string): Promise<void> {
     const limit = AbortSignal.timeout(CLEAN_UP_MS);
@@ -376,14 +380,4 @@ export class Pool {
       rm(path, { recursive: true, force: true }).catch(() => undefined),
     );
   }
-
-  async #removeEmptyFolders(): Promise<void> {
-    const { folder } = this.place;
-    for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
-  }
-}
-
-/** Whether a folder is a worktree at all, as far as one can see from outside. */
-function isLinked(path: string): boolean {
-  return existsSync(join(path, '.git'));
 }
