@@ -6,6 +6,7 @@
 
 import {
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -24,7 +25,8 @@ export function gitFolderOf(dir: string): string {
   const known = folders.get(dir);
   if (known !== undefined) return known;
   const path = `${dir}/.git`;
-  const link = likelyText(path);
+  const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true; // No pipe, say.
+  const link = isFile ? likelyText(path) : null;
   const folder = link === null ? path : resolve(dir, link.replace(/^gitdir: /, '').trimEnd());
   if (folders.size === 0) setImmediate(forgetGitFolders);
   folders.set(dir, folder);

@@ -69,6 +69,12 @@ export async function setRef(
   await git(dir, ['update-ref', ref, to], signal);
 }
 
+/** Takes HEAD off its branch, which stays where it is; not off one that has no commit yet. */
+export async function detachHead(dir: string, signal: AbortSignal): Promise<void> {
+  const head = await headOf(dir, signal);
+  if (head !== null) await git(dir, ['update-ref', '--no-deref', 'HEAD', head], signal);
+}
+
 /** Deletes a ref if it is at `from`, and says so otherwise. */
 export async function deleteRef(
   dir: string,

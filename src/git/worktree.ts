@@ -12,18 +12,9 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { deleteFolder } from './delete-folder.ts';
@@ -36,6 +27,7 @@ import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
 import { restoreFiles } from './scrub.ts';
 import { type Cone, setCone } from './sparse.ts';
+import { isLinked } from './worktree-link.ts';
 
 /** A worktree to add. */
 export interface NewWorktree {
@@ -326,23 +318,7 @@ function moveAside(commonDir: string, path: string): string | null {
   }
 }
 
-/** A linked worktree has a file `.git` that names its entry in the common directory. */
 function requireLinked(commonDir: string, path: string): void {
-  const file = join(path, '.git');
-  const link = statSync(file, { throwIfNoEntry: false })?.isFile()
-    ? readFileSync(file, 'utf8')
-    : '';
-  const entry = resolve(path, link.replace(/^gitdir: /, '').replace(/\n$/, ''));
-  const expected = join(commonDir, 'worktrees');
-  const isOurs = realOf(dirname(entry)) === (realOf(expected) ?? expected);
-  if (link.startsWith('gitdir: ') && isOurs) return;
+  if (isLinked(commonDir, path)) return;
   throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
-}
-
-function realOf(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
 }

@@ -25,7 +25,7 @@ import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { checkedOutIn } from '../workspace/cone.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
-import { type Judged, judgeWork, runChecks } from '../workspace/judge.ts';
+import { type Judged, judgeWork, lostLink, runChecks } from '../workspace/judge.ts';
 import { failedByWord, selfReportOf } from './answer.ts';
 import { allowedEnv, attemptEnv } from './environment.ts';
 import { type Fence, type Spoken, speak, stopped } from './speak.ts';
@@ -111,7 +111,9 @@ async function tryTask(
   const order = { effect, task, agent, mark, place, index };
   const spoken = await timed(span('agent'), () => speakWatched(site, order, emit, signal));
   const { outcome, exitCode } = spoken;
+  const lost = site.ground && place.root ? lostLink(site.ground, place.root) : null;
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
+  if (lost !== null) return { ...failed(lost), exitCode };
   const status = selfReportOf(task.answer, outcome.text);
   const said = status === null ? null : failedByWord(status);
   if (said !== null) return { ...failed(said), exitCode: 1, status };

@@ -7,18 +7,20 @@
  *   W6. It can be interrupted anywhere and called again: half a workspace is repaired or made anew.
  */
 
-import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, isAbsolute, relative } from 'node:path';
 import { explained, OperationalError } from '../base/errors.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
-import { isMerging, isWorkingTree } from '../git/git-dir.ts';
+import { isMerging } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { dropOverlay, isWhole } from '../git/overlay.ts';
 import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
 import { ANY_CONE, coneOf, setCone } from '../git/sparse.ts';
 import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '../git/worktree.ts';
+import { mendLink } from '../git/worktree-link.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -100,7 +102,8 @@ async function checkOut(
       return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
     }
   }
-  const isThere = order.attempt > 1 && (await isWorkingTree(dir)) && isWhole(dir);
+  const { commonDir } = ground.repository;
+  const isThere = order.attempt > 1 && mendLink(commonDir, dir) && isWhole(dir);
   if (isThere) {
     if ((await placeTold(dir)) !== dir) await tellPlace(dir, dir); // It was about to be moved.
     await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
@@ -150,7 +153,7 @@ async function add(
     await ground.pool.repair(signal); // The branch may be held there.
     await ground.pool.free(order.branch, signal);
   }
-  if (order.attempt > 1) await clearPlace(commonDir, order.dir, signal);
+  if (order.attempt > 1) await clearPlace(commonDir, order, signal);
   await mkdir(dirname(order.dir), { recursive: true });
   const goesOn = order.start.kind !== 'fresh';
   const tip =
@@ -181,11 +184,29 @@ async function hide(ground: Ground, dir: string, signal: AbortSignal): Promise<v
   await addExcludes(repository.commonDir, patterns, signal);
 }
 
-/** What an engine that died while it made the workspace left: a folder, an entry, or both. */
-async function clearPlace(commonDir: string, dir: string, signal: AbortSignal): Promise<void> {
+/**
+ * What an engine that died while it made the workspace left: a folder, an entry, or both. Files in
+ * a folder that is no worktree any more are an agent's: they stay, beside.
+ */
+async function clearPlace(
+  commonDir: string,
+  { dir, attempt }: { readonly dir: string; readonly attempt: number },
+  signal: AbortSignal,
+): Promise<void> {
   if (await dropOverlay(commonDir, dir, signal)) return;
-  if (existsSync(dir) && !existsSync(join(dir, '.git'))) await rm(dir, { recursive: true });
+  if (existsSync(dir) && !mendLink(commonDir, dir)) {
+    const entries = readdirSync(dir, { withFileTypes: true });
+    const hasWork = entries.some((entry) => entry.name !== '.git' || entry.isDirectory());
+    if (hasWork) await rename(dir, asideOf(dir, attempt - 1));
+    else await rm(dir, { recursive: true });
+  }
   await removeWorktree(commonDir, dir, signal);
+}
+
+/** Where what an attempt has left is moved if nothing else is known to do with it. */
+function asideOf(dir: string, attempt: number): string {
+  const name = `${dir}.left-${attempt}`;
+  return existsSync(name) ? `${name}-${randomUUID()}` : name;
 }
 
 /** A branch without a worktree is about to be moved: keep what it holds. */

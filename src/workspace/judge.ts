@@ -13,7 +13,8 @@ import { changedFiles, conflictMarkersIn } from '../git/diff.ts';
 import { headRefOf } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { quickStage, type Staged } from '../git/quick-stage.ts';
-import { headOf, setRef } from '../git/refs.ts';
+import { detachHead, headOf, setRef } from '../git/refs.ts';
+import { mendLink } from '../git/worktree-link.ts';
 import { ownDoer } from '../model/doer.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage } from '../model/names.ts';
@@ -160,8 +161,12 @@ async function commit(
   signal: AbortSignal,
 ): Promise<Judged> {
   const message = commitMessage(ground.plan.conventions, ground.run, task, ownDoer(task));
+  const ref = `refs/heads/${branchOf(ground, task.id)}`;
+  const on = await headRefOf(dir);
   ground.assertHeld();
-  const quick = (await staged?.commit(message, signal)) ?? null;
+  if (on !== null && on !== ref) await detachHead(dir, signal); // That branch is somebody else's.
+  const quick = on === ref ? ((await staged?.commit(message, signal)) ?? null) : null;
+  if (on !== ref) staged?.drop();
   // Without hooks nothing has touched the files since they were staged.
   if (quick !== null) ground.pool.note(dir, staged?.isExact === true);
   const answer = quick ?? (await commitAll(dir, { message }, signal));
@@ -174,12 +179,20 @@ async function commit(
   const head = answer.kind === 'committed' ? answer.commit : await headOf(dir, signal);
   if (head === base) return bad(NO_CHANGE); // What seemed to differ is the same to a commit.
   // The agent may have left its branch; the work must be reachable from ours all the same.
-  const ref = `refs/heads/${branchOf(ground, task.id)}`;
   if (head !== null && (await headRefOf(dir)) !== ref) {
     await keepAside(ground, task.id, dir, signal);
     await setRef(dir, ref, head, signal);
   }
   return { kind: 'good', commit: head, files, outside: outsideOf(task, files) };
+}
+
+/** What is wrong where a workspace is no worktree any more, although its link was put right. */
+export function lostLink({ repository }: Ground, dir: string): Failure | null {
+  if (mendLink(repository.commonDir, dir)) return null;
+  const message =
+    'The agent has replaced `.git` in its workspace, or has deleted what it leads to: nothing can ' +
+    `be committed. Its files are in ${dir}, or beside it if it was tried again.`;
+  return { kind: 'commit-failed', message };
 }
 
 function outOfScope(files: readonly string[], why: string): Failure {

@@ -10,7 +10,7 @@ export async function removeWhereEmpty(folder: string): Promise<void> {
 }
 
 /** Whether a folder is a worktree at all, as far as one can see from outside. */
-export function isLinked(path: string): boolean {
+export function isWorktree(path: string): boolean {
   return existsSync(join(path, '.git'));
 }
 

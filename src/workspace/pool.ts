@@ -34,6 +34,7 @@ import {
   sweepRemoved,
   tellPlace,
 } from '../git/worktree.ts';
+import { isLinked } from '../git/worktree-link.ts';
 import type { Sha } from '../model/plan.ts';
 import { areRulesChanged, clear } from './clear.ts';
 import { Coming } from './coming.ts';
@@ -55,7 +56,7 @@ import {
   readIdle,
   type ToShelve,
 } from './idle.ts';
-import { hasOwnSettings, isLinked, removeWhereEmpty } from './pool-folder.ts';
+import { hasOwnSettings, isWorktree, removeWhereEmpty } from './pool-folder.ts';
 import type { Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
@@ -111,6 +112,7 @@ export class Pool {
     const { most, keepFiles, folder, me, commonDir } = this.place;
     if (isOverlay(dir) || idleSlots(folder).length >= most || hasOwnSettings(commonDir))
       return false;
+    if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
     const wiped = isPlain ? this.#given.get(dir)?.wiped : undefined;
@@ -267,7 +269,7 @@ export class Pool {
     await this.repair(signal);
     let removed = 0;
     for (const slot of slots) {
-      const claimed = isLinked(join(folder, `${slot}`)) && claimSlot(folder, slot, me);
+      const claimed = isWorktree(join(folder, `${slot}`)) && claimSlot(folder, slot, me);
       if (typeof claimed !== 'string') continue;
       await dropWorktree(commonDir, claimed, signal).catch(() => this.#discard(claimed));
       removed += 1;
@@ -304,7 +306,7 @@ export class Pool {
       (note?.commit === commit ? 0 : 1) + (note === null || isCone(note, cone) ? 0 : 2);
     const usable = this.idle().filter(
       ({ slot, note }) =>
-        (note !== null || isLinked(join(this.place.folder, `${slot}`))) &&
+        (note !== null || isWorktree(join(this.place.folder, `${slot}`))) &&
         (cone === null || note?.cone !== undefined),
     );
     return usable.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
