@@ -46,6 +46,84 @@ test('random changes are merged as git merges them, or left to git', async () =>
   expect(answered).toBeGreaterThan(15);
 }, 120_000);
 
+/** A branch of a task, and where it began. */
+interface Branch {
+  readonly base: string;
+  readonly tip: string;
+}
+
+/** What a branch becomes where its agent takes over the work of another. */
+async function takeOver(dir: string, { tip }: Branch, other: string, how: number): Promise<string> {
+  const ways = [['merge', '-q', '--no-edit'], ['merge', '-q', '--ff-only'], ['cherry-pick']];
+  const way = ways[how]!;
+  await runGit(dir, ['checkout', '-q', '--detach', tip]);
+  await runGit(dir, [...way, other]).catch(async () => {
+    await runGit(dir, ['reset', '-q', '--hard', tip]); // They conflict, or it has all of it.
+  });
+  return runGit(dir, ['rev-parse', 'HEAD']);
+}
+
+/** Its agent works on, in one file; it may have thought better of all it did before. */
+async function goOn(
+  dir: string,
+  { base, tip }: Branch,
+  random: (below: number) => number,
+): Promise<string> {
+  await runGit(dir, ['checkout', '-q', '--detach', tip]);
+  if (random(2) === 0) await runGit(dir, ['read-tree', '-u', '--reset', base]);
+  const path = join(dir, `f${random(8)}`);
+  if (random(4) === 0) rmSync(path, { force: true });
+  else writeFileSync(path, `${random(1_000)}\n`);
+  return commit(dir, `work ${random(1_000_000)}`);
+}
+
+test('work of which others have landed a part is merged as git merges it', async () => {
+  await using repo = await tempRepo({ files: { f0: '0\n', f1: '1\n', f2: '2\n', f3: '3\n' } });
+  const random = generator(11);
+  const found = { answered: 0, left: 0 };
+  for (let round = 0; round < 16; round += 1) {
+    let head = await repo.git('rev-parse', 'main');
+    const branches: Branch[] = [1, 2, 3].map(() => ({ base: head, tip: head }));
+    for (let step = 0; step < 24; step += 1) {
+      const which = random(branches.length);
+      const branch = branches[which]!;
+      const other = branches[random(branches.length)]!;
+      const kind = random(8);
+      if (kind < 3) branches[which] = { ...branch, tip: await goOn(repo.dir, branch, random) };
+      else if (kind < 5) {
+        const tip = await takeOver(repo.dir, branch, other.tip, random(3));
+        branches[which] = { ...branch, tip };
+      } else if (branch.tip !== branch.base) {
+        const { quick, asked } = await compare(repo, branch.base, head, branch.tip);
+        const where = `round ${round}, step ${step}`;
+        if (quick !== null) expect(asked, where).toBe(quick);
+        found[quick === null ? 'left' : 'answered'] += 1;
+        const parents = ['-p', head, ...(kind === 5 ? [] : ['-p', branch.tip])];
+        if (asked !== '') head = await repo.git('commit-tree', ...parents, '-m', where, asked);
+        // Another task begins; or this one goes on, with what has landed, and knows nothing of it.
+        if (asked === '' || random(2) === 0) branches[which] = { base: head, tip: head };
+      }
+    }
+  }
+  expect(found.answered).toBeGreaterThan(20);
+  expect(found.left).toBeGreaterThan(15);
+}, 120_000);
+
+test('work that began at an older head than others which landed is merged quickly', async () => {
+  await using repo = await tempRepo();
+  const heads = [await repo.git('rev-parse', 'HEAD')];
+  const works: string[] = [];
+  for (let task = 0; task < 6; task += 1) {
+    const began = heads.at(Math.max(-3, -heads.length))!; // Three are at work at any time.
+    await repo.git('branch', '-f', `w${task}`, began);
+    works.push(await repo.commit(`w${task}`, { [`f${task}`]: '1\n' }));
+    const { quick, asked } = await compare(repo, began, heads.at(-1)!, works.at(-1)!);
+    expect({ task, quick }).toEqual({ task, quick: asked });
+    const parents = ['-p', heads.at(-1)!, '-p', works.at(-1)!];
+    heads.push(await repo.git('commit-tree', ...parents, '-m', 'land', asked));
+  }
+});
+
 describe('left to git', () => {
   const both = async (
     ours: Record<string, string | null>,
@@ -74,6 +152,20 @@ describe('left to git', () => {
     const { repo, told } = await both(ours, theirs);
     await using _ = repo;
     expect(told.quick).toBeNull();
+  });
+
+  test('work of which another task has landed a part', async () => {
+    await using repo = await tempRepo();
+    const base = await repo.git('rev-parse', 'HEAD');
+    const part = await repo.commit('one', { f: '1\n' });
+    await repo.git('branch', 'two', part);
+    const other = await repo.commit('two', { y: '1\n' });
+    const tree = await repo.git('rev-parse', `${other}^{tree}`);
+    const onto = await repo.git('commit-tree', '-p', base, '-p', other, '-m', 'land', tree);
+    const work = await repo.commit('one', { f: null, z: '1\n' });
+    const { quick, asked } = await compare(repo, base, onto, work);
+    const names = await repo.git('ls-tree', '--name-only', asked);
+    expect({ quick, names }).toEqual({ quick: null, names: 'README.md\ny\nz' });
   });
 
   test('work with a merge in it, and a repository with other objects', async () => {
