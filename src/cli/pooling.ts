@@ -11,7 +11,7 @@ import { keptRef } from '../model/names.ts';
 import type { LimitsSpec, WorkspaceSpec } from '../model/plan.ts';
 import type { Pooled } from '../report/workspaces.ts';
 import { poolFolder } from '../workspace/ground.ts';
-import type { Claimant } from '../workspace/idle.ts';
+import { type Claimant, isHeld } from '../workspace/idle.ts';
 import { keepWork } from '../workspace/keep.ts';
 import { Pool } from '../workspace/pool.ts';
 import { Seeds } from '../workspace/seeds.ts';
@@ -104,18 +104,36 @@ async function heldHead(path: string, signal: AbortSignal): Promise<Sha | null> 
   return (await git(path, args, signal)).stdout === '' ? null : head;
 }
 
+/** A workspace is in somebody's hands for seconds; where the repository is huge, for minutes. */
+const LEFT_BEHIND_MS = 60 * 60_000;
+
 /** This process, by pid and start: a later one with the same pid is not mistaken for it. */
 export function thisClaimant(): Claimant {
-  const encode = (owner: Owner): string => Buffer.from(JSON.stringify(owner)).toString('base64url');
   return {
-    name: encode(thisProcess()),
-    isAlive: (name) => {
-      try {
-        const owner = JSON.parse(Buffer.from(name, 'base64url').toString()) as Owner;
-        return owner.host !== thisHost() || isAlive(owner);
-      } catch {
-        return false; // Nobody of ours has written that.
-      }
+    name: Buffer.from(JSON.stringify(thisProcess())).toString('base64url'),
+    isAlive: (name, touchedAt) => {
+      const owner = ownerNamed(name);
+      if (owner === null) return false; // Nobody of ours has written that.
+      if (owner.host === thisHost()) return isAlive(owner);
+      // A time that is to come tells no more than one that is long past.
+      return Math.abs(Date.now() - touchedAt()) < LEFT_BEHIND_MS;
     },
   };
+}
+
+/** What a claim is: in the hands of a process, here or elsewhere, or left behind by one. */
+export function stateOfClaim(
+  commonDir: string,
+  { path, owner }: { readonly path: string; readonly owner: string },
+): 'claimed' | 'elsewhere' | 'broken' {
+  if (!isHeld({ commonDir, path, owner }, thisClaimant())) return 'broken';
+  return ownerNamed(owner)?.host === thisHost() ? 'claimed' : 'elsewhere';
+}
+
+function ownerNamed(name: string): Owner | null {
+  try {
+    return JSON.parse(Buffer.from(name, 'base64url').toString()) as Owner;
+  } catch {
+    return null;
+  }
 }

@@ -20,7 +20,7 @@ import { isPoolFolder, workspacesFolder } from '../workspace/ground.ts';
 import { claimantOf, isTrusted, readIdle } from '../workspace/idle.ts';
 import { isLive } from './find-run.ts';
 import type { Place } from './place.ts';
-import { thisClaimant } from './pooling.ts';
+import { stateOfClaim } from './pooling.ts';
 import { readState } from './watch-run.ts';
 
 /** The repository of a place, without which there are no workspaces. */
@@ -53,7 +53,6 @@ export async function pooled(
   signal: AbortSignal,
 ): Promise<readonly Pooled[]> {
   const listed = await listWorktrees(commonDir, signal);
-  const { isAlive } = thisClaimant();
   const found = listed.map(async ({ path }): Promise<Pooled | null> => {
     const name = basename(path);
     if (!isPoolFolder(dirname(path), commonDir)) return null;
@@ -61,7 +60,7 @@ export async function pooled(
     if (/^[1-9]\d*$/.test(name)) return waiting(path);
     const owner = claimantOf(name);
     if (owner === null) return null;
-    return { path, state: isAlive(owner) ? 'claimed' : 'broken', since: null };
+    return { path, state: stateOfClaim(commonDir, { path, owner }), since: null };
   });
   return (await Promise.all(found)).filter((one) => one !== null);
 }

@@ -10,7 +10,7 @@
 
 import { count } from './format.ts';
 import type { Trace } from './traces.ts';
-import type { Claimed, Pooled, Unmerged } from './workspaces.ts';
+import { type Claimed, ELSEWHERE, type Pooled, type Unmerged } from './workspaces.ts';
 
 /** A workspace, and what was measured in it. */
 export interface Leftover {
@@ -90,8 +90,12 @@ export function planPooled(pooled: readonly Pooled[], wish: CleanupWish): readon
   if (wish.run !== null) return [];
   return pooled.map((one) => {
     const of = { kind: 'workspace', path: one.path, run: null, task: null } as const;
-    return { ...of, live: one.state === 'claimed', ...pooledFate(one, wish) };
+    return { ...of, live: isHeld(one), ...pooledFate(one, wish) };
   });
+}
+
+function isHeld({ state }: Pooled): boolean {
+  return state === 'claimed' || state === 'elsewhere';
 }
 
 function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: CleanupWish) {
@@ -101,6 +105,8 @@ function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: Cleanup
   switch (state) {
     case 'claimed':
       return leave('a process is moving it');
+    case 'elsewhere':
+      return leave(ELSEWHERE);
     case 'gone':
       return remove('its folder is not there, and it held no work');
     case 'broken':

@@ -119,7 +119,7 @@ test('nothing from outside reaches the terminal as it is', () => {
 });
 
 test('a workspace of the pool is no run’s, and says what is the matter with it', () => {
-  const states = ['idle', 'claimed', 'broken', 'gone'] as const;
+  const states = ['idle', 'claimed', 'elsewhere', 'broken', 'gone'] as const;
   const rows = states.map((state, nth) => pooledRow({ path: `/w/.pool/${nth}`, state, since: 0 }));
   expect(workspacesText(rows)).toMatchInlineSnapshot(`
     "pool  idle
@@ -129,14 +129,17 @@ test('a workspace of the pool is no run’s, and says what is the matter with it
     pool  live
         /w/.pool/1
         a process is moving it
-    pool  left
+    pool  live
         /w/.pool/2
+        it is held by a process of another host or container; untouched for an hour it counts as left behind
+    pool  left
+        /w/.pool/3
         it is not what it was left as
         landfast pool drain
     pool  gone
-        /w/.pool/3
+        /w/.pool/4
         its folder is not there; perhaps its disk is not
-        git worktree remove /w/.pool/3
+        git worktree remove /w/.pool/4
     "
   `);
 });

@@ -51,8 +51,9 @@ export interface Pooled {
   /**
    *   idle    waits for a task                 claimed  a process is moving it
    *   broken  not what it was left as          gone     git knows it, but its folder is not there
+   *   elsewhere  a process of another host or container had it in its hands not long ago
    */
-  readonly state: 'idle' | 'claimed' | 'broken' | 'gone';
+  readonly state: 'idle' | 'claimed' | 'elsewhere' | 'broken' | 'gone';
   /** Since when it waits, in milliseconds since 1970; null where that is not known. */
   readonly since: number | null;
 }
@@ -121,12 +122,16 @@ export function pooledRow({ path, state }: Pooled): WorkspaceRow {
 }
 
 const DRAIN = 'landfast pool drain';
+/** Whether that process is alive cannot be seen from here. */
+export const ELSEWHERE =
+  'it is held by a process of another host or container; untouched for an hour it counts as left behind';
 
 const OF_THE_POOL: Readonly<
   Record<Pooled['state'], (path: string) => Pick<WorkspaceRow, 'state' | 'why' | 'remove'>>
 > = {
   idle: () => ({ state: 'idle', why: 'waits for the next task', remove: DRAIN }),
   claimed: () => ({ state: 'live', why: 'a process is moving it', remove: null }),
+  elsewhere: () => ({ state: 'live', why: ELSEWHERE, remove: null }),
   broken: () => ({ state: 'left', why: 'it is not what it was left as', remove: DRAIN }),
   gone: (path) => ({ state: 'gone', why: MISSING, remove: removeCommand('gone', path) }),
 };

@@ -1,8 +1,8 @@
 /**
  * idle: the workspaces that wait for a task, as they lie on the disk, and how one is claimed.
  *
- *     <workspaces>/.pool/<n>              waits; its HEAD is detached and it holds a commit's files
- *     <workspaces>/.pool/.claim-<owner>…  one process has it in its hands
+ *     <workspaces>/.pool/<n>                        waits; its HEAD is detached
+ *     <workspaces>/.pool/.claim-<owner>.<time>-<n>  one process has it in its hands
  *
  *   D1. A folder is claimed by renaming it, which only one process can do: no lock is needed, and
  *       none can be left behind. The claim names its process, so that one of a dead process is
@@ -28,6 +28,7 @@ import { printOf, readIndexFile } from '../git/index-file.ts';
 import { type Cone, coneOf } from '../git/sparse.ts';
 import { placeTold } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
+import { claimTouchedAt } from './touched.ts';
 
 /** What is known of an idle workspace. */
 export interface Idle {
@@ -52,11 +53,14 @@ export interface Idle {
 export interface Claimant {
   /** In letters that can be part of a file's name, without a dot. */
   readonly name: string;
-  isAlive(name: string): boolean;
+  /** Of a process of another host only `touchedAt` tells, the time when it last did something. */
+  isAlive(name: string, touchedAt: () => number): boolean;
 }
 
 const NOTE = 'landfast-idle';
 const CLAIM = '.claim-';
+/** One process makes no two of them alike in a millisecond. */
+const ONCE_LENGTH = 8;
 
 /** The numbers of the idle workspaces in a pool's folder. */
 export function idleSlots(folder: string): readonly number[] {
@@ -77,8 +81,16 @@ export async function deadClaims(
   const known = placesBelow(commonDir, folder);
   const names = new Set([...namesIn(folder), ...known.map((path) => basename(path))]);
   return claimsAmong([...names], folder)
-    .filter(({ owner }) => owner !== me.name && !me.isAlive(owner))
+    .filter(({ path, owner }) => owner !== me.name && !isHeld({ commonDir, path, owner }, me))
     .map(({ path }) => path);
+}
+
+/** Whether a claim is that of a living process. */
+export function isHeld(
+  claim: { readonly commonDir: string; readonly path: string; readonly owner: string },
+  me: Claimant,
+): boolean {
+  return me.isAlive(claim.owner, () => claimTouchedAt(claim.commonDir, claim.path));
 }
 
 /** All claims in a pool's folder, and whose they are. */
@@ -114,7 +126,8 @@ export function claimSlot(folder: string, slot: number, me: Claimant): string | 
 
 /** A folder that is nobody else's, for a workspace in the hands of a process. */
 export function newClaim(folder: string, me: Claimant): string {
-  return `${folder}/${CLAIM}${me.name}.${randomUUID()}`;
+  const once = randomUUID().slice(0, ONCE_LENGTH);
+  return `${folder}/${CLAIM}${me.name}.${Date.now()}-${once}`;
 }
 
 /** What is written down of a workspace; null where that is nothing, or cannot be read. */

@@ -29,6 +29,7 @@ import { diskUse } from './disk-use.ts';
 import type { Claimant } from './idle.ts';
 import { filesNaming, relocate } from './relocate.ts';
 import { forgetSetup, isCovered, noteSetup, type Setup } from './setup.ts';
+import { folderTouchedAt } from './touched.ts';
 
 export interface SeedsPlace {
   readonly folder: string;
@@ -271,8 +272,9 @@ export class Seeds {
     ] as const) {
       for (const name of namesIn(place).filter((each) => each.startsWith(prefix))) {
         const owner = name.slice(prefix.length).replace(/\..*$/, '');
-        if (owner === me.name || me.isAlive(owner)) continue;
-        await deleteFolder(join(place, name), signal).catch(() => undefined);
+        const path = join(place, name);
+        if (owner === me.name || me.isAlive(owner, () => folderTouchedAt(path))) continue;
+        await deleteFolder(path, signal).catch(() => undefined);
       }
     }
   }

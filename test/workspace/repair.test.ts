@@ -1,8 +1,16 @@
 /** What crashes and people make of a pool's folder does not stay in the way. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { thisProcess } from '../../src/journal/lease.ts';
 import { landfast } from '../support/landfast.ts';
@@ -11,6 +19,7 @@ import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const DEAD = Buffer.from(JSON.stringify({ ...thisProcess(), start: 'x:1' })).toString('base64url');
 const LONG_AGO = new Date(Date.now() - 3_600_000);
+const HOURS_AGO = new Date(Date.now() - 7_200_000);
 
 const folderOf = (repo: TempRepo): string => testPool(repo, 4).place.folder;
 const entriesOf = (repo: TempRepo): readonly string[] => {
@@ -50,6 +59,72 @@ test.each([
   await testPool(repo, 4).repair(repo.signal);
   expect(readdirSync(folderOf(repo)).filter((name) => name !== '.removed')).toEqual([]);
   expect(entriesOf(repo)).toEqual([]);
+});
+
+const FAR = Buffer.from(JSON.stringify({ ...thisProcess(), host: 'far' })).toString('base64url');
+
+/** The places of which git knows in a pool's folder. */
+const placesOf = (repo: TempRepo): readonly string[] =>
+  entriesOf(repo).map((entry) => basename(dirname(readFileSync(told(repo, entry), 'utf8'))));
+
+/** Nobody has done anything to a claim for more than an hour, but for a file of its entry. */
+function age(repo: TempRepo, claim: string, but = ''): void {
+  const nth = placesOf(repo).indexOf(basename(claim));
+  const entry = dirname(told(repo, entriesOf(repo)[nth]!));
+  const files = readdirSync(entry).filter((name) => name !== but);
+  const paths = [...files.map((name) => join(entry, name)), entry, claim];
+  for (const path of paths.filter((each) => existsSync(each)))
+    utimesSync(path, HOURS_AGO, HOURS_AGO);
+}
+
+test.each([
+  ['is young', 'x', null, true],
+  ['is old', 'x', '', false],
+  ['has an index that was written just now', 'x', 'index', true],
+  ['was made just now, of something old', `${Date.now()}-x`, '', true],
+  ['was made long ago', `${HOURS_AGO.getTime()}-x`, '', false],
+])('a claim of another host that %s', async (_, name, but, stays) => {
+  await using repo = await tempRepo();
+  // Of the second git knows, but its folder is not there: it may be about to be made.
+  const claims = ['1', '2'].map((one) => join(folderOf(repo), `.claim-${FAR}.${name}${one}`));
+  for (const claim of claims) await repo.git('worktree', 'add', '-q', '--detach', claim);
+  rmSync(claims[1]!, { recursive: true });
+  if (but !== null) for (const claim of claims) age(repo, claim, but);
+  await testPool(repo, 4).repair(repo.signal);
+  expect(placesOf(repo).toSorted()).toEqual(stays ? claims.map((path) => basename(path)) : []);
+  expect(existsSync(claims[0]!)).toBe(stays);
+});
+
+test('what is said of a claim of another host or of a dead process', async () => {
+  await using repo = await tempRepo();
+  const far = join(folderOf(repo), `.claim-${FAR}.x`);
+  const dead = join(folderOf(repo), `.claim-${DEAD}.x`);
+  for (const path of [far, dead]) await repo.git('worktree', 'add', '-q', '--detach', path);
+  const run = (...args: readonly string[]) => landfast(args, { cwd: repo.dir });
+  const rows = async (...args: readonly string[]): Promise<readonly Row[]> => {
+    const shown = JSON.parse((await run(...args, '--json')).stdout);
+    return shown.workspaces ?? shown.verdicts ?? shown;
+  };
+  const held = /^it is held by a process of another host or container; .* an hour/;
+  const why = expect.stringMatching(held);
+  expect(await rows('pool', 'status')).toMatchObject(
+    [far, dead]
+      .toSorted()
+      .map((path) => ({ path, state: path === far ? 'elsewhere' : 'broken', bytes: null })),
+  );
+  const about = (all: readonly Row[], path: string) => all.find((row) => row.path === path);
+  const listed = await rows('worktrees');
+  expect(about(listed, far)).toMatchObject({ state: 'live', why, remove: null });
+  expect(about(listed, dead)).toMatchObject({ state: 'left', remove: 'landfast pool drain' });
+  const planned = await rows('cleanup', '--all', '--dry-run');
+  expect(about(planned, far)).toMatchObject({ remove: false, live: true, why });
+  expect(about(planned, dead)).toMatchObject({ remove: true });
+  const drained = await run('pool', 'drain');
+  expect(drained.stderr).toContain(`landfast: ${far} is left: it is held by a process`);
+  expect(readdirSync(folderOf(repo))).toEqual([basename(far)]);
+  age(repo, far);
+  expect(await run('pool', 'drain')).toMatchObject({ code: 0, stderr: '' });
+  expect(await repo.git('worktree', 'list')).not.toContain('.pool');
 });
 
 test('git forgets a slot whose folder somebody has deleted, but not what may be on its way', async () => {

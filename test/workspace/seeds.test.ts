@@ -196,6 +196,21 @@ test('what a dead process left half is thrown away, what a live one works on is 
   expect(seedsIn(repo).list()).toHaveLength(1);
 });
 
+test('what another host left half is thrown away when nobody has touched it for an hour', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const far = Buffer.from(JSON.stringify({ ...thisProcess(), host: 'far' })).toString('base64url');
+  const { folder, temp } = seedsIn(repo).place;
+  const old = [join(folder, `.new-${far}.1`), join(temp, `.seed-${far}.1`)];
+  const young = [join(folder, `.new-${far}.2`), join(temp, `.seed-${far}.2`)];
+  for (const path of [...old, ...young]) mkdirSync(join(path, 'files'), { recursive: true });
+  const then = new Date(Date.now() - 7_200_000);
+  for (const path of old)
+    for (const each of [join(path, 'files'), path]) utimesSync(each, then, then);
+  utimesSync(young[0]!, then, then); // Something is still put into it.
+  await openTask(await seededGround(repo, seedsIn(repo)), 'one');
+  expect([...old, ...young].filter((path) => existsSync(path))).toEqual(young);
+});
+
 test('a copy that is stopped half way leaves nothing, in the workspace or beside it', async () => {
   await using repo = await tempRepo({ files: FILES });
   const many = 'mkdir deps; for i in $(seq 300); do echo $i > deps/$i; done';

@@ -13,13 +13,14 @@ import type { WorkspaceSpec } from '../../model/plan.ts';
 import { count } from '../../report/format.ts';
 import { jsonText } from '../../report/json.ts';
 import { type PoolRow, type PoolView, poolText, type SeedRow } from '../../report/pool.ts';
+import { ELSEWHERE } from '../../report/workspaces.ts';
 import { claims, isTrusted, readIdle } from '../../workspace/idle.ts';
 import type { Pool } from '../../workspace/pool.ts';
 import type { Seeds } from '../../workspace/seeds.ts';
 import { loadConfiguration } from '../config-files.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
-import { poolOf, seedStore } from '../pooling.ts';
+import { poolOf, seedStore, stateOfClaim } from '../pooling.ts';
 import { requireRepository } from '../survey.ts';
 
 export interface PoolFlags {
@@ -63,12 +64,16 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
 
 /** Removes what waits. */
 export async function drain(flags: PoolFlags): Promise<number> {
-  const { pool, seeds: store, signal } = await open(flags);
+  const { pool, seeds: store, repository, signal } = await open(flags);
   const slots = pool.idle().map(({ slot }) => slot);
   const removed = await pool.drain(slots, signal);
   const seeds = await store.drain(signal);
   if (flags.json === true) process.stdout.write(jsonText({ removed, seeds }));
   else console.log(`Removed: ${count(removed, 'workspace')}, ${count(seeds, 'seed')}.`);
+  for (const claim of claims(pool.place.folder)) {
+    const isAway = stateOfClaim(repository.commonDir, claim) === 'elsewhere';
+    if (isAway) console.error(`landfast: ${claim.path} is left: ${ELSEWHERE}.`);
+  }
   return EXIT.ok;
 }
 
@@ -142,9 +147,10 @@ async function viewOf({ pool, seeds, repository, signal }: Opened): Promise<Pool
     }),
   );
   const claimed = await Promise.all(
-    claims(folder).map(async ({ path }): Promise<PoolRow> => {
-      const note = readIdle(path);
-      return { ...unknown(path, 'claimed'), commit: note?.commit ?? null };
+    claims(folder).map(async (claim): Promise<PoolRow> => {
+      const { path } = claim;
+      const state = stateOfClaim(repository.commonDir, claim);
+      return { ...unknown(path, state), commit: readIdle(path)?.commit ?? null };
     }),
   );
   const workspaces = [...idle, ...claimed];
