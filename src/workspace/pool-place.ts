@@ -21,6 +21,20 @@ export interface PoolPlace {
   readonly me: Claimant;
 }
 
+/** What became of a workspace that was to be made ahead of any task. */
+export type Added =
+  | 'added'
+  /** New worktrees of the repository begin with settings that a pooled one would not have. */
+  | 'own-settings'
+  /** They are never used twice. */
+  | 'submodules'
+  /** It is not what its commit says even when it is new: a filter may write other files. */
+  | 'unclean'
+  /** More than `disk` allows. */
+  | 'disk'
+  /** All slots are taken. */
+  | 'full';
+
 export interface ToPut {
   /** Where HEAD is. */
   readonly commit: Sha;

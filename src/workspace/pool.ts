@@ -57,7 +57,7 @@ import {
   type ToShelve,
 } from './idle.ts';
 import { hasOwnSettings, isWorktree, removeWhereEmpty } from './pool-folder.ts';
-import type { Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
+import type { Added, Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
 import { wipe } from './wipe.ts';
@@ -159,9 +159,10 @@ export class Pool {
     return small || this.#asked.has(dir) || files >= WORTH_KEEPING_FILES;
   }
 
-  /** Makes a new one at a commit, ahead of any task; false where there is no room. */
-  async add(commit: Sha, signal: AbortSignal): Promise<boolean> {
-    const { commonDir, folder, me } = this.place;
+  /** Makes a new one at a commit, ahead of any task, or says why it cannot wait for one. */
+  async add(commit: Sha, signal: AbortSignal): Promise<Added> {
+    const { commonDir, folder, me, most } = this.place;
+    if (hasOwnSettings(commonDir)) return 'own-settings';
     await mkdir(folder, { recursive: true });
     const path = newClaim(folder, me);
     await addWorktree(commonDir, { path, branch: null, commit }, signal);
@@ -170,10 +171,12 @@ export class Pool {
     const isWiped = await wipe(what, signal);
     if (isWiped) await settleIndex(path, signal);
     if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true, bare: true })))
-      return true;
+      return 'added';
+    const isDivided = existsSync(join(path, '.gitmodules'));
     await removeWorktree(commonDir, path, signal);
     await removeWhereEmpty(folder);
-    return false;
+    if (!isWiped) return isDivided ? 'submodules' : 'unclean';
+    return idleSlots(folder).length >= most ? 'full' : 'disk';
   }
 
   /** Moves an idle workspace to a folder, at a commit; false where there is none. */

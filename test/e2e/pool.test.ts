@@ -1,6 +1,6 @@
 /** Workspaces that outlive their run: `workspace.pool` and `landfast pool`, by the built program. */
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { landfast } from '../support/landfast.ts';
@@ -99,12 +99,66 @@ test('the pool that is off, or too small, says so', async () => {
   await using repo = await tempRepo();
   await repo.write({ 'landfast.yaml': 'workspace: { pool: 0 }\n' });
   const off = await landfast(['pool', 'warm'], { cwd: repo.dir });
-  expect([off.code, off.stderr]).toEqual([2, 'landfast: The pool is off: workspace.pool is 0.\n']);
+  expect([off.code, off.stderr]).toEqual([
+    2,
+    'landfast: The pool is off: workspace.pool is 0.\n' +
+      '  To turn it on: landfast config workspace.pool 4\n',
+  ]);
+  // What it says is to be done can be typed as it is.
+  const turned = await landfast(['config', 'workspace.pool', '4'], { cwd: repo.dir });
+  expect(turned).toMatchObject({ code: 0 });
+  const many = await landfast(['pool', 'warm', '20'], { cwd: repo.dir });
+  expect(many.stderr).toBe(
+    'landfast: There is room for 16 workspaces.\n  For more: landfast config workspace.pool 20\n',
+  );
   await repo.write({ 'landfast.yaml': 'workspace: { pool: 2, pool_disk: 1 }\n' });
   const small = await landfast(['pool', 'warm', '1'], { cwd: repo.dir });
   expect([small.code, small.stderr]).toEqual([
     1,
-    'landfast: 1 workspace could not be kept ready.\n',
+    'landfast: 1 workspace could not be kept ready: they may take 1 B of the disk.\n' +
+      '  For more, such as 20 GB: landfast config workspace.pool_disk 20GB\n',
   ]);
   expect(namesIn(join(repo.outside, 'repo.worktrees'))).toEqual([]);
+  expect(
+    await landfast(['config', 'workspace.pool_disk', '20GB'], { cwd: repo.dir }),
+  ).toMatchObject({ code: 0 });
+  expect(await landfast(['pool', 'warm', '1'], { cwd: repo.dir })).toMatchObject({ code: 0 });
+});
+
+test('where a workspace could not be used twice none is made ready, and the reason is told', async () => {
+  await using repo = await tempRepo();
+  await repo.write({ 'landfast.yaml': 'workspace: { pool: 2 }\n' });
+  const warm = async () => {
+    const { code, stderr } = await landfast(['pool', 'warm', '1'], { cwd: repo.dir });
+    return { code, stderr, left: namesIn(join(repo.outside, 'repo.worktrees')) };
+  };
+  const refused = (why: string) => ({
+    code: 1,
+    stderr: expect.stringContaining(
+      `landfast: 1 workspace could not be kept ready: ${why}.\n  A run `,
+    ),
+    left: [],
+  });
+  const settings = join(repo.commonDir, 'config.worktree');
+  writeFileSync(settings, '[core]\n\tautocrlf = false\n');
+  expect(await warm()).toEqual(
+    refused('new worktrees of this repository begin with settings of its own'),
+  );
+  rmSync(settings);
+  const other = await repo.git('rev-parse', 'HEAD');
+  await repo.git('update-index', '--add', '--cacheinfo', `160000,${other},sub`);
+  await repo.write({ '.gitmodules': '[submodule "sub"]\n\tpath = sub\n\turl = ./x\n' });
+  await repo.git('add', '.gitmodules');
+  await repo.git('commit', '-qm', 'sub');
+  expect(await warm()).toEqual(refused('one with submodules is never used twice'));
+});
+
+test('before the first commit there is nothing to make ready', async () => {
+  await using repo = await tempRepo({ files: null });
+  const { code, stderr } = await landfast(['pool', 'warm', '1'], { cwd: repo.dir });
+  expect([code, stderr]).toEqual([
+    2,
+    'landfast: Nothing is committed yet: there is nothing to fill in.\n' +
+      '  Commit something first; a workspace holds the files of a commit.\n',
+  ]);
 });

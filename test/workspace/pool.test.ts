@@ -206,7 +206,7 @@ test.each(SEEN_BY_ALL)('an idle workspace with %s is thrown away', async (_, har
   await using repo = await tempRepo({ files: FILES });
   const commit = await repo.git('rev-parse', 'HEAD');
   const pool = testPool(repo, 4);
-  expect(await pool.add(commit, repo.signal)).toBe(true);
+  expect(await pool.add(commit, repo.signal)).toBe('added');
   sh(join(pool.place.folder, '1'), harm);
   const dir = join(repo.outside, 'one');
   expect(await pool.take(wanted(dir, commit), repo.signal)).toBe(false);
@@ -220,7 +220,7 @@ test.each([
 ] as const)('one of an earlier engine with %s is thrown away', async (_, harm) => {
   await using repo = await tempRepo({ files: FILES });
   const commit = await repo.git('rev-parse', 'HEAD');
-  expect(await testPool(repo, 4).add(commit, repo.signal)).toBe(true);
+  expect(await testPool(repo, 4).add(commit, repo.signal)).toBe('added');
   const pool = testPool(repo, 4);
   sh(join(pool.place.folder, '1'), harm);
   const dir = join(repo.outside, 'one');

@@ -33,7 +33,7 @@ async function addOne(repo: TempRepo): Promise<string> {
   const commit = await repo.git('rev-parse', 'HEAD');
   const pool = testPool(repo, 4);
   const before = new Set(readdirSync(pool.place.folder));
-  expect(await pool.add(commit, repo.signal)).toBe(true);
+  expect(await pool.add(commit, repo.signal)).toBe('added');
   return readdirSync(pool.place.folder).find((name) => !before.has(name)) ?? '';
 }
 

@@ -12,10 +12,17 @@ import type { Repository } from '../../git/repository.ts';
 import type { WorkspaceSpec } from '../../model/plan.ts';
 import { count } from '../../report/format.ts';
 import { jsonText } from '../../report/json.ts';
-import { type PoolRow, type PoolView, poolText, type SeedRow } from '../../report/pool.ts';
+import {
+  type PoolRow,
+  type PoolView,
+  poolText,
+  type SeedRow,
+  sizeText,
+} from '../../report/pool.ts';
 import { ELSEWHERE } from '../../report/workspaces.ts';
 import { claims, isTrusted, readIdle } from '../../workspace/idle.ts';
 import type { Pool } from '../../workspace/pool.ts';
+import type { Added } from '../../workspace/pool-place.ts';
 import type { Seeds } from '../../workspace/seeds.ts';
 import { loadConfiguration } from '../config-files.ts';
 import { EXIT } from '../main.ts';
@@ -43,23 +50,65 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
   const opened = await open(flags);
   const { pool, repository, signal } = opened;
   const { later, most } = pool.place;
-  if (most === 0) throw new UserError('The pool is off: workspace.pool is 0.');
+  if (most === 0) {
+    throw new UserError(
+      'The pool is off: workspace.pool is 0.',
+      `To turn it on: landfast config workspace.pool ${wanted ?? DEFAULT_WORKERS}`,
+    );
+  }
   if (wanted !== undefined && wanted > most) {
     throw new UserError(
       `There is room for ${most} workspaces.`,
-      `For more: landfast config set workspace.pool ${wanted}`,
+      `For more: landfast config workspace.pool ${wanted}`,
     );
   }
   const head = await headOf(repository.dir, signal);
-  if (head === null) throw new UserError('Nothing is committed yet: there is nothing to fill in.');
+  if (head === null) {
+    throw new UserError(
+      'Nothing is committed yet: there is nothing to fill in.',
+      'Commit something first; a workspace holds the files of a commit.',
+    );
+  }
   await pool.repair(signal);
   const there = pool.idle().filter(({ note }) => note !== null).length;
   const missing = Math.max(0, (wanted ?? later) - there);
-  const made = await makeAll(pool, { head, missing, quiet: flags.json === true }, signal);
+  const order = { head, missing, quiet: flags.json === true };
+  const { made, why } = await makeAll(pool, order, signal);
   show(await viewOf(opened), flags);
-  if (made === missing) return EXIT.ok;
-  console.error(`landfast: ${count(missing - made, 'workspace')} could not be kept ready.`);
+  if (made === missing || why === 'added') return EXIT.ok;
+  const [reason, remedy] = refusal(pool, why);
+  const lacking = count(missing - made, 'workspace');
+  console.error(`landfast: ${lacking} could not be kept ready: ${reason}.\n  ${remedy}`);
   return EXIT.failed;
+}
+
+/** Why there is none that waits, and what to do about it. */
+function refusal(
+  { place: { disk, commonDir } }: Pool,
+  why: Exclude<Added, 'added'>,
+): readonly [string, string] {
+  const instead = 'A run makes new workspaces instead';
+  switch (why) {
+    case 'own-settings':
+      return [
+        `new worktrees of this repository begin with settings of its own`,
+        `${instead}, as long as config.worktree or info/sparse-checkout is in ${commonDir}.`,
+      ];
+    case 'submodules':
+      return ['one with submodules is never used twice', `${instead}; there is nothing to do.`];
+    case 'unclean':
+      return [
+        'a new worktree differs from its commit',
+        '`git worktree add` and `git status` there show how; often a filter or line ends do it.',
+      ];
+    case 'disk':
+      return [
+        `they may take ${sizeText(disk ?? 0)} of the disk`,
+        'For more, such as 20 GB: landfast config workspace.pool_disk 20GB',
+      ];
+    case 'full':
+      return ['all places are taken meanwhile', '`landfast pool status` shows by what.'];
+  }
 }
 
 /** Removes what waits. */
@@ -81,26 +130,30 @@ async function makeAll(
   pool: Pool,
   order: { readonly head: string; readonly missing: number; readonly quiet: boolean },
   signal: AbortSignal,
-): Promise<number> {
+): Promise<{ readonly made: number; readonly why: Added }> {
   let [begun, made] = [0, 0];
+  let why: Added = 'added';
   const group = new Group(signal);
   const work = async (running: AbortSignal): Promise<void> => {
     while (begun < order.missing) {
       begun += 1;
-      if (!(await pool.add(order.head, running))) return;
+      const added = await pool.add(order.head, running);
+      if (added !== 'added') why = added;
+      if (added !== 'added') return;
       made += 1;
       if (!order.quiet) console.error(`${made} of ${order.missing}`);
     }
   };
   for (let each = 0; each < AT_ONCE; each += 1) group.start(work);
   await group.settle();
-  return made;
+  return { made, why };
 }
 
 interface Opened {
   readonly pool: Pool;
   readonly seeds: Seeds;
   readonly repository: Repository;
+  readonly of: Parameters<typeof poolOf>[0];
   readonly signal: AbortSignal;
 }
 
@@ -127,7 +180,7 @@ async function open({ projectDir }: PoolFlags): Promise<Opened> {
     ...(limits.disk === undefined ? {} : { diskBytes: limits.disk }),
   };
   const of = { repository, plan: { workspace: spec, limits: bounds } };
-  return { pool: poolOf(of), seeds: seedStore(of), repository, signal };
+  return { pool: poolOf(of), seeds: seedStore(of), repository, of, signal };
 }
 
 /** As a native plan has it. */
