@@ -10,9 +10,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, isAbsolute, relative } from 'node:path';
+import { dirname } from 'node:path';
 import { explained, OperationalError } from '../base/errors.ts';
-import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { isMerging } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
@@ -32,12 +31,11 @@ import {
   type Ground,
   isOwn,
   ownerName,
-  poolFolder,
   runFolder,
   specOf,
   workspaceDir,
-  workspacesFolder,
 } from './ground.ts';
+import { hide } from './hide.ts';
 import { inject, takeBack } from './inject.ts';
 import { keepAside, keepWork } from './keep.ts';
 import { forgetSpoiltSetup } from './setup.ts';
@@ -91,7 +89,7 @@ async function checkOut(
     throw new OperationalError(`${dir} is there already, and this run has not made it.`);
   }
   if (order.attempt === 1) await adoptBranch(ground, branch, order.base, signal);
-  await hide(ground, dir, signal);
+  await hide(ground, [dir, runFolder(ground)], signal);
   if (order.attempt === 1) {
     const commit = beginningOf(order);
     const cone = await coneFor(ground, { task: order.task, commit }, signal);
@@ -170,18 +168,6 @@ async function add(
   const began = performance.now();
   await addWorktree(commonDir, { path, branch, commit, owner, cone, floor, assertHeld }, signal);
   ground.pool.coming.learn(performance.now() - began);
-}
-
-/** In a checkout, git would take a folder of workspaces for new files of the user's. */
-async function hide(ground: Ground, dir: string, signal: AbortSignal): Promise<void> {
-  const { repository } = ground;
-  const below = (path: string): string => relative(repository.dir, path);
-  const folder = below(workspacesFolder(ground));
-  if (folder.startsWith('..') || isAbsolute(folder)) return;
-  const own = [dir, runFolder(ground), poolFolder(ground)];
-  const paths = folder === '' ? own.map(below) : [folder];
-  const patterns = paths.map((path) => `${literalPattern(path)}/`);
-  await addExcludes(repository.commonDir, patterns, signal);
 }
 
 /**

@@ -153,6 +153,14 @@ test('where a workspace could not be used twice none is made ready, and the reas
   expect(await warm()).toEqual(refused('one with submodules is never used twice'));
 });
 
+test.each(['wt', '.'])('what waits in the checkout, in %s, is no new file of it', async (dir) => {
+  await using repo = await tempRepo();
+  await repo.commit('main', { 'landfast.yaml': `workspace: { dir: ${dir} }\n` });
+  expect(await landfast(['pool', 'warm', '1'], { cwd: repo.dir })).toMatchObject({ code: 0 });
+  expect(await repo.git('worktree', 'list')).toContain(join(repo.dir, dir, '.pool-'));
+  expect(await repo.git('status', '--porcelain')).toBe('');
+});
+
 test('before the first commit there is nothing to make ready', async () => {
   await using repo = await tempRepo({ files: null });
   const { code, stderr } = await landfast(['pool', 'warm', '1'], { cwd: repo.dir });

@@ -20,6 +20,7 @@ import {
   sizeText,
 } from '../../report/pool.ts';
 import { ELSEWHERE } from '../../report/workspaces.ts';
+import { hide } from '../../workspace/hide.ts';
 import { claims, isTrusted, readIdle } from '../../workspace/idle.ts';
 import type { Pool } from '../../workspace/pool.ts';
 import type { Added } from '../../workspace/pool-place.ts';
@@ -72,6 +73,7 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
   await pool.repair(signal);
   const there = pool.idle().filter(({ note }) => note !== null).length;
   const missing = Math.max(0, (wanted ?? later) - there);
+  if (missing > 0) await hide(opened.of, [], signal);
   const order = { head, missing, quiet: flags.json === true };
   const { made, why } = await makeAll(pool, order, signal);
   show(await viewOf(opened), flags);
