@@ -56,14 +56,13 @@ import {
   readIdle,
   type ToShelve,
 } from './idle.ts';
+import { staying, WORTH_KEEPING_FILES } from './later.ts';
 import { hasOwnSettings, isWorktree, removeWhereEmpty } from './pool-folder.ts';
 import type { Added, Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
 import { wipe } from './wipe.ts';
 
-/** Below so many files a new workspace costs less than a tenth of a second. */
-const WORTH_KEEPING_FILES = 1_000;
 const CLEAN_UP_MS = 60_000;
 
 export class Pool {
@@ -250,16 +249,12 @@ export class Pool {
 
   /** Lets go what need not wait for a later run. */
   async settle(signal: AbortSignal): Promise<void> {
-    const { most, later, small } = this.place;
-    if (most === 0) return;
+    if (this.place.most === 0) return;
     for (const { claimed, at: commit, ...known } of this.#free.splice(0)) {
       if (!(await this.#shelve(claimed, { ...known, commit }))) await this.#discard(claimed);
     }
     const idle = this.idle();
-    const worth = idle.filter(
-      ({ note }) => note !== null && (small || note.asked || note.files >= WORTH_KEEPING_FILES),
-    );
-    const kept = new Set(worth.slice(0, later).map(({ slot }) => slot));
+    const kept = staying(idle, this.place);
     await this.drain(
       idle.map(({ slot }) => slot).filter((slot) => !kept.has(slot)),
       signal,
