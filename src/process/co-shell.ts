@@ -119,7 +119,8 @@ class CoShell {
     const words = [...env, wordOf(command.file), ...command.args.map(wordOf)].join(' ');
     const where = `cd ${wordOf(command.cwd)}`;
     this.#shell.say(
-      `{ ${where} && ${words}; } <${from} >${wordOf(output)} 2>${wordOf(errors)}; echo $?\n`,
+      `{ ${where} && ${words}; } <${from} >${wordOf(output)} 2>${wordOf(errors)}; ` +
+        'code=$?; cd /; echo "$code"\n', // It does not stay in a folder that may be removed.
     );
     const line = await this.#shell.line();
     return line === null ? null : Number.parseInt(line, 10);
