@@ -1,5 +1,6 @@
 /**
- * repair-slots: what somebody or a crash made of a pool's slots that would be in the way for ever.
+ * repair-slots: what somebody or a crash made of a pool's slots, and of git's entries, that would be
+ * in the way for ever.
  *
  *   T1. An entry of git for a slot in which something else is, or nothing, is deleted: another one
  *       with the same place would follow, and git may believe the wrong one. Nothing is lost: what
@@ -9,6 +10,8 @@
  *       entry counts if git was told long ago; or if its slot is empty, nobody has a claim, and
  *       git was told nothing else until that was seen, in this order.
  *   T3. A folder that is no worktree goes if it is empty; what somebody has put there is his.
+ *   T4. An entry that does not say of which worktree it is was deleted half way. It goes as with
+ *       `git worktree prune`, unless it is locked, when nobody has touched it for a while.
  */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -16,11 +19,12 @@ import { realpath, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gitDirOf } from '../git/git-dir.ts';
 import { claims, idleSlots } from './idle.ts';
+import { folderTouchedAt } from './touched.ts';
 
-/** No rename takes that long. */
+/** Nothing that is done to an entry or a slot takes that long. */
 const SETTLED_MS = 10 * 60_000;
 
-/** Deletes entries and folders of slots that nobody can use. */
+/** Deletes entries and folders that nobody can use. */
 export async function repairSlots(place: {
   readonly commonDir: string;
   readonly folder: string;
@@ -30,7 +34,7 @@ export async function repairSlots(place: {
   const entries = await realpath(join(commonDir, 'worktrees')).catch(() => null);
   for (const name of used === null || entries === null ? [] : namesIn(entries)) {
     const entry = join(entries ?? '', name);
-    const isStale = !used?.has(entry) && isLeftBehind(entry, folder);
+    const isStale = !used?.has(entry) && (isLeftBehind(entry, folder) || isHalfGone(entry));
     if (isStale) await rm(entry, { recursive: true, force: true });
   }
   for (const slot of idleSlots(folder)) {
@@ -61,6 +65,12 @@ function isLeftBehind(entry: string, folder: string): boolean {
   const isEmpty = (): boolean => existsSync(folder) && !existsSync(told.slot);
   const isQuiet = isEmpty() && claims(folder).length === 0 && isEmpty();
   return isQuiet && toldIn(entry)?.atMs === told.atMs;
+}
+
+/** Whether an entry is what is left of one that somebody was deleting. */
+function isHalfGone(entry: string): boolean {
+  const isSaid = ['gitdir', 'locked'].some((name) => existsSync(join(entry, name)));
+  return !isSaid && Date.now() - folderTouchedAt(entry) >= SETTLED_MS;
 }
 
 /** Where git was told that a workspace is, and when; null where somebody else is at it. */

@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -142,6 +143,29 @@ test('git forgets a slot whose folder somebody has deleted, but not what may be 
   rmSync(held, { recursive: true });
   await testPool(repo, 4).repair(repo.signal);
   expect(entriesOf(repo)).toEqual([]);
+});
+
+test('what is left of an entry that was deleted half way goes, when nobody can be at it', async () => {
+  await using repo = await tempRepo();
+  const entry = (name: string): string => join(repo.commonDir, 'worktrees', name);
+  const user = join(repo.outside, 'user');
+  await repo.git('worktree', 'add', '-q', '--detach', user);
+  for (const name of ['old', 'young', 'locked', 'empty']) {
+    cpSync(entry('user'), entry(name), { recursive: true });
+    rmSync(join(entry(name), 'gitdir'));
+  }
+  for (const name of readdirSync(entry('empty'))) {
+    rmSync(join(entry('empty'), name), { recursive: true });
+  }
+  writeFileSync(join(entry('locked'), 'locked'), '');
+  for (const name of ['old', 'locked', 'empty', 'user', 'young']) {
+    const files = readdirSync(entry(name)).map((each) => join(entry(name), each));
+    for (const path of [...files, entry(name)]) utimesSync(path, LONG_AGO, LONG_AGO);
+  }
+  utimesSync(join(entry('young'), 'HEAD'), new Date(), new Date());
+  await testPool(repo, 4).repair(repo.signal);
+  expect(entriesOf(repo).toSorted()).toEqual(['locked', 'user', 'young']);
+  expect(await repo.git('-C', user, 'status', '--porcelain')).toBe('');
 });
 
 test('of two entries for one slot the one that is there stays', async () => {
