@@ -121,6 +121,7 @@ test('what is said of a claim of another host or of a dead process', async () =>
   expect(about(planned, far)).toMatchObject({ remove: false, live: true, why });
   expect(about(planned, dead)).toMatchObject({ remove: true });
   const drained = await run('pool', 'drain');
+  expect(drained.stdout).toBe('Removed: 1 workspace, 0 seeds.\n');
   expect(drained.stderr).toContain(`landfast: ${far} is left: it is held by a process`);
   expect(readdirSync(folderOf(repo))).toEqual([basename(far)]);
   age(repo, far);

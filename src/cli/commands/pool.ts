@@ -3,6 +3,7 @@
  * lets them go.
  */
 
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../../base/errors.ts';
@@ -113,17 +114,22 @@ function refusal(
   }
 }
 
-/** Removes what waits. */
+type Claim = ReturnType<typeof claims>[number];
+
+/** Removes what waits, and what dead processes have left. */
 export async function drain(flags: PoolFlags): Promise<number> {
   const { pool, seeds: store, repository, signal } = await open(flags);
+  const stateOf = (claim: Claim) => stateOfClaim(repository.commonDir, claim);
+  const left = claims(pool.place.folder).filter((claim) => stateOf(claim) === 'broken');
   const slots = pool.idle().map(({ slot }) => slot);
-  const removed = await pool.drain(slots, signal);
+  const drained = await pool.drain(slots, signal);
+  const removed = drained + left.filter(({ path }) => !existsSync(path)).length;
   const seeds = await store.drain(signal);
   if (flags.json === true) process.stdout.write(jsonText({ removed, seeds }));
   else console.log(`Removed: ${count(removed, 'workspace')}, ${count(seeds, 'seed')}.`);
   for (const claim of claims(pool.place.folder)) {
-    const isAway = stateOfClaim(repository.commonDir, claim) === 'elsewhere';
-    if (isAway) console.error(`landfast: ${claim.path} is left: ${ELSEWHERE}.`);
+    if (stateOf(claim) === 'elsewhere')
+      console.error(`landfast: ${claim.path} is left: ${ELSEWHERE}.`);
   }
   return EXIT.ok;
 }
