@@ -6,7 +6,15 @@
  *   I2. Forms that are not read here (version 4, a split index) are `unknown`: ask git.
  */
 
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { Recent } from '../base/recent.ts';
 
 /** An index as it lies on the disk. */
@@ -56,6 +64,16 @@ export function readIndexFile(gitDir: string): IndexFile | null {
 export function printOf(path: string): string | null {
   const now = statSync(path, { throwIfNoEntry: false, bigint: true });
   return now === undefined ? null : `${now.ino} ${now.size} ${now.mtimeNs} ${now.ctimeNs}`;
+}
+
+/**
+ * Copies an index. Git looks closer at files that are not older than it (they may have been changed
+ * within the same tick of the clock), so that the copy must not seem to be newer than it is.
+ */
+export function copyIndex(from: string, to: string): void {
+  const { atimeMs, mtimeMs } = statSync(from);
+  copyFileSync(from, to);
+  utimesSync(to, atimeMs / 1000, (Math.floor(mtimeMs) - 1) / 1000);
 }
 
 let room = Buffer.alloc(0);

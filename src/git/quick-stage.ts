@@ -9,7 +9,7 @@
  *   S3. What git decides stays git's: which files are ignored, how their content is converted.
  */
 
-import { copyFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import type { Committed } from './commit.ts';
 import { isHalfDone } from './diff.ts';
 import type { FolderTimes } from './folder-times.ts';
@@ -17,6 +17,7 @@ import { GitError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { gitDirOf, headRefOf } from './git-dir.ts';
 import { type ByHand, stageByHand, type ToStage } from './hand-stage.ts';
 import { hooksIn } from './hooks.ts';
+import { copyIndex } from './index-file.ts';
 import { IndexTree } from './index-tree.ts';
 import { ONE_THREAD } from './look-at-folders.ts';
 import { writesPlainly } from './loose-object.ts';
@@ -116,16 +117,6 @@ function staged({ commonDir, dir, base }: Place, done: Done): Staged {
 async function isPlain({ commonDir, dir }: Place, signal: AbortSignal): Promise<boolean> {
   if (!(await writesPlainly(commonDir, signal))) return false;
   return !(await hooksIn(commonDir, dir, signal)) && !(await signsCommits(commonDir, signal));
-}
-
-/**
- * Git looks closer at files that are not older than the index (they may have been changed within
- * the same tick of the clock), so that the copy must not seem to be newer than it is.
- */
-function copyIndex(from: string, to: string): void {
-  const { atimeMs, mtimeMs } = statSync(from);
-  copyFileSync(from, to);
-  utimesSync(to, atimeMs / 1000, (Math.floor(mtimeMs) - 1) / 1000);
 }
 
 /** As `git commit` cleans a message that nobody edits: blanks at the ends, lines without a text. */

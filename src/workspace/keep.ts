@@ -6,10 +6,12 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { copyFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
 import { gitDirOf, headRefOf } from '../git/git-dir.ts';
+import { lookAtAssumed } from '../git/hidden.ts';
+import { copyIndex, readIndexFile } from '../git/index-file.ts';
 import { headOf, isAncestor, setRef, tipOf, treeOf } from '../git/refs.ts';
 import { coneOf, mayBeSparse } from '../git/sparse.ts';
 import { inCone } from '../model/cone.ts';
@@ -87,30 +89,21 @@ async function readHead(dir: string, env: OwnIndex, signal: AbortSignal): Promis
  */
 async function beginSparse(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
   const list = ['ls-files', '-v', '-z', '--sparse'];
-  const entries = await copyFile(join(await gitDirOf(dir), 'index'), env.GIT_INDEX_FILE)
-    .then(() => git(dir, list, signal, { env, okCodes: [0, 128] }))
-    .catch(() => null);
-  const update = async (flag: string, paths: readonly string[]): Promise<void> => {
-    if (paths.length === 0) return;
-    const stdin = paths.map((path) => `${path}\0`).join('');
-    await git(dir, ['update-index', flag, '-z', '--stdin'], signal, { env, stdin });
-  };
+  const gitDir = await gitDirOf(dir);
+  const isIndex = readIndexFile(gitDir) !== null;
+  if (isIndex) copyIndex(join(gitDir, 'index'), env.GIT_INDEX_FILE);
+  const entries = isIndex ? await git(dir, list, signal, { env, okCodes: [0, 128] }) : null;
   if (entries?.code === 0) {
-    // A small letter: git was told to take the file for unchanged.
-    const hidden = splitNul(entries.stdout).filter((line) => /^[a-z] /.test(line));
-    return update(
-      '--no-assume-unchanged',
-      hidden.map((line) => line.slice(2)),
-    );
+    return lookAtAssumed(dir, { env, lines: splitNul(entries.stdout) }, signal);
   }
   await rm(env.GIT_INDEX_FILE, { force: true });
   await readHead(dir, env, signal);
   const missing = splitNul((await git(dir, ['ls-files', '-d', '-z'], signal, { env })).stdout);
   const folders = new Set(coneOf(dir) ?? []);
-  await update(
-    '--skip-worktree',
-    missing.filter((path) => !inCone(path, folders)),
-  );
+  const left = missing.filter((path) => !inCone(path, folders));
+  if (left.length === 0) return;
+  const stdin = left.map((path) => `${path}\0`).join('');
+  await git(dir, ['update-index', '--skip-worktree', '-z', '--stdin'], signal, { env, stdin });
 }
 
 /**

@@ -2,7 +2,8 @@
  * remove: the end of a workspace.
  *
  *   W7. A workspace goes only when all of its work is reachable from a ref; otherwise it stays,
- *       with the reason. Untracked files count as work.
+ *       with the reason. Untracked files count as work, and so do changes that git was told not to
+ *       look at.
  *   W8. The workspace of a failed task with anything in it stays as it is: a person will look.
  */
 
@@ -11,6 +12,7 @@ import { rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
+import { hiddenChanges } from '../git/hidden.ts';
 import { isFloor } from '../git/overlay.ts';
 import { headOf, isAncestor } from '../git/refs.ts';
 import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
@@ -131,7 +133,10 @@ async function removeEmptyParents(ground: Ground, task: TaskId): Promise<void> {
 }
 
 async function leftovers(ground: Ground, dir: string, signal: AbortSignal) {
-  return ground.pool.isNoted(dir) ?? leftoversIn(dir, signal);
+  const noted = ground.pool.isNoted(dir);
+  // What git was told not to look at is in no commit, and its status does not know of it either.
+  if ((await hiddenChanges(dir, signal)).length > 0) return 'work';
+  return noted ?? leftoversIn(dir, signal);
 }
 
 /** Whether the run's branch holds the workspace's last commit. */
