@@ -1,6 +1,6 @@
 /**
  * What git does not show of a worktree: changes of tracked files that it takes for unchanged,
- * because the index says so.
+ * because the index says so, or because it was not told which folders are checked out.
  *
  *   H1. An index whose every entry git looks at costs a look at its file, and no process.
  *   H2. Looking changes nothing: flags are taken away in a copy of the index.
@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { git, LONG_LIMIT_MS, splitNul } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { copyIndex, readIndexFile } from './index-file.ts';
+import { removeStaleLocks } from './locks.ts';
 import { coneOf } from './sparse.ts';
 
 /** Files that are there and differ from the index, though git was told not to look at them. */
@@ -54,6 +55,18 @@ export async function lookAtAssumed(
   if (assumed.length === 0) return;
   const how = { env: of.env, stdin: assumed.map((line) => `${pathOf(line)}\0`).join('') };
   await git(dir, ['update-index', '--no-assume-unchanged', '-z', '--stdin'], signal, how);
+}
+
+/**
+ * Lets any git see what was written where nothing is checked out. Ours finds it by the cone; one
+ * that does not know of that, a person's, skips what the index says it should. Only for a worktree
+ * of our own in which nothing runs any more.
+ */
+export async function showWritten(dir: string, signal: AbortSignal): Promise<void> {
+  if (coneOf(dir) === null) return;
+  await removeStaleLocks(dir, signal);
+  // Git takes the flag off files that are there as it reads the index; here it writes that down.
+  await git(dir, ['update-index', '--force-write-index'], signal, { limitMs: LONG_LIMIT_MS });
 }
 
 function pathOf(line: string): string {

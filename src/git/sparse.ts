@@ -4,8 +4,8 @@
  *   A1. The shared configuration is not touched, not even `extensions.worktreeConfig`. A worktree's
  *       cone is noted in its own git folder (`landfast-sparse`); every git command there gets the
  *       settings from us: ours on the command line, those of other programs by a variable.
- *   A2. A git that does not get them works all the same, and loses nothing: it takes what is not
- *       checked out for unchanged.
+ *   A2. A git that does not get them works all the same: it takes what is not checked out for
+ *       unchanged. What was written there all the same it sees once hidden.ts has told the index.
  *   A3. Only what is noted by us counts: a sparse checkout of the user's is the user's business.
  */
 

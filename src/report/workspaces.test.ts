@@ -68,12 +68,12 @@ test('each row says what it is, what would be lost, and what to do', () => {
         /w/r1/login
         its work has not landed
         landfast resume r1
-        git worktree remove /w/r1/login
+        landfast cleanup --all --run r1
     login  left  r2  landfast/r2.login  3 files not committed
         /w/r2/login
         its run was interrupted
         landfast resume r2
-        git worktree remove /w/r2/login
+        landfast cleanup --all --run r2
     users  gone  r2  landfast/r2.users
         /w/r2/users
         its folder is not there; perhaps its disk is not
@@ -92,7 +92,7 @@ test('each row says what it is, what would be lost, and what to do', () => {
       "branch": "landfast/r1.login",
       "kind": "task",
       "path": "/w/r1/login",
-      "remove": "git worktree remove /w/r1/login",
+      "remove": "landfast cleanup --all --run r1",
       "resume": "landfast resume r1",
       "run": "r1",
       "state": "kept",
@@ -104,6 +104,18 @@ test('each row says what it is, what would be lost, and what to do', () => {
       "why": "its work has not landed",
     }
   `);
+});
+
+test('git alone removes what loses nothing by that', () => {
+  const removed = (branch: string | null, commits: number, files: number) => {
+    const [one] = claim([at('/w/r1/login', branch)], [place('r1', conflicted())]);
+    return workspaceRow(one!, { commits, files }).remove;
+  };
+  const [byGit, keeping] = ['git worktree remove /w/r1/login', 'landfast cleanup --all --run r1'];
+  expect(removed('landfast/r1.login', 2, 0)).toBe(byGit);
+  expect(removed('landfast/r1.login', 0, 1)).toBe(keeping);
+  expect(removed(null, 0, 0)).toBe(byGit);
+  expect(removed(null, 1, 0)).toBe(keeping);
 });
 
 function live(): JournalBuilder {

@@ -83,7 +83,7 @@ export interface WorkspaceRow {
   readonly unmerged: Unmerged | null;
   /** The command that takes it up again; null where there is none. */
   readonly resume: string | null;
-  /** The command that removes it, and refuses where that loses something; null while it is used. */
+  /** The command that removes it, and loses nothing by that; null while it is used. */
   readonly remove: string | null;
 }
 
@@ -111,7 +111,7 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
     branch: claimed.branch ?? branchNamed(claimed),
     unmerged,
     resume: isResumable ? resumeCommand(of.run) : null,
-    remove: claimed.locked ? unmountCommand(state, of.run) : removeCommand(state, path),
+    remove: isForGit(claimed, unmerged) ? removeCommand(state, path) : keepCommand(state, of.run),
   };
 }
 
@@ -199,13 +199,22 @@ function branchNamed({ of, task }: Claimed): string | null {
   return task === null ? null : taskBranch(of.state.plan.conventions, of.run, task.spec);
 }
 
-/** It refuses where files would be lost, and leaves the branch in any case. */
+/**
+ * Whether git alone may remove it: it leaves the branch, and takes all else along. It refuses to
+ * where it sees loose files, but does not see all of them, and does not remove a mount.
+ */
+function isForGit({ locked, gone, kind, branch }: Claimed, unmerged: Unmerged | null): boolean {
+  if (locked) return false;
+  if (gone || kind !== 'task') return true;
+  return unmerged?.files === 0 && (branch !== null || unmerged.commits === 0);
+}
+
 function removeCommand(state: WorkspaceRow['state'], path: string): string | null {
   return state === 'live' ? null : `git worktree remove ${shellWord(path)}`;
 }
 
-/** Git alone does not remove a mount. */
-function unmountCommand(state: WorkspaceRow['state'], run: string): string | null {
+/** Holds what is in it by a ref first. */
+function keepCommand(state: WorkspaceRow['state'], run: string): string | null {
   return state === 'live' ? null : `landfast cleanup --all --run ${shellWord(run)}`;
 }
 

@@ -22,7 +22,7 @@ import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
 import { expectScript } from '../process/launcher.ts';
 import type { Prepared } from '../workspace/bring.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
-import { checkedOutIn } from '../workspace/cone.ts';
+import { checkedOutIn, showToPeople } from '../workspace/cone.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { type Judged, judgeWork, lostLink, runChecks } from '../workspace/judge.ts';
@@ -77,6 +77,9 @@ export async function attempt(
   );
   const { task, attempt } = effect;
   const { failure, exitCode, text, judged } = end;
+  if (failure !== null && site.ground !== null) {
+    await showToPeople(site.ground, task, AbortSignal.timeout(LOOK_LIMIT_MS));
+  }
   const status = end.status === null ? {} : { status: end.status };
   if (failure !== null) {
     const event = { type: 'attempt.failed', task, attempt, failure, exitCode, ...status } as const;

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
+import { showToPeople } from '../workspace/cone.ts';
 import { type Ground, workspaceDir } from '../workspace/ground.ts';
 import { takeBack } from '../workspace/inject.ts';
 import { removeWorkspace } from '../workspace/remove.ts';
@@ -21,6 +22,7 @@ export async function release(
     if (effect.keep) {
       const dir = workspaceDir(ground, task);
       if (existsSync(dir)) await takeBack(dir, signal);
+      await showToPeople(ground, task, signal);
       return report({ type: 'workspace.kept', task, why: 'asked for' });
     }
     const answer = await removeWorkspace(ground, effect, signal);

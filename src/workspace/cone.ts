@@ -7,12 +7,14 @@
  *   O3. Where that is not sure, or not less than everything, everything is checked out.
  */
 
+import { existsSync } from 'node:fs';
 import { entriesOf } from '../git/edit-tree.ts';
 import { git, splitNul } from '../git/git.ts';
+import { showWritten } from '../git/hidden.ts';
 import { type Cone, coneOf, sparseEnvironment } from '../git/sparse.ts';
 import { outermost, placesOf } from '../model/cone.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { type Ground, specOf } from './ground.ts';
+import { type Ground, specOf, workspaceDir } from './ground.ts';
 
 /** The folders for a task's workspace at a commit; null for all of them. */
 export async function coneFor(
@@ -51,6 +53,19 @@ export function checkedOutIn(
   inherited: Readonly<Record<string, string | undefined>>,
 ): { readonly cone: Cone | null; readonly env: Readonly<Record<string, string>> } {
   return { cone: coneOf(dir), env: sparseEnvironment(dir, inherited) };
+}
+
+/**
+ * Lets a person see what was written outside of the cone, in a workspace that may be kept now:
+ * their git knows nothing of cones. Nothing depends on it: ours sees everything anyway.
+ */
+export async function showToPeople(
+  ground: Ground,
+  task: TaskId,
+  signal: AbortSignal,
+): Promise<void> {
+  const dir = workspaceDir(ground, task);
+  if (existsSync(dir)) await showWritten(dir, signal).catch(() => undefined);
 }
 
 function folderOf(path: string): string {

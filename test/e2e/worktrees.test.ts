@@ -35,7 +35,7 @@ test('a kept workspace says why, what is not merged, and how to go on or remove 
       branch: `landfast/${run}.bad`,
       unmerged: { commits: 1, files: 2 },
       resume: `landfast resume ${run}`,
-      remove: `git worktree remove ${path}`,
+      remove: `landfast cleanup --all --run ${run}`,
     },
   ]);
   const text = (await landfast(['worktrees'], { cwd: repo.dir })).stdout;
@@ -43,6 +43,8 @@ test('a kept workspace says why, what is not merged, and how to go on or remove 
   await expect(repo.git('worktree', 'remove', path)).rejects.toThrow(/untracked/);
   rmSync(join(path, 'b.txt'));
   rmSync(join(path, 'c.txt'));
+  const [{ remove } = { remove: null }] = await list(repo);
+  expect(remove).toBe(`git worktree remove ${path}`);
   await repo.git('worktree', 'remove', path);
   expect(await list(repo)).toEqual([]);
   expect(await repo.git('show', `landfast/${run}.bad:a.txt`)).toBe('1');

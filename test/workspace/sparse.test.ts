@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { landfast } from '../support/landfast.ts';
 import { type PlanRun, runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -252,3 +253,32 @@ test('a workspace that is kept can be looked at with git alone', async () => {
   await repo.git('-C', dir, 'commit', '-qam', 'By hand');
   expect(await repo.git('-C', dir, 'diff', '--name-only', 'main')).toBe('app/web/page');
 }, 60_000);
+
+test.each([
+  ['is out of scope', '', []],
+  ['fails', '; exit 1', []],
+  ['is kept on demand', '; exit 1', ['--keep-worktrees']],
+])(
+  'git alone shows what a task that %s wrote elsewhere, and does not lose it',
+  async (...of) => {
+    await using repo = await tempRepo({ files: FILES });
+    const [, end, args] = of;
+    const run = await runPlan(
+      repo,
+      {
+        tasks: { a: { writes: ['app/web/**'], prompt: `mkdir lib; echo 2 > lib/one${end}` } },
+        more: AUTO,
+      },
+      { args },
+    );
+    expect(run).toMatchObject({ code: 1 });
+    const dir = kept(repo, run, 'a');
+    expect(await repo.git('-C', dir, 'status', '--porcelain')).toBe('M lib/one');
+    await expect(repo.git('worktree', 'remove', dir)).rejects.toThrow(/modified/);
+    const listed = await landfast(['worktrees'], { cwd: repo.dir, env: { HOME: repo.outside } });
+    expect(listed.stdout).toContain(`landfast cleanup --all --run ${run.run}\n`);
+    await repo.git('-C', dir, 'commit', '-qam', 'By hand');
+    expect(await changed(repo, 'main', `landfast/${run.run}.a`)).toEqual(['M\tlib/one']);
+  },
+  60_000,
+);
