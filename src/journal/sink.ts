@@ -11,7 +11,7 @@ import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, write
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 
-/** How much may wait for a slow disk before text is dropped. */
+/** How much may wait, behind what a slow disk is writing, before text is dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** What is to become of what the file holds already. */
@@ -75,7 +75,10 @@ export class Sink {
   #goOn(): void {
     const fd = this.#fd;
     if (fd === null) return;
-    const bytes = Buffer.concat(this.#waiting.splice(0));
+    const waiting = this.#waiting.splice(0);
+    this.#waitingBytes = 0;
+    // One alone may be a long line: no second copy of it is made.
+    const bytes = waiting.length === 1 ? waiting[0]! : Buffer.concat(waiting);
     if (bytes.length > 0) return this.#give(fd, bytes);
     this.#isWriting = false;
     if (this.#state === 'open') return;
@@ -92,7 +95,6 @@ export class Sink {
     this.#isWriting = true;
     write(fd, bytes, (error, written) => {
       if (error !== null) this.#fail(error.message);
-      else this.#waitingBytes -= written;
       const isRest = error === null && written < bytes.length;
       if (isRest && this.#state !== 'failed') this.#give(fd, bytes.subarray(written));
       else this.#goOn();

@@ -11,8 +11,15 @@
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** The longest line that is kept whole. */
-export const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
+/**
+ * The longest line that is kept whole. Agents tell a picture that a tool has shown them in one; it
+ * is far smaller. On its way to the disk a line is in memory five times over.
+ */
+const LINE_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** What is said of a line that was cut, and what stands below it. */
+export const WAS_CUT = `had more than ${LINE_LIMIT_BYTES / 1024 ** 2} MiB; its end is not kept.`;
+export const CUT_NOTE = `[The line above ${WAS_CUT}]`;
 
 /** Receives one line; `cut` says that its end was dropped. */
 export type OnLine = (line: string, cut: boolean) => void;

@@ -18,6 +18,7 @@ import type { Chatter, Emit } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, TaskSpec } from '../model/plan.ts';
+import { CUT_NOTE, WAS_CUT } from '../process/lines.ts';
 import { type Input, type Run, run } from '../process/run.ts';
 import { giveScratch, takeScratch } from '../process/scratch.ts';
 import { SpawnError } from '../process/spawn.ts';
@@ -86,7 +87,7 @@ export async function speak(speech: Speech, emit: Emit, signal: AbortSignal): Pr
         mark: speech.mark,
         suspension: speech.suspension,
         onStart: (input) => listener.begin(input),
-        onLine: (line, from) => listener.line(line, from),
+        onLine: (line, from, cut) => listener.line(line, from, cut),
       },
       AbortSignal.any([signal, watch.signal]),
     );
@@ -184,13 +185,22 @@ class Listener {
     this.#reply();
   }
 
-  line(text: string, from: 'stdout' | 'stderr'): void {
+  line(text: string, from: 'stdout' | 'stderr', cut: boolean): void {
     this.#watch.alive();
     this.#chatter({ from, text });
     const events = from === 'stdout' ? this.#parser.stdout(text) : this.#parser.stderr(text);
     if (events.length === 0) (from === 'stdout' ? this.#stdout : this.#stderr).add(text);
     for (const event of events) this.#hear(event);
+    if (cut) this.#tellCut(from);
     this.#reply();
+  }
+
+  /** Said beside the line, and among what the output meant: a result may have been in it. */
+  #tellCut(from: 'stdout' | 'stderr'): void {
+    this.#chatter({ from, text: CUT_NOTE });
+    (from === 'stdout' ? this.#stdout : this.#stderr).add(CUT_NOTE);
+    const text = `A line of ${from} ${WAS_CUT}`;
+    this.#chatter({ from: 'agent', event: { type: 'warning', text } });
   }
 
   outcome(exit: Exit, signal: AbortSignal): AgentOutcome {

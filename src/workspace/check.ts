@@ -8,6 +8,7 @@
 import { Countdown } from '../base/countdown.ts';
 import type { Suspension } from '../base/suspension.ts';
 import { sparseEnvironment } from '../git/sparse.ts';
+import { CUT_NOTE } from '../process/lines.ts';
 import { run } from '../process/run.ts';
 
 export interface Check {
@@ -47,7 +48,10 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
       graceMs: GRACE_MS,
       mark: what.mark,
       ...(what.suspension === null ? {} : { suspension: what.suspension }),
-      onLine: (line) => output.add(line),
+      onLine: (line, _from, cut) => {
+        output.add(line);
+        if (cut) output.add(CUT_NOTE);
+      },
     },
     AbortSignal.any([signal, limit.signal]),
   );
@@ -71,7 +75,7 @@ export class Tail {
   }
 
   add(line: string): void {
-    const kept = line.length > this.#limit ? line.slice(-this.#limit) : line;
+    const kept = line.length > this.#limit ? lastOf(line, this.#limit) : line;
     this.#lines.push(kept);
     this.#length += kept.length + 1;
     while (this.#length > this.#limit && this.#lines.length > 1) {
@@ -82,4 +86,9 @@ export class Tail {
   get text(): string {
     return this.#lines.join('\n');
   }
+}
+
+/** The end of a text, as a copy: a mere slice would hold all of it in memory. */
+function lastOf(text: string, length: number): string {
+  return Buffer.from(text.slice(-length), 'utf16le').toString('utf16le');
 }
