@@ -38,7 +38,12 @@ export interface Setup {
 }
 
 /** Variables that tell of a log-in, not of what set-up will make. */
-const OF_A_SESSION = /^(?:SSH_AUTH_SOCK|TMPDIR|XDG_(?:RUNTIME_DIR|SESSION_.*|SEAT.*|VTNR))$/;
+const OF_A_SESSION = new RegExp(
+  `^(?:${[
+    ...['TMPDIR', 'SSH_(?:AUTH_SOCK|AGENT_PID|CLIENT|CONNECTION|TTY)', 'DBUS_SESSION_BUS_.*'],
+    ...['XDG_(?:RUNTIME_DIR|SESSION_.*|SEAT.*|VTNR|CURRENT_DESKTOP)', 'WINDOWPATH'],
+  ].join('|')})$`,
+);
 
 /** What the set-up of a workspace depends on; `unkeyed` stands for the key files if there are none. */
 export async function setupKey(

@@ -74,7 +74,11 @@ test.each<[string, Partial<Plan['workspace']>, Parameters<typeof twice>[2]]>([
 
 test('another log-in is not another environment', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const env = { SSH_AUTH_SOCK: '/tmp/agent.2', XDG_SESSION_ID: '7', TMPDIR: '/tmp' };
+  const env = {
+    ...{ SSH_AUTH_SOCK: '/tmp/agent.2', SSH_TTY: '/dev/pts/7', TMPDIR: '/tmp', WINDOWPATH: '7' },
+    ...{ XDG_SESSION_ID: '7', XDG_CURRENT_DESKTOP: 'GNOME' },
+    DBUS_SESSION_BUS_ADDRESS: 'unix:path=/run/user/7/bus',
+  };
   expect(await twice(repo, KEPT, { env })).toEqual(['ran', 'kept']);
 });
 
