@@ -61,9 +61,9 @@ export const CASES: readonly Case[] = [
     cold: { wall: 0.6, cpu: 0.55 },
     warm: { wall: 0.15, cpu: 0.15 },
   }),
-  perTask('thousand', 1_000, 50, 1.2),
-  ordered('chain-200', 'A chain of 200 tasks', chain(200)),
-  ordered('diamonds-200', 'Diamonds of 200 tasks', diamonds(200)),
+  perTask('thousand', { many: 1_000, few: 50 }, 1.2),
+  ordered('chain-200', { title: 'A chain of 200 tasks', tasks: chain(200) }, 1.1),
+  ordered('diamonds-200', { title: 'Diamonds of 200 tasks', tasks: diamonds(200) }, 1.1),
   sleeping('sleep-100', { agents: 100, workers: 50, sleepS: 2, mostMs: 5_500 }),
   starting('help', 30),
   looking('status-1000', 10),
@@ -78,6 +78,8 @@ export const GUARD_CASES: readonly Case[] = [
     { cold: { wall: 0.4, cpu: 0.4 }, warm: { wall: 0.25, cpu: 0.25 } },
     2,
   ),
+  perTask('flat-300', { many: 300, few: 50 }, 1, 1),
+  ordered('chain-60', { title: 'A chain of 60 tasks', tasks: chain(60) }, 0.9, 1),
   starting('help', 10),
 ];
 
@@ -126,7 +128,12 @@ export function customCase(job: Work): Case {
   return { name: 'custom', title: titleOf(job), rounds: 3, entrants, targets: [] };
 }
 
-function perTask(name: string, many: number, few: number, most: number): Case {
+function perTask(
+  name: string,
+  { many, few }: { readonly many: number; readonly few: number },
+  most: number,
+  rounds = 3,
+): Case {
   const named = (count: number): Entrant => ({
     name: `landfast, ${count} tasks`,
     by: landfast,
@@ -137,22 +144,27 @@ function perTask(name: string, many: number, few: number, most: number): Case {
   return {
     name,
     title: `${thousands(many)} tasks beside ${few}, for each task`,
-    rounds: 3,
+    rounds,
     entrants: [less, more],
     targets: [{ what: 'wall', ...target }, { what: 'CPU', ...target }, peak(more.name)],
   };
 }
 
-function ordered(name: string, title: string, tasks: Work['tasks']): Case {
+function ordered(
+  name: string,
+  { title, tasks }: { readonly title: string; readonly tasks: Work['tasks'] },
+  most: number,
+  rounds = 3,
+): Case {
   return {
     name,
     title: `${title}, beside git's own work on the critical path`,
-    rounds: 3,
+    rounds,
     entrants: [
       entrant(path, work(SMALL, criticalPath(tasks), 1)),
       entrant(landfast, work(SMALL, tasks, 8)),
     ],
-    targets: [{ what: 'wall', of: landfast.name, over: path.name, most: 1.1 }, peak(landfast.name)],
+    targets: [{ what: 'wall', of: landfast.name, over: path.name, most }, peak(landfast.name)],
   };
 }
 
