@@ -9,16 +9,19 @@
  *   O3. The post-merge hook runs as it would; what it does does not change the answer.
  */
 
-import { existsSync, lstatSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { differences, filesBetween } from './diff.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { nameAsText, QUOTE_BYTES, unquoted } from './byte-path.ts';
+import { filesBetween } from './diff.ts';
 import { type GitResult, git, LONG_LIMIT_MS, type Sha, splitNul, textOf } from './git.ts';
 import { gitDirOf, isMerging } from './git-dir.ts';
 import { moveHeld } from './held-ref.ts';
 import { runPostMerge } from './hooks.ts';
 import { writesPlainly } from './loose-object.ts';
+import { occupiedBy } from './occupied.ts';
 import { isAncestor, treeOf } from './refs.ts';
 import { type Head, headBranch } from './repository.ts';
+import { isOn, settingsIn } from './settings.ts';
 import { changesBetween } from './tree-changes.ts';
 
 /** A working tree, and what it shares with others. */
@@ -94,7 +97,7 @@ async function writeFiles(
   const unfinished = await unfinishedIn(dir);
   if (unfinished !== null) return { kind: 'failed', why: unfinished };
   const added = await addedBetween({ dir, commonDir }, { from, to }, signal);
-  const hidden = await untrackedIn(dir, added, signal);
+  const hidden = await untrackedIn({ dir, commonDir }, added, signal);
   if (hidden.length > 0) return { kind: 'in-the-way', files: hidden };
   const write = (): Promise<GitResult> =>
     git(dir, ['read-tree', '-m', '-u', from, to], signal, OPTIONS);
@@ -119,7 +122,7 @@ async function unfinishedIn(dir: string): Promise<string | null> {
   return isPicking ? 'A cherry-pick waits to be concluded there.' : null;
 }
 
-/** The files that only the second commit has. */
+/** The files that only the second commit has: names in bytes, as latin1. */
 async function addedBetween(
   { dir, commonDir }: Checkout,
   { from, to }: Step,
@@ -133,38 +136,32 @@ async function addedBetween(
     ? await changesBetween(commonDir, older, newer, signal)
     : null;
   if (quick !== null) {
-    const added = quick.files.filter(({ old }) => old === undefined);
-    return added.map(({ name }) => Buffer.from(name, 'latin1').toString());
+    return quick.files.filter(({ old }) => old === undefined).map(({ name }) => name);
   }
-  const steps = await differences(dir, from, to, signal);
-  return [...steps].filter(([, how]) => how === 'added').map(([path]) => path);
+  const args = ['diff-tree', '-r', '--name-only', '--no-renames', '--diff-filter=A', from, to];
+  return unquoted((await git(dir, args, signal, { config: QUOTE_BYTES })).stdout);
 }
 
 /** Files that git does not hold, ignored ones too, where one is to be put. */
 async function untrackedIn(
-  dir: string,
+  { dir, commonDir }: Checkout,
   added: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const there = new Set(added.flatMap((path) => occupied(dir, path) ?? []));
-  if (there.size === 0) return [];
-  const paths = [...there].slice(0, MOST_PATHS).map((path) => `:(top,literal)${path}`);
-  const args = ['ls-files', '-z', '--others', '--', ...paths];
-  return splitNul((await git(dir, args, signal)).stdout);
+  const there = occupiedBy(dir, added);
+  if (there.length === 0) return [];
+  // It names all of them: git takes no name as an argument that is not text.
+  const { stdout } = await git(dir, ['ls-files', '--cached'], signal, { config: QUOTE_BYTES });
+  // Where letters of either case are one name, a file that is only renamed lies in its own way.
+  const foldsCase = isOn(await settingsIn(commonDir, signal), 'core.ignorecase');
+  const keyOf = (name: string): string => (foldsCase ? inLowerCase(name) : name);
+  const held = new Set(unquoted(stdout).map(keyOf));
+  return there.filter((name) => !held.has(keyOf(name))).map(nameAsText);
 }
 
-/** More than these are not told anyway. */
-const MOST_PATHS = 200;
-
-/** The path, or the part of it that is a file where a folder has to be; null where it is free. */
-function occupied(dir: string, path: string): string | null {
-  try {
-    lstatSync(join(dir, path));
-    return path;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') return null;
-    return occupied(dir, dirname(path));
-  }
+/** As git does it: no other letters than those of ASCII. */
+function inLowerCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Files that the user has changed, in the index or beside it, and that the step changes, too. */

@@ -1,6 +1,6 @@
 /** A user's checkout follows its branch, or is left exactly as it was. */
 
-import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fastForward } from '../../src/git/follow.ts';
@@ -121,6 +121,87 @@ test('a file of the user where a folder would be, and the other way round, are i
   await rm(join(repo.dir, 'old/b.local'));
   expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
   expect(await repo.git('status', '--porcelain')).toBe('');
+});
+
+test('a link of the user where a folder would be is in the way, wherever it leads', async () => {
+  await using repo = await tempRepo({ files: { '.gitignore': 'data\ngone\n' } });
+  const to = await repo.commit('topic', { 'data/deep/x': 'b\n', 'gone/x': 'b\n' });
+  await mkdir(join(repo.outside, 'store'));
+  await symlink('../store', join(repo.dir, 'data'));
+  await symlink('nowhere', join(repo.dir, 'gone'));
+  expect(await fastForward(repo, to, repo.signal)).toEqual({
+    kind: 'in-the-way',
+    files: ['data', 'gone'],
+  });
+  expect(await readlink(join(repo.dir, 'data'))).toBe('../store');
+});
+
+test('a link that the commit replaces by a folder is not in the way', async () => {
+  await using repo = await tempRepo();
+  await symlink('nowhere', join(repo.dir, 'data'));
+  await repo.commit('main', {});
+  const to = await repo.commit('topic', { data: null, 'data/x': 'b\n' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await read(repo, 'data/x')).toBe('b\n');
+});
+
+/** A commit on `main` with files whose names are bytes, given as latin1. */
+async function commitOfBytes(repo: TempRepo, names: readonly string[]): Promise<string> {
+  const octal = (name: string) =>
+    name.replace(/[\x80-\xff]/g, (each) => `\\${each.charCodeAt(0).toString(8)}`);
+  const lines = names.map((name) => `M 100644 inline "${octal(name)}"\ndata 2\nb\n`);
+  const committer = 'committer Ada Lovelace <ada@example.com> now\n';
+  const head = `commit refs/heads/bytes\n${committer}data 0\nfrom refs/heads/main^0\n`;
+  const args = ['fast-import', '--quiet', '--date-format=now'];
+  await runGit(repo.dir, args, `${head}${lines.join('')}`);
+  return repo.git('rev-parse', 'bytes');
+}
+
+test.each([
+  ['read by us', {}],
+  ['read by git', { '.gitattributes': '' }],
+])('an ignored file is in the way whose name is no text, %s', async (_, more) => {
+  const files = { '.gitignore': '*.log\n', ...(more as Record<string, string>) };
+  await using repo = await tempRepo({ files });
+  const to = await commitOfBytes(repo, ['caf\xe9.log', 'd\xe9/x', 'f\xe9.log']);
+  const at = (name: string) => Buffer.from(`${repo.dir}/${name}`, 'latin1');
+  await writeFile(at('caf\xe9.log'), 'mine\n');
+  await mkdir(at('f\xe9.log'));
+  await writeFile(at('f\xe9.log/a'), 'mine\n');
+  expect(await fastForward(repo, to, repo.signal)).toEqual({
+    kind: 'in-the-way',
+    files: ['caf\ufffd.log', 'f\ufffd.log/a'],
+  });
+  expect(await readFile(at('caf\xe9.log'), 'utf8')).toBe('mine\n');
+  await rm(at('caf\xe9.log'));
+  await rm(at('f\xe9.log'), { recursive: true });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({ kind: 'followed' });
+  expect(await readFile(at('d\xe9/x'), 'utf8')).toBe('b\n');
+});
+
+test('of many folders that become files the last is looked at, too', async () => {
+  const names = Array.from({ length: 250 }, (_, at) => `f${String(at).padStart(3, '0')}`);
+  const files = Object.fromEntries(names.map((name) => [`${name}/a`, 'a\n']));
+  await using repo = await tempRepo({ files: { ...files, '.gitignore': '*.local\n' } });
+  const gone = names.map((name) => [`${name}/a`, null]);
+  const made = names.map((name) => [name, 'b\n']);
+  const to = await repo.commit('topic', Object.fromEntries([...gone, ...made]));
+  await repo.write({ 'f249/mine.local': 'mine\n' });
+  expect(await fastForward(repo, to, repo.signal)).toEqual({
+    kind: 'in-the-way',
+    files: ['f249/mine.local'],
+  });
+  expect(await read(repo, 'f249/mine.local')).toBe('mine\n');
+});
+
+test('a file in an ignored repository of the user is in the way', async () => {
+  await using repo = await tempRepo({ files: { '.gitignore': 'vendor\n' } });
+  const to = await repo.commit('topic', { 'vendor/x': 'b\n' });
+  await runGit(repo.outside, ['init', '--quiet', join(repo.dir, 'vendor')]);
+  await repo.write({ 'vendor/x': 'mine\n' });
+  const answer = { kind: 'in-the-way', files: ['vendor/x'] };
+  expect(await fastForward(repo, to, repo.signal)).toEqual(answer);
+  expect(await read(repo, 'vendor/x')).toBe('mine\n');
 });
 
 test('a file that was only touched, and one that is staged as it will be, are not in the way', async () => {
