@@ -52,7 +52,7 @@ export async function pooled(
   { commonDir }: Repository,
   signal: AbortSignal,
 ): Promise<readonly Pooled[]> {
-  const listed = await listWorktrees(commonDir, signal);
+  const listed = await listWorktrees({ commonDir }, signal);
   const found = listed.map(async ({ path }): Promise<Pooled | null> => {
     const name = basename(path);
     if (!isPoolFolder(dirname(path), commonDir)) return null;
@@ -81,7 +81,7 @@ export function runsOf(db: Database, repository: Repository): readonly RunPlace[
 }
 
 async function listedIn(repository: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
-  const all = await listWorktrees(repository.commonDir, signal);
+  const all = await listWorktrees(repository, signal);
   // Git may know a path by another name than the journal, where links lead to it.
   return all.map(({ path, branch, prunable, locked }) => {
     return { path: realOf(path), branch, gone: prunable || !existsSync(path), locked };

@@ -26,7 +26,7 @@ export interface TracesOf {
 export async function findTraces(of: TracesOf, signal: AbortSignal): Promise<readonly Trace[]> {
   const { repository, runs } = of;
   const { locks, busy } = ownLocks(repository, signal);
-  const worktrees = await listWorktrees(repository.commonDir, signal);
+  const worktrees = await listWorktrees(repository, signal);
   const known = new Set(worktrees.map(({ path }) => path));
   const used = new Map(worktrees.map(({ branch, path }) => [branch, path]));
   return [

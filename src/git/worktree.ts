@@ -19,13 +19,21 @@ import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { deleteFolder } from './delete-folder.ts';
 import { GitError, git, type Sha, splitNul } from './git.ts';
-import { forgetGitFolders, gitDirOf, placesBelow, readOwn, writeOwn } from './git-dir.ts';
+import {
+  forgetGitFolders,
+  gitDirOf,
+  gitFolderOf,
+  placesBelow,
+  readOwn,
+  writeOwn,
+} from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { dropOverlay, type Floor, fillByOverlay } from './overlay.ts';
 import { fill } from './quick-fill.ts';
 import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
 import { restoreFiles } from './scrub.ts';
+import { settingsIn } from './settings.ts';
 import { type Cone, setCone } from './sparse.ts';
 import { isLinked } from './worktree-link.ts';
 
@@ -185,22 +193,51 @@ export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): P
   if (existsSync(folder)) await deleteFolder(folder, signal);
 }
 
+/** Where a repository is. */
+export interface Place {
+  readonly commonDir: string;
+  /** One of its checkouts, where one is known: the one that we were started in. */
+  readonly dir?: string;
+}
+
 /** All worktrees of a repository, the main one first. */
 export async function listWorktrees(
-  dir: string,
+  place: Place,
   signal: AbortSignal,
 ): Promise<readonly Worktree[]> {
-  const { stdout } = await git(dir, ['worktree', 'list', '--porcelain', '-z'], signal);
-  return parseWorktrees(stdout);
+  const { commonDir } = place;
+  const { stdout } = await git(commonDir, ['worktree', 'list', '--porcelain', '-z'], signal);
+  const [main, ...linked] = parseWorktrees(stdout);
+  return main === undefined ? [] : [await whereItIs(main, place, signal), ...linked];
+}
+
+/**
+ * The main worktree with its own path. A git folder that is not called `.git` is not within its
+ * checkout (`git init --separate-git-dir`, a submodule); git then tells the git folder itself, and
+ * does not always know where the checkout is. One that is not found is told as on no branch.
+ */
+async function whereItIs(main: Worktree, place: Place, signal: AbortSignal): Promise<Worktree> {
+  const gitDir = realOf(place.commonDir);
+  const isBare = main.head === null && main.branch === null;
+  if (isBare || realOf(main.path) !== gitDir) return main;
+  const set = (await settingsIn(place.commonDir, signal)).get('core.worktree');
+  const places = [
+    ...(place.dir === undefined ? [] : [place.dir]),
+    ...(typeof set === 'string' ? [resolve(place.commonDir, set)] : []),
+  ];
+  const path = places.find(
+    (each) => existsSync(join(each, '.git')) && realOf(gitFolderOf(each)) === gitDir,
+  );
+  return path === undefined ? { ...main, branch: null } : { ...main, path };
 }
 
 /** The path of the worktree in which a branch is checked out, or null. */
 export async function checkoutOf(
-  dir: string,
+  place: Place,
   branch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  return checkoutAmong(await listWorktrees(dir, signal), branch);
+  return checkoutAmong(await listWorktrees(place, signal), branch);
 }
 
 /** The same, where all worktrees are known. */

@@ -40,7 +40,7 @@ export async function gone(
   { head, base, target }: { readonly head: Sha; readonly base: Sha; readonly target: string },
   signal: AbortSignal,
 ): Promise<Blocked> {
-  const checkout = await checkoutOf(ground.repository.commonDir, target, signal);
+  const checkout = await checkoutOf(ground.repository, target, signal);
   const name = shellWord(target);
   if (checkout === null) {
     return blocked(`The branch ${target} does not exist any more.`, `git branch ${name} ${head}`);
@@ -92,7 +92,7 @@ export async function doesNotFit(
   why: string,
   signal: AbortSignal,
 ): Promise<Blocked> {
-  const checkout = await checkoutOf(ground.repository.commonDir, target, signal);
+  const checkout = await checkoutOf(ground.repository, target, signal);
   const merge = `merge ${runBranch(ground.run)}`;
   if (checkout !== null) return blocked(why, `${gitIn(ground, checkout)} ${merge}`);
   return blocked(why, `git switch ${shellWord(target)} && git ${merge}`);

@@ -77,7 +77,7 @@ async function tryPublish(
   if (typeof to !== 'string') return to;
   const [{ proof, told }, worktrees] = await Promise.all([
     prove(ground, effect, { tip, to }, signal),
-    isThere ? [] : listWorktrees(commonDir, signal),
+    isThere ? [] : listWorktrees(ground.repository, signal),
   ]);
   if (signal.aborted) return interrupted(ground);
   const moved = isThere

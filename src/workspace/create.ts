@@ -132,7 +132,7 @@ async function adoptBranch(
   const ref = `refs/heads/${branch}`;
   const tip = await tipOf(commonDir, ref, signal);
   if (tip === null || tip === base) return;
-  const checkout = await checkoutOf(commonDir, branch, signal);
+  const checkout = await checkoutOf(repository, branch, signal);
   if (checkout !== null) throw new OperationalError(`${branch} is checked out in ${checkout}.`);
   const isFree = await isAncestor(commonDir, tip, base, signal);
   const swap = isFree ? await updateRef(commonDir, ref, { to: base, from: tip }, signal) : null;

@@ -240,10 +240,9 @@ export class Pool {
    * branch is of was about to hand it over, and may be alive.
    */
   async free(branch: string, signal: AbortSignal): Promise<void> {
-    const { commonDir, folder } = this.place;
-    const held = new Set(claims(folder).map(({ path }) => path));
+    const held = new Set(claims(this.place.folder).map(({ path }) => path));
     if (held.size === 0) return;
-    const path = await checkoutOf(commonDir, branch, signal);
+    const path = await checkoutOf(this.place, branch, signal);
     if (path !== null && held.has(path)) await this.#discard(path);
   }
 

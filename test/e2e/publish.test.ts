@@ -49,6 +49,16 @@ test('a target that is checked out nowhere moves; the checkout stays where it is
   expect(existsSync(join(repo.dir, 'a.txt'))).toBe(false);
 });
 
+test('a checkout whose git folder is elsewhere follows', async () => {
+  await using repo = await tempRepo();
+  await repo.git('init', '--quiet', '--separate-git-dir', join(repo.outside, 'store'));
+  const run = await runPlan(repo, PLAN);
+  expect(run).toMatchObject({ code: 0 });
+  expect(run.of('publish.finished')[0]).toMatchObject({ checkout: 'followed' });
+  expect(readFileSync(join(repo.dir, 'a.txt'), 'utf8')).toBe('new\n');
+  expect(await repo.git('status', '--porcelain')).toBe('');
+});
+
 test('publish: off leaves the result on the branch of the run', async () => {
   await using repo = await tempRepo();
   const run = await runPlan(repo, { ...PLAN, land: { publish: 'off' } });

@@ -35,7 +35,7 @@ test.each(['task/one', null])('on the branch %s', async (branch) => {
   for (const dir of [path, other]) await runGit(dir, ['reset', '-q', '--hard']);
   expect(await runGit(path, ['status', '--porcelain'])).toBe('');
   expect(await runGit(path, ['rev-parse', 'HEAD'])).toBe(commit);
-  const [, quick, slow] = await listWorktrees(repo.dir, repo.signal);
+  const [, quick, slow] = await listWorktrees(repo, repo.signal);
   expect(quick).toEqual({ ...slow, path, branch });
   const entry = (name: string): string => join(repo.commonDir, 'worktrees', name);
   const made = readdirSync(entry('quick')).filter((name) => !['logs', 'ORIG_HEAD'].includes(name));
@@ -54,7 +54,7 @@ test('two of the same name have entries of their own', async () => {
   await add(join(repo.outside, 'x/same'));
   await add(join(repo.outside, 'y/same'));
   await add(join(repo.outside, 'z/ü'));
-  expect((await listWorktrees(repo.dir, repo.signal)).length).toBe(4);
+  expect((await listWorktrees(repo, repo.signal)).length).toBe(4);
 });
 
 test('git is asked where the folder or the branch is there, or worktrees have settings', async () => {

@@ -33,15 +33,15 @@ test('a worktree holds the commit, is listed, and goes without a trace', async (
 
   await addWorktree(repo.commonDir, { path, branch: 'task/x', commit }, repo.signal);
   expect(await readFile(join(path, 'a b/ü.txt'), 'utf8')).toBe('text\n');
-  expect(await listWorktrees(repo.commonDir, repo.signal)).toEqual([
+  expect(await listWorktrees(repo, repo.signal)).toEqual([
     { path: repo.dir, head: commit, branch: 'main', locked: false, prunable: false },
     { path, head: commit, branch: 'task/x', locked: false, prunable: false },
   ]);
-  expect(await checkoutOf(repo.dir, 'task/x', repo.signal)).toBe(path);
-  expect(await checkoutOf(repo.dir, 'task', repo.signal)).toBe(null);
+  expect(await checkoutOf(repo, 'task/x', repo.signal)).toBe(path);
+  expect(await checkoutOf(repo, 'task', repo.signal)).toBe(null);
 
   await removeWorktree(repo.commonDir, path, repo.signal);
-  expect(await listWorktrees(repo.commonDir, repo.signal)).toHaveLength(1);
+  expect(await listWorktrees(repo, repo.signal)).toHaveLength(1);
   expect(await readdir(repo.outside)).toEqual(['repo']);
   expect(await readRef(repo.dir, 'refs/heads/task/x', repo.signal)).toBe(commit);
 });
@@ -52,7 +52,7 @@ test('without a branch HEAD is detached at exactly that commit, though main move
   await repo.commit('main', { later: '' });
   const path = join(repo.outside, 'tree');
   await addWorktree(repo.commonDir, { path, branch: null, commit }, repo.signal);
-  const [, worktree] = await listWorktrees(repo.dir, repo.signal);
+  const [, worktree] = await listWorktrees(repo, repo.signal);
   expect(worktree).toMatchObject({ path, head: commit, branch: null });
   expect(await changedFiles(path, commit, repo.signal)).toEqual([]);
 });
@@ -66,7 +66,7 @@ test('an existing branch is used if it is at that commit, and never moved', asyn
     addWorktree(repo.commonDir, { path: join(repo.outside, branch), branch, commit }, repo.signal);
 
   await add('here');
-  expect(await checkoutOf(repo.dir, 'here', repo.signal)).toBe(join(repo.outside, 'here'));
+  expect(await checkoutOf(repo, 'here', repo.signal)).toBe(join(repo.outside, 'here'));
   await expect(add('elsewhere')).rejects.toThrow(`exists already, at ${other}`);
   expect(await readRef(repo.dir, 'refs/heads/elsewhere', repo.signal)).toBe(other);
 });
@@ -78,14 +78,14 @@ test('a worktree whose folder was lost can be added again, or forgotten', async 
   const worktree = { path, branch: 'x', commit };
   await addWorktree(repo.commonDir, worktree, repo.signal);
   await rm(path, { recursive: true });
-  expect((await listWorktrees(repo.dir, repo.signal))[1]).toMatchObject({ path, prunable: true });
-  expect(await checkoutOf(repo.dir, 'x', repo.signal)).toBe(null);
+  expect((await listWorktrees(repo, repo.signal))[1]).toMatchObject({ path, prunable: true });
+  expect(await checkoutOf(repo, 'x', repo.signal)).toBe(null);
 
   await addWorktree(repo.commonDir, worktree, repo.signal);
   expect(await exists(join(path, 'README.md'))).toBe(true);
   await rm(path, { recursive: true });
   await removeWorktree(repo.commonDir, path, repo.signal);
-  expect(await listWorktrees(repo.dir, repo.signal)).toHaveLength(1);
+  expect(await listWorktrees(repo, repo.signal)).toHaveLength(1);
   await removeWorktree(repo.commonDir, path, repo.signal); // Nothing to do is fine.
 });
 
@@ -119,7 +119,7 @@ test('an aborted addWorktree leaves nothing', async () => {
   stop.abort(new Error('enough'));
   await expect(adding).rejects.toThrow('enough');
   expect(await exists(path)).toBe(false);
-  expect(await listWorktrees(repo.dir, repo.signal)).toHaveLength(1);
+  expect(await listWorktrees(repo, repo.signal)).toHaveLength(1);
 });
 
 test('the post-checkout hook runs as for a new worktree, and may fail', async () => {
@@ -149,9 +149,9 @@ test('sixteen worktrees are added and removed at once', { timeout: 60_000 }, asy
     await addWorktree(repo.commonDir, { path, branch: null, commit }, repo.signal);
   };
   await Promise.all(trees.map(cycle));
-  expect(await listWorktrees(repo.dir, repo.signal)).toHaveLength(17);
+  expect(await listWorktrees(repo, repo.signal)).toHaveLength(17);
   await Promise.all(trees.map((path) => removeWorktree(repo.commonDir, path, repo.signal)));
-  expect(await listWorktrees(repo.dir, repo.signal)).toHaveLength(1);
+  expect(await listWorktrees(repo, repo.signal)).toHaveLength(1);
   expect(await readdir(join(repo.outside, 'trees'))).toEqual([]);
 });
 
@@ -197,7 +197,7 @@ test('a worktree of a repository with a submodule lives a whole life', async () 
     kind: 'committed',
   });
   await removeWorktree(repo.commonDir, path, repo.signal);
-  expect(await listWorktrees(repo.dir, repo.signal)).toHaveLength(1);
+  expect(await listWorktrees(repo, repo.signal)).toHaveLength(1);
 });
 
 test('a bare repository has several worktrees', async () => {
@@ -208,14 +208,38 @@ test('a bare repository has several worktrees', async () => {
   const [a, b] = [join(repo.outside, 'proj/a'), join(repo.outside, 'proj/b')];
   await addWorktree(bare, { path: a, branch: 'a', commit }, repo.signal);
   await addWorktree(bare, { path: b, branch: null, commit }, repo.signal);
-  expect(await listWorktrees(a, repo.signal)).toEqual([
+  expect(await listWorktrees({ commonDir: bare, dir: a }, repo.signal)).toEqual([
     { path: bare, head: null, branch: null, locked: false, prunable: false },
     { path: a, head: commit, branch: 'a', locked: false, prunable: false },
     { path: b, head: commit, branch: null, locked: false, prunable: false },
   ]);
   await removeWorktree(bare, a, repo.signal);
   await removeWorktree(bare, b, repo.signal);
-  expect(await listWorktrees(bare, repo.signal)).toHaveLength(1);
+  expect(await listWorktrees({ commonDir: bare }, repo.signal)).toHaveLength(1);
+});
+
+test('a checkout whose git folder is elsewhere is told, not that folder', async () => {
+  await using repo = await tempRepo();
+  const [dir, linked] = [join(repo.outside, 'apart'), join(repo.outside, 'linked')];
+  const commonDir = join(repo.outside, 'store');
+  await repo.git('clone', '--quiet', '--separate-git-dir', commonDir, repo.dir, dir);
+  const commit = await head(repo);
+  await addWorktree(commonDir, { path: linked, branch: 'side', commit }, repo.signal);
+  const at = (place: { readonly dir?: string }) =>
+    checkoutOf({ commonDir, ...place }, 'main', repo.signal);
+  expect(await at({ dir })).toBe(dir);
+  // Nothing tells where it is; but the folder of git is none in which files can be written.
+  expect([await at({}), await at({ dir: linked })]).toEqual([null, null]);
+});
+
+test('the checkout of a submodule is told, from wherever it is asked for', async () => {
+  await using repo = await tempRepo();
+  const inner = join(repo.outside, 'inner');
+  await repo.git('clone', '--quiet', repo.dir, inner);
+  const allow = ['-c', 'protocol.file.allow=always'];
+  await repo.git(...allow, 'submodule', '--quiet', 'add', '-b', 'main', inner, 'sub');
+  const commonDir = join(repo.commonDir, 'modules/sub');
+  expect(await checkoutOf({ commonDir }, 'main', repo.signal)).toBe(join(repo.dir, 'sub'));
 });
 
 test('a locked worktree and a path with spaces and newlines are read as they are', () => {
