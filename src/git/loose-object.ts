@@ -26,26 +26,29 @@ import { dirname } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Recent } from '../base/recent.ts';
 import type { Sha } from './git.ts';
-import { settingsIn } from './settings.ts';
+import { areShared, type Settings, settingsIn } from './settings.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob';
 
-/** Settings under which git writes objects in another way than we do. */
-const ODD = [
-  'extensions.objectformat',
-  'core.sharedrepository',
-  'i18n.commitencoding',
-  'commit.cleanup',
-];
+/** Settings under which git writes objects in another way than we do; `fsync`: and more surely. */
+const OF_CORE = 'core\\.(?:sharedrepository|fsync.*)';
+const OF_COMMITS = 'i18n\\.commitencoding|commit\\.cleanup';
+const ODD = new RegExp(`^(?:extensions\\.objectformat|${OF_CORE}|${OF_COMMITS})$`);
 
 const hasObjects = new Set<string>();
+/** What was found out of settings, which are read once; it is asked for several times per task. */
+const plain = new WeakMap<Settings, boolean>();
 
 /** Whether objects of this repository can be written as files. */
 export async function writesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
   if (!hasObjects.has(commonDir) && !existsSync(`${commonDir}/objects`)) return false;
   hasObjects.add(commonDir);
   const settings = await settingsIn(commonDir, signal);
-  return !ODD.some((name) => settings.has(name));
+  const known = plain.get(settings);
+  if (known !== undefined) return known;
+  const isPlain = areShared(settings) && ![...settings.keys()].some((name) => ODD.test(name));
+  plain.set(settings, isPlain);
+  return isPlain;
 }
 
 /** The contents of an object that is a file of its own; null says nothing. */

@@ -44,7 +44,7 @@ import { MOST_LOOKS } from './look-around.ts';
 import { readBlob, writesPlainly } from './loose-object.ts';
 import { moveRef } from './loose-ref.ts';
 import { treeOf } from './refs.ts';
-import { isOn, isThereFromStart, settingsIn, userFile } from './settings.ts';
+import { areShared, isOn, isThereFromStart, settingsIn, userFile } from './settings.ts';
 import { FOLDER, readTree, type Tree } from './tree.ts';
 import { type Change, changesBetween } from './tree-changes.ts';
 
@@ -110,6 +110,7 @@ export async function comparesPlainly(commonDir: string, signal: AbortSignal): P
   const settings = await settingsIn(commonDir, signal);
   const isUsual = (name: string): boolean => name === 'core.filemode' && isOn(settings, name);
   if ([...settings.keys()].some((name) => ODD.test(name) && !isUsual(name))) return false;
+  if (!areShared(settings)) return false;
   if (existsSync(`${commonDir}/info/attributes`)) return false;
   return !isThereFromStart(userFile('attributes')) && !isThereFromStart('/etc/gitattributes');
 }

@@ -4,6 +4,8 @@
  *   S1. What a process has begun with it goes on with: a run should not sign half of its commits.
  *   S2. A value is the last one that git tells of that name; names are in lower case but for the
  *       part in the middle.
+ *   S3. They are those of the common directory. Where a condition gives a worktree or a branch
+ *       others (`areShared`), what git does is left to git.
  */
 
 import { existsSync } from 'node:fs';
@@ -24,6 +26,18 @@ export function settingsIn(dir: string, signal: AbortSignal): Promise<Settings> 
   known.set(dir, asked);
   asked.catch(() => known.delete(dir));
   return asked;
+}
+
+/**
+ * A condition that holds in all worktrees or in none: their git folders are in the common
+ * directory, so that a folder around it is around all of them.
+ */
+const FOR_ALL = /^includeif\.(?:hasconfig:|gitdir(?:\/i)?:(?!.*(?:\.git|worktrees)).*\/\.path$)/s;
+const CONDITION = 'includeif.';
+
+/** Whether the settings are the same in all worktrees, on whatever branch. */
+export function areShared(settings: Settings): boolean {
+  return [...settings.keys()].every((name) => !name.startsWith(CONDITION) || FOR_ALL.test(name));
 }
 
 /** A file beside the user's settings: `attributes`, `ignore`. */

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, chmodSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readLoose, writeLoose } from '../../src/git/loose-object.ts';
+import { readLoose, writeLoose, writesPlainly } from '../../src/git/loose-object.ts';
+import { comparesPlainly } from '../../src/git/quick-checkout.ts';
 import { runGit, tempRepo } from '../support/temp-repo.ts';
 
 const SIZES = [0, 1, 7, 255, 256, 7_980, 7_990, 7_991, 7_992, 8_000, 8_001, 65_536, 300_000];
@@ -58,4 +59,29 @@ test('one that is there already is as new, so that no clean-up removes it', asyn
   expect(writeLoose(repo.commonDir, 'blob', body)).toBe(sha);
   await repo.git('prune', '--expire=2.weeks.ago');
   expect(await repo.git('cat-file', '-t', sha)).toBe('blob');
+});
+
+test.each([
+  ['core.fsync', 'loose-object'],
+  ['core.fsyncMethod', 'batch'],
+  ['core.fsyncObjectFiles', 'true'],
+])('where %s is set git writes them, which waits for the disk', async (name, value) => {
+  await using repo = await tempRepo();
+  await repo.git('config', name, value);
+  expect(await writesPlainly(repo.commonDir, repo.signal)).toBe(false);
+});
+
+test.each([
+  ['onbranch:landfast/**', false],
+  ['gitdir:/home/ada/shop/.git', false],
+  ['gitdir:worktrees/', false],
+  ['gitdir:/home/ada/', true],
+  ['gitdir/i:~/Work/', true],
+  ['hasconfig:remote.*.url:https://example.com/**', true],
+])('settings of %s are the same in all worktrees: %s', async (condition, isPlain) => {
+  await using repo = await tempRepo();
+  await repo.git('config', `includeIf.${condition}.path`, 'more');
+  const { commonDir, signal } = repo;
+  const plain = [await writesPlainly(commonDir, signal), await comparesPlainly(commonDir, signal)];
+  expect(plain).toEqual([isPlain, isPlain]);
 });
