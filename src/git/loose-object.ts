@@ -2,7 +2,8 @@
  * Single objects as files: reading and writing one costs a file, not a process.
  *
  *   O1. Only what git would write alike is written: SHA-1, the usual modes. `writesPlainly` says
- *       whether a repository is of that kind; for others the caller uses git.
+ *       whether a repository is of that kind; for others the caller uses git. It says no as well
+ *       where git would not read what is written, but something in its place.
  *   O2. An object appears whole or not at all, under the name of its contents; writing one that is
  *       there already changes nothing.
  *   O3. Reading says null for anything that is not a file of its own: packed, or not there.
@@ -26,6 +27,7 @@ import { dirname } from 'node:path';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Recent } from '../base/recent.ts';
 import type { Sha } from './git.ts';
+import { areReadAsWritten } from './ref-files.ts';
 import { areShared, type Settings, settingsIn } from './settings.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob';
@@ -39,10 +41,11 @@ const hasObjects = new Set<string>();
 /** What was found out of settings, which are read once; it is asked for several times per task. */
 const plain = new WeakMap<Settings, boolean>();
 
-/** Whether objects of this repository can be written as files. */
+/** Whether objects of this repository can be read and written as files. */
 export async function writesPlainly(commonDir: string, signal: AbortSignal): Promise<boolean> {
   if (!hasObjects.has(commonDir) && !existsSync(`${commonDir}/objects`)) return false;
   hasObjects.add(commonDir);
+  if (!areReadAsWritten(commonDir)) return false;
   const settings = await settingsIn(commonDir, signal);
   const known = plain.get(settings);
   if (known !== undefined) return known;

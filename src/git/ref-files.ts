@@ -37,6 +37,25 @@ export function mayHaveRefsBelow(commonDir: string, prefix: string): boolean {
   return packedRefs(commonDir).includes(` ${prefix}`);
 }
 
+const replacedFromStart = new Map<string, boolean>();
+
+/**
+ * Whether git reads every object as it is written: no ref puts another one in its place, no graft
+ * gives a commit other parents. One look at each call: a ref that is new is a file, and the folder
+ * stays when it is packed.
+ */
+export function areReadAsWritten(commonDir: string): boolean {
+  if (existsSync(`${commonDir}/refs/replace`)) return false;
+  const known = replacedFromStart.get(commonDir);
+  if (known !== undefined) return !known;
+  const isReplaced =
+    existsSync(`${commonDir}/reftable`) ||
+    existsSync(`${commonDir}/info/grafts`) ||
+    packedRefs(commonDir).includes(' refs/replace/');
+  replacedFromStart.set(commonDir, isReplaced);
+  return !isReplaced;
+}
+
 /** The commit that HEAD of a working tree is at, as the files tell it; null says nothing. */
 export async function headInFiles(dir: string): Promise<string | null> {
   const gitDir = gitFolderOf(dir);

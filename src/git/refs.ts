@@ -10,7 +10,7 @@ import { Recent } from '../base/recent.ts';
 import { GitError, git, type Sha } from './git.ts';
 import { headerOf } from './loose-object.ts';
 import { makeRef, moveRef } from './loose-ref.ts';
-import { headInFiles, refInFiles } from './ref-files.ts';
+import { areReadAsWritten, headInFiles, refInFiles } from './ref-files.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =
@@ -103,7 +103,7 @@ const MOST_STEPS = 500;
 
 /** Whether it is found among first parents, as far as these can be read; no says nothing. */
 function isOnLine(commonDir: string, ancestor: Sha, commit: Sha): boolean {
-  let at: Sha | undefined = commit;
+  let at: Sha | undefined = areReadAsWritten(commonDir) ? commit : undefined;
   for (let left = MOST_STEPS; left > 0 && at !== undefined; left -= 1) {
     if (at === ancestor) return true;
     at = headerOf(commonDir, at)?.parents[0];
@@ -117,7 +117,8 @@ const trees = new Recent<Sha, Promise<Sha>>(100);
 /** The tree of a commit; in a repository's common directory mostly a file tells it. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
   // Somebody else may have asked, and been stopped.
-  const known = headerOf(dir, commit)?.tree ?? (await trees.get(commit)?.catch(() => null)) ?? null;
+  const header = areReadAsWritten(dir) ? headerOf(dir, commit) : null;
+  const known = header?.tree ?? (await trees.get(commit)?.catch(() => null)) ?? null;
   if (known !== null) return known;
   const args = ['rev-parse', '--verify', `${commit}^{tree}`];
   const asked = git(dir, args, signal).then(({ stdout }) => stdout.trim());

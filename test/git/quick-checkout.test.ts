@@ -179,6 +179,13 @@ describe('git is asked instead, and nothing is touched, where', () => {
     expect(await move(commit)).toBe(false);
   });
 
+  test('another commit is in its place', async () => {
+    const commit = await repo.commit('new', { a: 'b\n' });
+    await repo.git('replace', commit, await repo.commit('other', { a: 'c\n' }));
+    await settle();
+    expect(await move(commit)).toBe(false);
+  });
+
   test('a content is in a pack', async () => {
     const commit = await repo.commit('next', { a: 'packed\n' });
     await repo.git('repack', '-adq');

@@ -1,6 +1,9 @@
 /** Refs move by compare-and-swap, and names are resolved without surprises. */
 
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writesPlainly } from '../../src/git/loose-object.ts';
 import {
   deleteRef,
   isAncestor,
@@ -114,4 +117,38 @@ test('ancestry and trees', async () => {
     expect(await isAncestor(dir, base, 'main', repo.signal)).toBe(true);
   }
   expect(await treeOf(repo.dir, b, repo.signal)).toBe(await repo.git('rev-parse', 'topic^{tree}'));
+});
+
+test.each([
+  ['a ref', []],
+  ['a packed ref', ['pack-refs', '--all', '--prune']],
+])(
+  'where %s replaces a commit, its tree and its ancestors are those that git sees',
+  async (_, more) => {
+    await using repo = await tempRepo();
+    const first = await repo.git('rev-parse', 'main');
+    const second = await repo.commit('main', { a: 'a\n' });
+    const tree = await repo.git('rev-parse', 'main^{tree}');
+    const other = await repo.commit('other', { a: 'b\n' });
+    await repo.git('replace', '--graft', other);
+    const orphan = await repo.git('rev-parse', `refs/replace/${other}`);
+    await repo.git('replace', '-d', other);
+    await repo.git('replace', second, orphan);
+    if (more.length > 0) await repo.git(...more);
+    if (more.length > 0) await rm(join(repo.commonDir, 'refs/replace'), { recursive: true });
+    const seen = await repo.git('rev-parse', 'main^{tree}');
+    expect(seen).not.toBe(tree);
+    expect(await treeOf(repo.commonDir, second, repo.signal)).toBe(seen);
+    expect(await isAncestor(repo.commonDir, first, second, repo.signal)).toBe(false);
+    expect(await writesPlainly(repo.commonDir, repo.signal)).toBe(false);
+  },
+);
+
+test('where a graft gives a commit other parents, ancestors are those that git sees', async () => {
+  await using repo = await tempRepo();
+  const first = await repo.git('rev-parse', 'main');
+  const second = await repo.commit('main', { a: 'a\n' });
+  await repo.write({ '.git/info/grafts': `${second}\n` });
+  expect(await isAncestor(repo.commonDir, first, second, repo.signal)).toBe(false);
+  expect(await writesPlainly(repo.commonDir, repo.signal)).toBe(false);
 });
