@@ -19,7 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { ignoredOf } from './diff.ts';
 import type { FolderTimes } from './folder-times.ts';
@@ -27,12 +27,21 @@ import type { Sha } from './git.ts';
 import { type Edit, foldersOf, IndexEdit, isEntry } from './index-edit.ts';
 import { HEADER_BYTES } from './index-file.ts';
 import { IndexTree, type Noted, type Trees } from './index-tree.ts';
-import { type Found, filesBelow, isRule, lookAround, MOST_LOOKS, readNow } from './look-around.ts';
+import {
+  type Found,
+  filesBelow,
+  isRule,
+  LINK,
+  lookAround,
+  MOST_LOOKS,
+  readNow,
+} from './look-around.ts';
 import { lookAtFolders, touchedFiles } from './look-at-folders.ts';
 import { writeLoose } from './loose-object.ts';
 import { comparesPlainly } from './quick-checkout.ts';
 import { isThereFromStart, settingsIn, userFile } from './settings.ts';
 import { coneOf } from './sparse.ts';
+import { isRefused } from './tree-changes.ts';
 
 export interface ToStage {
   readonly commonDir: string;
@@ -164,6 +173,7 @@ function editsFor(
       bytes += now?.content.length ?? 0;
       if (now === null || bytes > MOST_BYTES) return null;
       const { mode, stat, content } = now;
+      if (mode === LINK && isRefused(basename(name))) return null; // `.gitmodules` was a file.
       const sha = writeLoose(commonDir, 'blob', content);
       edits.push({ name, file: { mode, sha, stat }, more });
     }

@@ -42,7 +42,7 @@ const MOST_BYTES = 1024 * 1024;
 const ATTRIBUTES = '.gitattributes';
 const FILE = '100644';
 const PROGRAM = '100755';
-const LINK = '120000';
+export const LINK = '120000';
 const KINDS: ReadonlySet<number> = new Set(
   [FILE, PROGRAM, LINK].map((mode) => Number.parseInt(mode, 8)),
 );

@@ -12,8 +12,11 @@ const ATTRIBUTES = '.gitattributes';
 const MOST_CHANGES = 200;
 export const PLAIN_MODES: readonly string[] = ['100644', '100755'];
 
-/** Names that git may refuse to write, or that mean something to it. */
-const REFUSED = /^(?:\.{1,2}|\.git(?!ignore$|keep$).*|git~\d.*|.*[\\:].*)$/is;
+/**
+ * Names that git may refuse to write, or that mean something to it. `GITMOD~1` and `gi7eba~1` are
+ * short for `.gitmodules` on Windows, and nobody has to know all of these.
+ */
+const REFUSED = /^(?:\.{1,2}|\.git(?!ignore$|keep$).*|.*(?:~\d|[\\:]).*)$/is;
 
 /** Whether git may refuse to write a file or folder of that name. */
 export function isRefused(name: string): boolean {

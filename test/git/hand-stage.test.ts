@@ -6,6 +6,7 @@ import {
   chmodSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -147,6 +148,16 @@ describe('left to git', () => {
     ],
     ['a pipe', () => execFileSync('mkfifo', [at('pipe')])],
     ['a name that git may refuse', () => writeFileSync(at('git~1'), '')],
+    ['a name that may be short for one', () => symlinkSync('a', at('GITMOD~1'))],
+    ['the same for a folder', () => repo.write({ 'new/gi7eba~1/x': '' })],
+    [
+      'a link where git takes a file only',
+      async () => {
+        await repo.commit('main', { '.gitmodules': '' });
+        rmSync(at('.gitmodules'));
+        symlinkSync('a', at('.gitmodules'));
+      },
+    ],
     ['a large file', () => writeFileSync(at('large'), Buffer.alloc(2_000_000))],
     ['line ends', () => repo.git('config', 'core.autocrlf', 'input')],
     ['modes that do not count', () => repo.git('config', 'core.fileMode', 'false')],
