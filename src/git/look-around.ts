@@ -40,6 +40,7 @@ export interface Surroundings {
 export const MOST_LOOKS = 300;
 const MOST_BYTES = 1024 * 1024;
 const ATTRIBUTES = '.gitattributes';
+const HAS_ATTRIBUTES = /(?:^|\/)\.gitattributes(?:\/|$)/;
 const FILE = '100644';
 const PROGRAM = '100755';
 export const LINK = '120000';
@@ -53,6 +54,8 @@ export function lookAround({ dir, index, writtenMs }: Surroundings): Found | nul
   if (index.starts.length > MOST_LOOKS || index.noted === null) return null;
   if (!holdsFilesOnly(index)) return null;
   const missing = new Map([...index.starts].map((start) => [nameAt(index.bytes, start), start]));
+  // Where such a file is gone git still finds its rules in the index, for some of the files.
+  if ([...missing.keys()].some((name) => HAS_ATTRIBUTES.test(name))) return null;
   const [changed, fresh, folders]: [string[], string[], string[]] = [[], [], []];
   let [hasRules, looks] = [false, 0];
   const waiting: [string, Noted][] = [['', index.noted]];
@@ -65,7 +68,7 @@ export function lookAround({ dir, index, writtenMs }: Surroundings): Found | nul
       const name = inside(folder, each);
       const isKnown = missing.has(name) || noted.folders.has(each);
       looks += 1;
-      if (looks > 2 * MOST_LOOKS || (isKnown ? each === ATTRIBUTES : isOdd(each))) return null;
+      if (looks > 2 * MOST_LOOKS || (!isKnown && isOdd(each))) return null;
       if (each === '.gitignore') hasRules = true;
       const stat = lstatSync(bytePath(dir, name), { throwIfNoEntry: false });
       if (stat === undefined) return null; // Somebody is still at work here.

@@ -138,6 +138,13 @@ describe('left to git', () => {
     ['attributes', () => writeFileSync(at('.gitattributes'), '* text\n')],
     ['attributes in a folder', () => writeFileSync(at('d/.gitattributes'), '* text\n')],
     [
+      'attributes that are gone, which git still finds in the index',
+      async () => {
+        await repo.commit('main', { 'd/.gitattributes': '* text\n' });
+        rmSync(at('d/.gitattributes'));
+      },
+    ],
+    [
       'attributes of the repository',
       () => writeFileSync(join(repo.commonDir, 'info/attributes'), ''),
     ],
