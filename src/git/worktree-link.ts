@@ -13,12 +13,11 @@ import {
   lstatSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { forgetGitFolders, textOf } from './git-dir.ts';
+import { forgetGitFolders, realOf, textOf } from './git-dir.ts';
 
 /** Whether a folder is a worktree of the repository, or is about to be moved to where it was. */
 export function isLinked(commonDir: string, dir: string): boolean {
@@ -68,12 +67,4 @@ function entryFor(commonDir: string, dir: string): string | null {
     return told !== undefined && realOf(dirname(told)) === here;
   };
   return names.map((name) => `${entries}/${name}`).find(isHere) ?? null;
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

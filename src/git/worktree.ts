@@ -14,7 +14,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { deleteFolder } from './delete-folder.ts';
@@ -25,6 +25,7 @@ import {
   gitFolderOf,
   placesBelow,
   readOwn,
+  realOf,
   writeOwn,
 } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
