@@ -53,6 +53,19 @@ export async function filesBetween(
   return splitNul((await git(dir, args, signal)).stdout);
 }
 
+/** Whether a file of that name, in whatever folder, differs between two commits. */
+export async function isNameChanged(
+  dir: string,
+  from: Sha,
+  to: Sha,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (from === to) return false;
+  const files = await filesBetween(dir, from, to, signal);
+  return files.some((file) => file === name || file.endsWith(`/${name}`));
+}
+
 /** How a path differs: it is there only now, differs, or is gone. */
 export type Difference = 'added' | 'changed' | 'deleted';
 

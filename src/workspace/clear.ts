@@ -6,11 +6,8 @@
  *   C2. A set-up of which a part went is not done any more.
  */
 
-import { filesBetween } from '../git/diff.ts';
-import { isRule } from '../git/look-around.ts';
 import { removeUntracked } from '../git/scrub.ts';
 import { ignoredMatching } from '../git/untracked.ts';
-import type { Sha } from '../model/plan.ts';
 import { forgetSetup, isThere, setupIn } from './setup.ts';
 
 /** Removes it; says whether nothing is left but files of the commit. */
@@ -24,14 +21,4 @@ export async function clear(
   const setup = await setupIn(dir);
   if (setup !== null && !isThere(dir, setup)) await forgetSetup(dir);
   return keep.length === 0;
-}
-
-/** Whether what git ignores may differ between two commits. */
-export async function areRulesChanged(
-  dir: string,
-  from: Sha,
-  to: Sha,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return from !== to && (await filesBetween(dir, from, to, signal)).some(isRule);
 }

@@ -168,6 +168,7 @@ async function add(
   const began = performance.now();
   await addWorktree(commonDir, { path, branch, commit, owner, cone, floor, assertHeld }, signal);
   ground.pool.coming.learn(performance.now() - began);
+  ground.pool.begin(path, commit);
 }
 
 /**

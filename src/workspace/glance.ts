@@ -58,7 +58,7 @@ export function isAsWiped({ dir, gitDir, since, isExact, modes }: Wiped): boolea
 }
 
 /** The last moment at which a file may have got the ctime that is noted, in ms. */
-function youngestAt(index: Buffer, start: number, isExact: boolean): number {
+export function youngestAt(index: Buffer, start: number, isExact: boolean): number {
   const second = index.readUInt32BE(start + CTIME_AT) * 1_000;
   const rest = index.readUInt32BE(start + CTIME_AT + 4); // 0 where the file system counts seconds.
   return isExact && rest > 0 ? second + rest / 1_000_000 : second + 999;

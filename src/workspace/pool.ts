@@ -13,8 +13,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isSetBack } from '../base/moment.ts';
+import { isSetBack, momentOf } from '../base/moment.ts';
 import { checkOut } from '../git/checkout.ts';
+import { isNameChanged } from '../git/diff.ts';
 import type { FolderTimes } from '../git/folder-times.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { runPostCheckout } from '../git/hooks.ts';
@@ -36,7 +37,7 @@ import {
 } from '../git/worktree.ts';
 import { isLinked } from '../git/worktree-link.ts';
 import type { Sha } from '../model/plan.ts';
-import { areRulesChanged, clear } from './clear.ts';
+import { clear } from './clear.ts';
 import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
 import { type Given, givenOf } from './given.ts';
@@ -60,6 +61,7 @@ import { staying, WORTH_KEEPING_FILES } from './later.ts';
 import { hasOwnSettings, isWorktree, removeWhereEmpty } from './pool-folder.ts';
 import type { Added, Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
 import { repairSlots } from './repair-slots.ts';
+import { ATTRIBUTES, type Begun, mayConvert, rewriteTouched } from './rewrite.ts';
 import { isCovered, SETUP_DONE } from './setup.ts';
 import { wipe } from './wipe.ts';
 
@@ -77,6 +79,8 @@ export class Pool {
   readonly #free: Free[] = [];
   /** What is known of those that came from the pool, by where they are now. */
   readonly #given = new Map<string, Given>();
+  /** How tasks got their workspaces, by where these are. */
+  readonly #begun = new Map<string, Begun>();
   #repaired: Promise<void> | null = null;
 
   constructor(place: PoolPlace) {
@@ -114,6 +118,10 @@ export class Pool {
     if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
+    const begun = this.#begun.get(dir);
+    this.#begun.delete(dir);
+    const converts = await mayConvert(commonDir, dir, signal);
+    if (converts && !(await rewriteTouched(dir, { begun, commit }, signal))) return false;
     const wiped = isPlain ? this.#given.get(dir)?.wiped : undefined;
     const since = wiped === undefined || isSetBack(wiped) ? null : wiped.at;
     this.#given.delete(dir);
@@ -138,6 +146,11 @@ export class Pool {
     }
     await this.#discard(claimed); // Whatever is wrong with it, the next one is made anew.
     return true;
+  }
+
+  /** A workspace holds a commit as a checkout has it, from now on for a task. */
+  begin(dir: string, commit: Sha): void {
+    this.#begun.set(dir, { commit, at: momentOf(Date.now()) });
   }
 
   /** The folders of a workspace as it was handed over, where it held nothing but a commit. */
@@ -319,6 +332,7 @@ export class Pool {
       const move = { dir: claimed, from: at, to: commit, branch, untouched, assertHeld };
       const isWhole = (wanted.cone ?? null) === null && coneOf(claimed) === null;
       if (!isWhole || !(await quickCheckout(commonDir, move, signal))) {
+        if (await isNameChanged(commonDir, at, commit, ATTRIBUTES, signal)) return false;
         const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
         await checkOut(claimed, { target, cone: wanted.cone ?? null }, signal);
       }
@@ -330,6 +344,7 @@ export class Pool {
       mkdirSync(dirname(dir), { recursive: true });
       await moveWorktree(claimed, dir);
       if (claim.asked) this.#asked.add(dir);
+      this.begin(dir, commit);
       // Before a hook may write something.
       this.#given.set(dir, givenOf(dir, claim.wipedAt, isBare));
     } catch (error) {
@@ -343,7 +358,7 @@ export class Pool {
 
   /** Removes what this plan does not keep; says whether nothing is left but the commit's files. */
   async #clear({ claimed, at, untouched }: Claim, commit: Sha, signal: AbortSignal) {
-    const isSure = untouched && !(await areRulesChanged(claimed, at, commit, signal));
+    const isSure = untouched && !(await isNameChanged(claimed, at, commit, '.gitignore', signal));
     return isSure ? false : clear(claimed, this.place.keepFiles, signal);
   }
 
