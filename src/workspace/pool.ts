@@ -118,13 +118,13 @@ export class Pool {
     if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
     const asked = this.#asked.delete(dir);
     const isPlain = await comparesPlainly(commonDir, signal);
-    const begun = this.#begun.get(dir);
+    const [begun, given] = [this.#begun.get(dir), this.#given.get(dir)];
     this.#begun.delete(dir);
+    this.#given.delete(dir); // What is there next is another one.
     const converts = await mayConvert(commonDir, dir, signal);
     if (converts && !(await rewriteTouched(dir, { begun, commit }, signal))) return false;
-    const wiped = isPlain ? this.#given.get(dir)?.wiped : undefined;
+    const wiped = isPlain ? given?.wiped : undefined;
     const since = wiped === undefined || isSetBack(wiped) ? null : wiped.at;
-    this.#given.delete(dir);
     const claimed = newClaim(folder, me);
     mkdirSync(folder, { recursive: true });
     await moveWorktree(dir, claimed);

@@ -66,8 +66,8 @@ export async function rewriteTouched(
   if (stdin.includes('\ufffd')) return false; // That is no text.
   for (const name of names) unlinkSync(bytePath(dir, name));
   const args = ['checkout-index', '--force', '--index', '-z', '--stdin'];
-  await git(dir, args, signal, { stdin, limitMs: LONG_LIMIT_MS });
-  return true;
+  const options = { stdin, limitMs: LONG_LIMIT_MS, okCodes: [0, 1, 128] }; // A filter may fail.
+  return (await git(dir, args, signal, options)).code === 0;
 }
 
 /** The files whose noted ctime is not older, in bytes as latin1; null for an unusual index. */
