@@ -105,6 +105,10 @@ describe('each problem has its place and a way out', () => {
       '2:17: error: notify[0].on[0]: expected one of finished, failed, person, limit, found "started"',
     ],
     [
+      'workspace: { keep: [cache/] }',
+      '2:20: error: workspace.keep: expected true or false, found a list\n  name files that the next task may find in keep_files',
+    ],
+    [
       'workspace: { copy: [.git/config] }',
       '2:21: error: workspace.copy[0]: ".git/config" belongs to git itself',
     ],

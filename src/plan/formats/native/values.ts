@@ -52,6 +52,13 @@ export const flag = value({ type: 'boolean' }, (given, refuse) =>
   typeof given === 'boolean' ? given : refuse({ expected: 'true or false' }),
 );
 
+/** Whether workspaces stay; a list would be of files that stay in them. */
+export const keep = value({ type: 'boolean' }, (given, refuse) => {
+  if (typeof given === 'boolean') return given;
+  const remedy = 'name files that the next task may find in keep_files';
+  return refuse({ expected: 'true or false', ...(Array.isArray(given) ? { remedy } : {}) });
+});
+
 export const money = value({ type: 'number', exclusiveMinimum: 0 }, (given, refuse) =>
   typeof given === 'number' && Number.isFinite(given) && given > 0
     ? given
