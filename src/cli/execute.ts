@@ -9,7 +9,7 @@ import { Suspension } from '../base/suspension.ts';
 import { drive, takeOver } from '../engine/drive.ts';
 import { whileHolding } from '../engine/hold.ts';
 import type { World } from '../engine/world.ts';
-import { closeRefWriter } from '../git/ref-writer.ts';
+import { closeLongLived, openLongLived } from '../git/long-lived.ts';
 import type { Database } from '../journal/database.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
@@ -35,7 +35,6 @@ import type { Totals } from '../report/trace.ts';
 import { inkOf, wantsColor } from '../ui/color.ts';
 import type { Site } from '../worker/attempt.ts';
 import { allowedEnv, secretsOf } from '../worker/environment.ts';
-import { mountProblem } from '../workspace/floor.ts';
 import type { Ground } from '../workspace/ground.ts';
 import { watchWork } from '../workspace/radar/radar.ts';
 import { letGo } from '../workspace/remove.ts';
@@ -130,7 +129,6 @@ async function executeHolding(
   using signals = new Signals((text) => screen.say(text));
   signals.force.addEventListener('abort', () => killMarked(`${run}/`));
   const site = siteOf(execution, lease, fencing.fenceFor);
-  await warnOfMounts(site, screen);
   const secrets = secretsIn(plan);
   const notifier = notifierOf(execution, {
     mask: masker(secrets),
@@ -142,6 +140,7 @@ async function executeHolding(
   };
   using profile = openProfile(how.profile);
   openShells(run, plan, place.repository);
+  if (place.repository !== null) openLongLived(place.repository.commonDir);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
     const driven = driveRun(execution, order).finally(screen.close);
@@ -160,12 +159,6 @@ async function executeHolding(
     await closeGit(site.ground);
     await fencing.close();
   }
-}
-
-async function warnOfMounts({ ground }: Site, screen: Screen): Promise<void> {
-  const why = ground === null ? null : await mountProblem(ground);
-  if (why === null) return;
-  screen.say(`No overlay can be mounted here (${why}), so that workspaces are filled as usual.`);
 }
 
 /** Of a run that another engine has taken over nothing is told, and little is tidied up. */
@@ -187,7 +180,7 @@ async function whileOurs(
 
 /** However a run ended: a git that waits for more would keep this process from ending. */
 async function closeGit(ground: Ground | null): Promise<void> {
-  if (ground !== null) await closeRefWriter(ground.repository.commonDir);
+  if (ground !== null) await closeLongLived(ground.repository.commonDir);
   await closeShells();
 }
 
@@ -268,7 +261,7 @@ function siteOf({ place, db, run, plan, how }: Execution, lease: Lease, fenceFor
   const assertHeld = (): void => assertLease(db, lease);
   const parts = { run, plan, env, suspension, assertHeld, ...memory };
   const kept = repository && {
-    pool: poolOf({ repository, plan }),
+    pool: poolOf({ repository, plan, run }),
     ...seedsOf({ repository, plan }),
   };
   const ground = kept && { repository, ...kept, ...parts };

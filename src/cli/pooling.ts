@@ -1,7 +1,7 @@
 /** The pool of a repository's workspaces, as its plan bounds it and this process claims from it. */
 
 import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { git, type Sha } from '../git/git.ts';
 import { headOf } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
@@ -10,8 +10,8 @@ import { isAlive, type Owner, thisHost, thisProcess } from '../journal/lease.ts'
 import { keptRef } from '../model/names.ts';
 import type { LimitsSpec, WorkspaceSpec } from '../model/plan.ts';
 import type { Pooled } from '../report/workspaces.ts';
+import type { Claimant } from '../workspace/claimant.ts';
 import { poolFolder } from '../workspace/ground.ts';
-import { type Claimant, isHeld } from '../workspace/idle.ts';
 import { keepWork } from '../workspace/keep.ts';
 import { Pool } from '../workspace/pool.ts';
 import { Seeds } from '../workspace/seeds.ts';
@@ -25,6 +25,8 @@ const DISK_SHARE = 0.25;
 
 interface PooledBy {
   readonly repository: Repository;
+  /** The run that puts workspaces there; absent for a command that only looks after them. */
+  readonly run?: string;
   readonly plan: {
     readonly workspace: WorkspaceSpec;
     readonly limits: Pick<LimitsSpec, 'workers' | 'diskBytes'>;
@@ -39,6 +41,7 @@ export function poolOf(of: PooledBy): Pool {
   return new Pool({
     commonDir: of.repository.commonDir,
     folder: poolFolder(of),
+    run: of.run ?? '',
     most: pool === 0 ? 0 : Math.max(later, IDLE_PER_WORKER * limits.workers),
     later,
     small: pool !== undefined,
@@ -75,24 +78,24 @@ export function seedsOf(of: PooledBy): { readonly seeds?: Seeds } {
   return isWanted ? { seeds: seedStore(of) } : {};
 }
 
-/** Removes a workspace of a pool; what somebody has put into it is kept by a ref. */
+/** Removes a workspace that waits; what somebody has put into it is kept by a ref. */
 export async function removePooled(
   { commonDir }: Repository,
   { path, state }: Pooled,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const [folder, name] = [dirname(path), basename(path)];
   const limits = { most: 0, later: 0, small: false, disk: null, keepFiles: [] };
-  const pool = new Pool({ commonDir, folder, ...limits, me: thisClaimant() });
-  if (state === 'broken' && existsSync(join(path, '.git'))) {
-    const ref = keptRef('pool', `${name.replace(/^\.claim-.*/, 'claim')}_${Date.now()}`);
+  const folder = dirname(path);
+  const pool = new Pool({ commonDir, folder, run: '', ...limits, me: thisClaimant() });
+  if (state === 'idle' && existsSync(join(path, '.git'))) {
+    const ref = keptRef('pool', `${Date.now()}`);
     const beyond = await heldHead(path, signal);
     const held = beyond === null ? {} : { beyond };
+    await git(path, ['checkout', '-q', '-f', '--detach'], signal);
     await keepWork(path, { ref, message: 'Left in a workspace of the pool', ...held }, signal);
+    return (await pool.drain([path], signal)) === 1;
   }
-  if (state === 'idle') return (await pool.drain([Number(name)], signal)) === 1;
   await removeWorktree(commonDir, path, signal);
-  await pool.drain([], signal);
   return true;
 }
 
@@ -119,15 +122,6 @@ export function thisClaimant(): Claimant {
       return Math.abs(Date.now() - touchedAt()) < LEFT_BEHIND_MS;
     },
   };
-}
-
-/** What a claim is: in the hands of a process, here or elsewhere, or left behind by one. */
-export function stateOfClaim(
-  commonDir: string,
-  { path, owner }: { readonly path: string; readonly owner: string },
-): 'claimed' | 'elsewhere' | 'broken' {
-  if (!isHeld({ commonDir, path, owner }, thisClaimant())) return 'broken';
-  return ownerNamed(owner)?.host === thisHost() ? 'claimed' : 'elsewhere';
 }
 
 function ownerNamed(name: string): Owner | null {

@@ -10,7 +10,6 @@ import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
-import { isFloor, mountsOf } from '../git/overlay.ts';
 import { removeWorktree } from '../git/worktree.ts';
 import type { Database } from '../journal/database.ts';
 import { listRuns } from '../journal/log.ts';
@@ -137,9 +136,7 @@ async function measured({ ground, stateDir }: RoomOf): Promise<readonly string[]
   const folders = parts.flatMap((folder, nth) => names[nth]!.map((name) => join(folder, name)));
   if (ground === null) return folders;
   const { commonDir } = ground.repository;
-  const mounts = mountsOf(commonDir); // All but that is counted with their floor.
-  const spaces = await worktreesBelow(commonDir, workspacesFolder(ground));
-  return [...folders, ...spaces.map((path) => mounts.get(path)?.upper ?? path)];
+  return [...folders, ...(await worktreesBelow(commonDir, workspacesFolder(ground)))];
 }
 
 /** Workspaces for gates, and transcripts, of every run but this one. */
@@ -165,7 +162,5 @@ async function evictables({
 async function unusedIn(ground: Ground): Promise<readonly string[]> {
   const { commonDir } = ground.repository;
   const all = await worktreesBelow(commonDir, workspacesFolder(ground));
-  return all.filter(
-    (path) => /^\.(gate-|floor$)/.test(basename(path)) && !isFloor(commonDir, path),
-  );
+  return all.filter((path) => /^\.gate-/.test(basename(path)));
 }

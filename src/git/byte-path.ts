@@ -15,9 +15,8 @@ export function nameAsText(name: string): string {
 export const QUOTE_BYTES = { 'core.quotePath': 'true' };
 
 /** The names that git has printed with that setting, one a line. */
-export function unquoted(lines: string): readonly string[] {
-  const names = lines.split('\n').slice(0, -1);
-  return names.map((name) =>
+export function unquoted(lines: readonly string[]): readonly string[] {
+  return lines.map((name) =>
     name.startsWith('"') ? name.slice(1, -1).replace(ESCAPE, byte) : name,
   );
 }

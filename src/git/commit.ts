@@ -9,10 +9,9 @@
 
 import { assert } from '../base/assert.ts';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
-import { isMerging } from './git-dir.ts';
-import { quickCommit } from './quick-commit.ts';
 import { headOf } from './refs.ts';
 import { signingRefusal, signsCommits } from './signing.ts';
+import { isMerging } from './unfinished.ts';
 
 /** What became of a commit. */
 export type Committed =
@@ -37,6 +36,9 @@ export interface CommitData {
 
 const WHY_CHARACTERS = 4_000;
 
+/** A workspace begins without a log of HEAD (worktree.ts), and is to be left without one. */
+const NO_LOG = { 'core.logAllRefUpdates': 'false' };
+
 const NO_IDENTITY =
   'git does not know who you are; run `git config --global user.name "Your Name"` and ' +
   '`git config --global user.email you@example.com`';
@@ -56,7 +58,7 @@ export async function commitAll(
     // Also what lies outside of the folders that are checked out, if only some are.
     await git(dir, ['add', '--all', '--sparse'], signal, { limitMs: LONG_LIMIT_MS });
     const args = ['commit', '--quiet', '--file=-'];
-    const how = { stdin: options.message, limitMs, okCodes: [0, 1] };
+    const how = { stdin: options.message, limitMs, okCodes: [0, 1], config: NO_LOG };
     const result = await git(dir, args, signal, how);
     // Exit 1 is a hook's refusal, or that there is nothing; a merge is worth a commit in any case.
     if (result.code !== 0) {
@@ -83,9 +85,6 @@ export async function commitTree(
 ): Promise<Committed> {
   return orRefused(async () => {
     const sign = (await signsCommits(dir, signal)) ? ['-S'] : [];
-    const isPlain = sign.length === 0 && commit.author === undefined;
-    const quick = isPlain ? await quickCommit(dir, commit, signal) : null;
-    if (quick !== null) return { kind: 'committed', commit: quick };
     const parents = commit.parents.flatMap((parent) => ['-p', parent]);
     const args = ['commit-tree', ...sign, ...parents, '-F', '-', commit.tree];
     const env = environmentOf(commit.author);
@@ -140,7 +139,7 @@ export async function readCommit(
 async function hasSomething(dir: string, signal: AbortSignal): Promise<boolean> {
   const args = ['diff', '--cached', '--quiet', '--no-ext-diff'];
   const { code } = await git(dir, args, signal, { okCodes: [0, 1] });
-  return code === 1 || (await isMerging(dir));
+  return code === 1 || isMerging(dir);
 }
 
 function environmentOf(author: Author | undefined): NodeJS.ProcessEnv {

@@ -8,23 +8,16 @@
  *   D3. Looking takes no lock and writes nothing.
  */
 
-import { existsSync } from 'node:fs';
-import { lstat, readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nameAsText } from './byte-path.ts';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
-import { gitDirOf } from './git-dir.ts';
-import { headInFiles } from './ref-files.ts';
+import { changesBetween } from './long-lived.ts';
+import { type Status, statusOf } from './status.ts';
+import { isHalfDone } from './unfinished.ts';
 
-/** A merge, rebase, cherry-pick or revert that waits to be concluded leaves one of these. */
-const IN_PROGRESS = [
-  'MERGE_HEAD',
-  'CHERRY_PICK_HEAD',
-  'REVERT_HEAD',
-  'rebase-merge',
-  'rebase-apply',
-];
-
-const CONFLICT_MARKER = /^(?:<{7}|>{7})(?: |\r?$)/m;
+const CONFLICT_MARKER = /\n(?:<{7}|>{7})[ \r\n]/;
 const BINARY_PROBE_BYTES = 8_000;
 
 /** Every path in which the working tree differs from a commit, sorted. */
@@ -33,13 +26,19 @@ export async function changedFiles(
   base: Sha,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  if ((await headInFiles(dir)) === base) {
-    const lines = await statusOf(dir, 'all', signal);
-    // What was staged may have been changed back since: only a comparison with the base tells.
-    const isPlain = lines.every((line) => line.startsWith(' ') || line.startsWith('??'));
-    if (isPlain) return [...new Set(lines.map(pathOf))];
-  }
-  return comparedFiles(dir, base, signal);
+  return changedSince(dir, base, await statusOf(dir, { untracked: 'all' }, signal), signal);
+}
+
+/** The same, where somebody has just looked. */
+export async function changedSince(
+  dir: string,
+  base: Sha,
+  status: Status,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  // What was staged may have been changed back since: only a comparison with the base tells.
+  if (status.head !== base || status.staged.length > 0) return comparedFiles(dir, base, signal);
+  return [...new Set([...status.changed, ...status.untracked])].sort();
 }
 
 /** Every path in which two commits differ. */
@@ -49,6 +48,9 @@ export async function filesBetween(
   to: Sha,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
+  if (from === to) return [];
+  const told = await changesBetween(dir, from, to);
+  if (told !== null) return told.map(nameAsText);
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to];
   return splitNul((await git(dir, args, signal)).stdout);
 }
@@ -61,7 +63,6 @@ export async function isNameChanged(
   name: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (from === to) return false;
   const files = await filesBetween(dir, from, to, signal);
   return files.some((file) => file === name || file.endsWith(`/${name}`));
 }
@@ -132,23 +133,6 @@ async function comparedFiles(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))].sort();
 }
 
-/** The lines of `git status`, sorted by path: two letters, a blank, the path. */
-async function statusOf(
-  dir: string,
-  untracked: 'all' | 'normal',
-  signal: AbortSignal,
-  ...more: readonly string[]
-): Promise<readonly string[]> {
-  const args = ['status', '--porcelain', '-z', '--no-renames', `--untracked-files=${untracked}`];
-  const lines = splitNul((await git(dir, [...args, ...more], signal)).stdout);
-  return [...lines].sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1));
-}
-
-/** An untracked repository is listed as a folder, `name/`. */
-function pathOf(line: string): string {
-  return line.slice(3).replace(/\/$/, '');
-}
-
 /**
  * What a checkout holds beyond its commit. `pristine`: nothing at all, not even ignored files;
  * `clean`: nothing that a commit would take, and nothing half done.
@@ -157,16 +141,10 @@ export async function leftoversIn(
   dir: string,
   signal: AbortSignal,
 ): Promise<'pristine' | 'clean' | 'work'> {
-  const lines = await statusOf(dir, 'normal', signal, '--ignored');
-  if (lines.some((line) => !line.startsWith('!!'))) return 'work';
-  if (await isHalfDone(dir)) return 'work';
-  return lines.length === 0 ? 'pristine' : 'clean';
-}
-
-/** Whether a merge, rebase, cherry-pick or revert waits to be concluded. */
-export async function isHalfDone(dir: string): Promise<boolean> {
-  const gitDir = await gitDirOf(dir);
-  return IN_PROGRESS.some((name) => existsSync(join(gitDir, name)));
+  const status = await statusOf(dir, { untracked: 'normal', ignored: true }, signal);
+  if (status.changed.length + status.untracked.length > 0) return 'work';
+  if (isHalfDone(dir)) return 'work';
+  return status.ignored.length === 0 ? 'pristine' : 'clean';
 }
 
 /** Those of the files in which lines of an unresolved conflict are left. */
@@ -183,10 +161,22 @@ export async function conflictMarkersIn(
   return found;
 }
 
+/** A file may be of any size: it is read in pieces, with an overlap that holds a whole marker. */
 async function hasConflictMarkers(path: string): Promise<boolean> {
   const stat = await lstat(path).catch(() => null);
   if (stat === null || !stat.isFile()) return false; // Deleted, a link, or a submodule.
-  const bytes = await readFile(path);
-  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return false;
-  return CONFLICT_MARKER.test(bytes.toString('latin1'));
+  let tail = '\n';
+  let isFirst = true;
+  for await (const chunk of createReadStream(path)) {
+    const bytes = chunk as Buffer;
+    if (isFirst && bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return false;
+    isFirst = false;
+    const text = tail + bytes.toString('latin1');
+    if (CONFLICT_MARKER.test(text)) return true;
+    tail = text.slice(-MARKER_LENGTH);
+  }
+  return CONFLICT_MARKER.test(`${tail}\n`);
 }
+
+/** A line end, seven characters, and what follows them. */
+const MARKER_LENGTH = 10;

@@ -1,9 +1,7 @@
 /** Changes files of a tree without a checkout: through an index of its own, which goes again. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { withOwnIndex } from './own-index.ts';
 
 /** A file as a tree holds it. */
 export interface TreeEntry {
@@ -25,7 +23,7 @@ export async function editTree(
   return withIndex(dir, tree, signal, async (env) => {
     const lines = [...changes].map(([path, entry]) =>
       entry === null
-        ? `0 ${'0'.repeat(40)}\t${path}\0`
+        ? `0 ${'0'.repeat(tree.length)}\t${path}\0`
         : `${entry.mode} ${entry.object}\t${path}\0`,
     );
     const args = ['update-index', '-z', '--index-info'];
@@ -72,13 +70,9 @@ async function withIndex(
   signal: AbortSignal,
   change: (env: NodeJS.ProcessEnv) => Promise<void>,
 ): Promise<Sha> {
-  const folder = await mkdtemp(join(tmpdir(), 'landfast-index-'));
-  const env = { GIT_INDEX_FILE: join(folder, 'index') };
-  try {
+  return withOwnIndex(async (env) => {
     await git(dir, ['read-tree', tree], signal, { env, limitMs: LONG_LIMIT_MS });
     await change(env);
     return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

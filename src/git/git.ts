@@ -47,7 +47,14 @@ export const LONG_LIMIT_MS = 10 * 60_000;
 const LIMIT_MS = 60_000;
 const LOCK_WAITS_MS = [25, 50, 100, 200, 400, 800, 1_600];
 
+/**
+ * What git writes is on the disk before it answers: loose objects too, which it leaves to the
+ * system by itself. So what the journal calls landed survives a power cut.
+ */
+export const DURABLE = ['core.fsync=committed,reference'];
+
 const SETTINGS = [
+  ...DURABLE.map((setting) => ['-c', setting]),
   ['-c', 'gc.auto=0'],
   ['-c', 'maintenance.auto=false'],
   ['-c', 'core.quotePath=false'],
@@ -71,12 +78,17 @@ export class GitError extends OperationalError {
   constructor(args: readonly string[], result: GitResult) {
     const killed = result.code === KILLED_CODE || result.code === -1;
     super(
-      `git ${args[0]} failed with ${result.code}: ${textOf(result)}`,
+      `git ${commandIn(args)} failed with ${result.code}: ${textOf(result)}`,
       killed ? { remedy: WHO_KILLED } : {},
     );
     this.args = args;
     this.result = result;
   }
+}
+
+/** The name of the command, behind options of git itself. */
+function commandIn(args: readonly string[]): string {
+  return args.find((arg) => !arg.startsWith('-')) ?? '';
 }
 
 /** git did not end within its time limit, and was stopped. */
@@ -86,7 +98,7 @@ export class GitTimeoutError extends OperationalError {
 
   constructor(args: readonly string[], limitMs: number, stderr: string) {
     const said = stderr.trim() === '' ? '' : `; it said: ${stderr.trim()}`;
-    super(`git ${args[0]} took longer than ${limitMs / 1000} s and was stopped${said}`);
+    super(`git ${commandIn(args)} took longer than ${limitMs / 1000} s and was stopped${said}`);
     this.args = args;
   }
 }

@@ -6,9 +6,7 @@
  *   H2. Nobody else can move it meanwhile. If we die git lets go of it, where it was.
  */
 
-import type { Exit } from '../base/exit.ts';
-import { type Input, run } from '../process/run.ts';
-import { gitEnvironment } from './environment.ts';
+import { Conversation } from './conversation.ts';
 import type { Sha } from './git.ts';
 
 export interface Move {
@@ -40,12 +38,26 @@ export async function moveHeld(
   signal: AbortSignal,
 ): Promise<HeldMove> {
   const { ref, to, from, message } = move;
-  await using talk = new Talk(dir, message, signal);
+  const patience = ['-c', `core.filesRefLockTimeout=${PATIENCE_MS}`];
+  const update = [...patience, 'update-ref', '-m', message, '--stdin'];
+  await using talk = new Conversation(dir, update, signal);
   await talk.say(`start\nupdate ${ref} ${to} ${from}\nprepare\n`);
-  if (!(await talk.hears('prepare: ok'))) return await talk.whyNot();
+  if ((await talk.hear((line) => line === 'prepare: ok')) === null) return whyNot(talk);
   if (!(await work())) return { kind: 'kept' }; // Without a commit git aborts.
   await talk.say('commit\n');
-  return (await talk.hears('commit: ok')) ? { kind: 'moved' } : await talk.whyNot();
+  const isMoved = (await talk.hear((line) => line === 'commit: ok')) !== null;
+  return isMoved ? { kind: 'moved' } : whyNot(talk);
+}
+
+/** What git said at its end, or how it ended without a word. */
+async function whyNot(talk: Conversation): Promise<HeldMove> {
+  const exit = await talk.ended;
+  const text = talk.errors;
+  const said = objectionIn(text);
+  if (said !== null) return { kind: 'refused', said };
+  if (ELSEWHERE.test(text)) return { kind: 'lost' };
+  const end = exit?.kind === 'signalled' ? exit.signal : 'it ended';
+  return { kind: 'failed', why: text === '' ? `git update-ref did not answer: ${end}.` : text };
 }
 
 /** The words of a hook that did not let a ref move, each line once; null where it was no hook. */
@@ -57,76 +69,3 @@ export function objectionIn(stderr: string): string | null {
 
 const BY_HOOK = /^fatal: .*aborted by (?:the reference-transaction )?hook/;
 const ELSEWHERE = /but expected|unable to resolve reference|reference is missing/;
-
-/** One `git update-ref --stdin`, spoken with line by line. */
-class Talk implements AsyncDisposable {
-  readonly #input = Promise.withResolvers<Input | null>();
-  readonly #ended: Promise<Exit | null>;
-  readonly #heard = new Set<string>();
-  readonly #errors: string[] = [];
-  #wake: () => void = () => {};
-  #isOver = false;
-
-  constructor(dir: string, message: string, signal: AbortSignal) {
-    const patience = `core.filesRefLockTimeout=${PATIENCE_MS}`;
-    this.#ended = run(
-      {
-        file: 'git',
-        args: ['-c', patience, 'update-ref', '-m', message, '--stdin'],
-        cwd: dir,
-        env: gitEnvironment(process.env, {}),
-        stdin: '',
-        keepsInput: true,
-        graceMs: 1_000,
-        mark: null,
-        onStart: (input) => this.#input.resolve(input),
-        onLine: (line, from) => {
-          if (from === 'stderr') this.#errors.push(line);
-          else this.#heard.add(line);
-          this.#wake();
-        },
-      },
-      signal,
-    )
-      .catch((error: unknown) => {
-        this.#errors.push(String(error));
-        return null;
-      })
-      .finally(() => {
-        this.#isOver = true;
-        this.#input.resolve(null);
-        this.#wake();
-      });
-  }
-
-  async say(text: string): Promise<void> {
-    (await this.#input.promise)?.write(text);
-  }
-
-  /** Whether it says this; false once it has ended without. */
-  async hears(line: string): Promise<boolean> {
-    while (!this.#heard.has(line)) {
-      if (this.#isOver) return false;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    return true;
-  }
-
-  /** What it said at its end, or how it ended without a word. */
-  async whyNot(): Promise<HeldMove> {
-    const exit = await this.#ended;
-    const text = this.#errors.join('\n').trim();
-    const said = objectionIn(text);
-    if (said !== null) return { kind: 'refused', said };
-    if (ELSEWHERE.test(text)) return { kind: 'lost' };
-    const end = exit?.kind === 'signalled' ? exit.signal : 'it ended';
-    return { kind: 'failed', why: text === '' ? `git update-ref did not answer: ${end}.` : text };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    (await this.#input.promise)?.end();
-    await this.#ended;
-  }
-}

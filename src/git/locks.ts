@@ -4,24 +4,29 @@
  *   K1. A lock that somebody may hold is never removed: it protects what it stands beside.
  */
 
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../process/spawn.ts';
-import { begunInodes } from './begun.ts';
-import { removeOwn } from './git-dir.ts';
+import { gitDirOf } from './git-dir.ts';
 
 const LOCKS = ['index.lock', 'HEAD.lock'];
 const PATIENCE_MS = 2_000;
 const POLL_MS = 50;
 
 /**
- * Removes the locks of one worktree. Only for a worktree of our own in which surely no process is
- * alive any more.
+ * Removes the locks of one worktree and of its branch. Only for a worktree of our own in which
+ * surely no process is alive any more: a lock does not say whose it is.
  */
-export async function removeStaleLocks(dir: string, signal: AbortSignal): Promise<void> {
+export async function removeStaleLocks(
+  { commonDir, dir, branch }: { commonDir: string; dir: string; branch: string | null },
+  signal: AbortSignal,
+): Promise<void> {
   signal.throwIfAborted();
-  await removeOwn(dir, LOCKS);
+  const gitDir = gitDirOf(dir);
+  const own = LOCKS.map((name) => `${gitDir}/${name}`);
+  const ofBranch = branch === null ? [] : [`${commonDir}/refs/heads/${branch}.lock`];
+  for (const lock of [...own, ...ofBranch]) rmSync(lock, { force: true });
 }
 
 /**
@@ -38,7 +43,7 @@ export async function removeDeadLocks(
     signal.throwIfAborted();
     const locks = sharedLocks(commonDir);
     if (locks.length === 0) return [];
-    if (!mayBeHeld(locks, { commonDir, dir })) {
+    if (!gitWorksIn([commonDir, dir])) {
       for (const lock of locks) rmSync(lock, { force: true });
       return [];
     }
@@ -57,17 +62,7 @@ export function ownLocks(
   const locks = sharedLocks(commonDir).filter((lock) =>
     ours.some((below) => lock.startsWith(join(commonDir, below))),
   );
-  return { locks, busy: locks.length > 0 && mayBeHeld(locks, { commonDir, dir }) };
-}
-
-/** By a git that works in the repository, or by an engine that moves a branch (loose-ref.ts). */
-function mayBeHeld(
-  locks: readonly string[],
-  { commonDir, dir }: { readonly commonDir: string; readonly dir: string },
-): boolean {
-  const begun = begunInodes(commonDir);
-  const inodes = locks.map((lock) => lstatSync(lock, { throwIfNoEntry: false })?.ino ?? 0);
-  return inodes.some((inode) => begun.has(inode)) || gitWorksIn([commonDir, dir]);
+  return { locks, busy: locks.length > 0 && gitWorksIn([commonDir, dir]) };
 }
 
 function sharedLocks(commonDir: string): readonly string[] {

@@ -10,6 +10,7 @@
  */
 
 import { GitError, git, type Sha, splitNul } from './git.ts';
+import { type MergeSettings, withAttributes } from './merge-attributes.ts';
 
 /** What a merge would give. */
 export type MergeTree =
@@ -53,7 +54,10 @@ export type ConflictKind =
   | 'file-folder'
   | 'other';
 
-/** Exit 0 is a clean tree and 1 a conflict; both are answers. The tree's id comes first. */
+/**
+ * The merge that `git merge` would make in a checkout of `ours`. Exit 0 is a clean tree and 1 a
+ * conflict; both are answers. The tree's id comes first.
+ */
 export async function mergeTree(
   dir: string,
   ours: Sha,
@@ -61,7 +65,9 @@ export async function mergeTree(
   signal: AbortSignal,
 ): Promise<MergeTree> {
   const args = ['merge-tree', '--write-tree', '-z', ours, theirs];
-  const result = await git(dir, args, signal, { okCodes: [0, 1] });
+  const merge = ({ before, env }: MergeSettings) =>
+    git(dir, [...before, ...args], signal, { okCodes: [0, 1], env });
+  const result = await withAttributes(dir, ours, merge, signal);
   const [tree, ...fields] = splitNul(result.stdout);
   if (tree === undefined) throw new GitError(args, result); // Exit 1 also says: no such commit.
   if (result.code === 0) return { kind: 'clean', tree };
@@ -137,7 +143,11 @@ export async function conflictsOf(
   if (pairs.length === 0) return [];
   const args = ['merge-tree', '--write-tree', '--stdin', '-z', '--name-only', '--no-messages'];
   const stdin = pairs.map((pair) => `${pair.join(' ')}\n`).join('');
-  const result = await git(dir, args, signal, { stdin });
+  // A forecast: attributes that changed between these commits are not worth a process each.
+  const onto = pairs[0]![0];
+  const merge = ({ before, env }: MergeSettings) =>
+    git(dir, [...before, ...args], signal, { stdin, env });
+  const result = await withAttributes(dir, onto, merge, signal);
   const found: (readonly string[])[] = [];
   const fields = result.stdout.split('\0');
   // Each is told as: 1 for clean or 0, the tree, the files, and an empty field.

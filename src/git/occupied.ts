@@ -6,10 +6,8 @@
  *       is told of as one, by the name of its folder.
  */
 
-import { lstatSync, type Stats } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { bytePath } from './byte-path.ts';
-import { foldersOf } from './index-edit.ts';
-import { entriesIn, inside } from './look-around.ts';
 
 /** Everything that lies where one of the files is to be, whether git knows it or not. */
 export function occupiedBy(dir: string, files: readonly string[]): readonly string[] {
@@ -20,7 +18,7 @@ export function occupiedBy(dir: string, files: readonly string[]): readonly stri
     return looked.get(path);
   };
   for (const file of files) {
-    const way = [...foldersOf(file).slice(1), file];
+    const way = [...foldersAbove(file), file];
     const at = way.find((path) => look(path)?.isDirectory() !== true) ?? file;
     const stat = look(at);
     if (stat?.isDirectory() === true) for (const each of contentsOf(dir, at)) found.add(each);
@@ -41,15 +39,29 @@ function statOf(dir: string, path: string): Stats | undefined {
 function* contentsOf(dir: string, outermost: string): Iterable<string> {
   const waiting = [outermost];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const entries = entriesIn(dir, folder) ?? [];
+    const entries = entriesIn(dir, folder);
     if (entries.some(({ name }) => name === '.git')) {
       yield folder;
       continue;
     }
     for (const entry of entries) {
-      const path = inside(folder, entry.name);
+      const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) waiting.push(path);
       else yield path;
     }
+  }
+}
+
+/** The outermost first. */
+function foldersAbove(file: string): readonly string[] {
+  const parts = file.split('/').slice(0, -1);
+  return parts.map((_, nth) => parts.slice(0, nth + 1).join('/'));
+}
+
+function entriesIn(dir: string, folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(bytePath(dir, folder), { withFileTypes: true, encoding: 'latin1' });
+  } catch {
+    return [];
   }
 }

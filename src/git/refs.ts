@@ -6,11 +6,11 @@
  *   N2. Reading is by full name (`refs/heads/x`), so that a tag or file of that name cannot lie.
  */
 
+import { basename, dirname } from 'node:path';
 import { Recent } from '../base/recent.ts';
 import { GitError, git, type Sha } from './git.ts';
-import { headerOf } from './loose-object.ts';
-import { makeRef, moveRef } from './loose-ref.ts';
-import { areReadAsWritten, headInFiles, refInFiles } from './ref-files.ts';
+import { linkedDirOf } from './git-dir.ts';
+import { nameOf, transact } from './long-lived.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =
@@ -20,19 +20,11 @@ export type RefChange =
 
 /** The commit (or other object) of a ref, given by its full name, or null. */
 export async function readRef(dir: string, ref: string, signal: AbortSignal): Promise<Sha | null> {
+  const known = await nameOf(dir, ref);
+  if (known !== null) return known === 'none' ? null : known;
   const args = ['rev-parse', '--quiet', '--verify', ref];
   const { stdout } = await git(dir, args, signal, { okCodes: [0, 1] });
   return stdout.trim() || null;
-}
-
-/** The same for a repository's common directory, where a look into its files mostly suffices. */
-export async function tipOf(
-  commonDir: string,
-  ref: string,
-  signal: AbortSignal,
-): Promise<Sha | null> {
-  const told = refInFiles(commonDir, ref);
-  return told === undefined ? readRef(commonDir, ref, signal) : told;
 }
 
 /**
@@ -52,9 +44,8 @@ export async function updateRef(
   signal: AbortSignal,
 ): Promise<RefChange> {
   const old = from ?? '0'.repeat(to.length);
-  const move = { ref, to, from: old, assertHeld };
-  const isMoved = await (from === null ? makeRef(dir, move, signal) : moveRef(dir, move, signal));
-  if (isMoved === true) return { kind: 'moved' };
+  assertHeld?.();
+  if ((await transact(dir, [`update ${ref} ${to} ${old}`])) === true) return { kind: 'moved' };
   assertHeld?.();
   return swap(dir, ref, { args: [ref, to, old], from }, signal);
 }
@@ -66,13 +57,18 @@ export async function setRef(
   to: Sha,
   signal: AbortSignal,
 ): Promise<void> {
+  if ((await transact(dir, [`update ${ref} ${to}`])) === true) return;
   await git(dir, ['update-ref', ref, to], signal);
 }
 
-/** Takes HEAD off its branch, which stays where it is; not off one that has no commit yet. */
-export async function detachHead(dir: string, signal: AbortSignal): Promise<void> {
-  const head = await headOf(dir, signal);
-  if (head !== null) await git(dir, ['update-ref', '--no-deref', 'HEAD', head], signal);
+/** Takes HEAD of a linked worktree off its branch, which stays where it is. */
+export async function detachHead(dir: string, head: Sha, signal: AbortSignal): Promise<void> {
+  const entry = linkedDirOf(dir);
+  if (entry !== null) {
+    const lines = ['option no-deref', `update ${headRef(entry)} ${head}`];
+    if ((await transact(commonDirOf(entry), lines)) === true) return;
+  }
+  await git(dir, ['update-ref', '--no-deref', 'HEAD', head], signal);
 }
 
 /** Deletes a ref if it is at `from`, and says so otherwise. */
@@ -92,50 +88,59 @@ export async function isAncestor(
   of: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const commit = of.startsWith('refs/') ? (refInFiles(dir, of) ?? of) : of;
-  if (ancestor === commit || isOnLine(dir, ancestor, commit)) return true;
-  const args = ['merge-base', '--is-ancestor', ancestor, commit];
+  if (ancestor === of) return true;
+  const args = ['merge-base', '--is-ancestor', ancestor, of];
   return (await git(dir, args, signal, { okCodes: [0, 1] })).code === 0;
 }
 
-/** Farther than that git finds it faster. */
-const MOST_STEPS = 500;
+/** Trees of the commits that were asked for last: a commit never changes. */
+const trees = new Recent<Sha, Sha>(1_000);
 
-/** Whether it is found among first parents, as far as these can be read; no says nothing. */
-function isOnLine(commonDir: string, ancestor: Sha, commit: Sha): boolean {
-  let at: Sha | undefined = areReadAsWritten(commonDir) ? commit : undefined;
-  for (let left = MOST_STEPS; left > 0 && at !== undefined; left -= 1) {
-    if (at === ancestor) return true;
-    at = headerOf(commonDir, at)?.parents[0];
-  }
-  return false;
-}
-
-/** Trees of commits that no file of their own told of: those that were asked for last. */
-const trees = new Recent<Sha, Promise<Sha>>(100);
-
-/** The tree of a commit; in a repository's common directory mostly a file tells it. */
+/** The tree of a commit. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
-  // Somebody else may have asked, and been stopped.
-  const header = areReadAsWritten(dir) ? headerOf(dir, commit) : null;
-  const known = header?.tree ?? (await trees.get(commit)?.catch(() => null)) ?? null;
-  if (known !== null) return known;
+  const known = trees.get(commit);
+  if (known !== undefined) return known;
+  const told = await nameOf(dir, `${commit}^{tree}`);
   const args = ['rev-parse', '--verify', `${commit}^{tree}`];
-  const asked = git(dir, args, signal).then(({ stdout }) => stdout.trim());
-  if (!/^[0-9a-f]{40,}$/.test(commit)) return asked;
-  trees.set(commit, asked);
-  asked.catch(() => trees.delete(commit));
-  return asked;
+  const isTold = told !== null && told !== 'none';
+  const tree = isTold ? told : (await git(dir, args, signal)).stdout.trim();
+  if (/^[0-9a-f]{40,}$/.test(commit)) trees.set(commit, tree);
+  return tree;
 }
 
-/** Remembers the tree of a commit, from whoever has seen it. */
-export function noteTree(commit: Sha, tree: Sha): void {
-  trees.set(commit, Promise.resolve(tree));
-}
-
-/** The commit that HEAD of a working tree is at. */
+/** The commit that HEAD of a working tree is at; null where nothing is committed there. */
 export async function headOf(dir: string, signal: AbortSignal): Promise<Sha | null> {
-  return (await headInFiles(dir)) ?? resolveCommit(dir, 'HEAD', signal);
+  const entry = linkedDirOf(dir);
+  const known = entry === null ? null : await nameOf(commonDirOf(entry), headRef(entry));
+  if (known === null) return resolveCommit(dir, 'HEAD', signal);
+  return known === 'none' ? null : known;
+}
+
+/** How HEAD of a linked worktree is called in the whole repository. */
+function headRef(entry: string): string {
+  return `worktrees/${basename(entry)}/HEAD`;
+}
+
+function commonDirOf(entry: string): string {
+  return dirname(dirname(entry));
+}
+
+/** The full ref that HEAD of a working tree is on; null when it is detached. */
+export async function headRefOf(dir: string, signal: AbortSignal): Promise<string | null> {
+  const args = ['symbolic-ref', '--quiet', 'HEAD'];
+  return (await git(dir, args, signal, { okCodes: [0, 1] })).stdout.trim() || null;
+}
+
+/** The branch that a name in the end stands for: one may be another name of another. */
+export async function branchBehind(
+  dir: string,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const args = ['symbolic-ref', '--quiet', `refs/heads/${branch}`];
+  const { stdout } = await git(dir, args, signal, { okCodes: [0, 1, 128] });
+  const ref = stdout.trim();
+  return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : branch;
 }
 
 /** The commit that a person's name for it means (branch, tag, id, `HEAD~2`), or null. */

@@ -1,7 +1,6 @@
 /** What this repository knows of a remote without asking it. */
 
 import { git } from './git.ts';
-import { mayHaveRefsBelow } from './ref-files.ts';
 import { settingsIn } from './settings.ts';
 
 /** The address work is pushed to; null where there is no such remote. */
@@ -21,7 +20,6 @@ export async function remoteBranches(
   signal: AbortSignal,
 ): Promise<{ readonly names: readonly string[]; readonly head: string | null }> {
   const prefix = `refs/remotes/${remote}/`;
-  if (!mayHaveRefsBelow(commonDir, prefix)) return { names: [], head: null };
   const [refs, head] = await Promise.all([
     git(commonDir, ['for-each-ref', '--format=%(refname)', prefix], signal),
     git(commonDir, ['symbolic-ref', '--quiet', `${prefix}HEAD`], signal, { okCodes: [0, 1, 128] }),

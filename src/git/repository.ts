@@ -7,8 +7,6 @@
 
 import { basename, dirname, join, sep } from 'node:path';
 import { type GitResult, git, type Sha, textOf } from './git.ts';
-import { headRefOf } from './git-dir.ts';
-import { headInFiles } from './ref-files.ts';
 
 /** A repository as seen from one of its checkouts. All paths are absolute. */
 export interface Repository {
@@ -65,14 +63,8 @@ function found(dir: string, commonDir: string): OpenedRepository {
   return { kind: 'repository', repository: { dir, commonDir, stateDir, worktreesDir } };
 }
 
-const BRANCHES = 'refs/heads/';
-
-/** Tells what is checked out; mostly the files of the git folder do. */
+/** Tells what is checked out. */
 export async function headBranch(dir: string, signal: AbortSignal): Promise<Head> {
-  const [ref, at] = [await headRefOf(dir), await headInFiles(dir)];
-  if (at !== null && ref?.startsWith(BRANCHES)) {
-    return { kind: 'branch', name: ref.slice(BRANCHES.length), commit: at };
-  }
   const [branch, head] = await Promise.all([
     git(dir, ['symbolic-ref', '--quiet', 'HEAD'], signal, { okCodes: [0, 1] }),
     git(dir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], signal, { okCodes: [0, 1] }),

@@ -1,31 +1,57 @@
 /**
- * The settings of a repository, as git reads them: all of them, asked for once.
+ * The settings of a repository, as git reads them.
  *
- *   S1. What a process has begun with it goes on with: a run should not sign half of its commits.
+ *   S1. They are remembered only as long as no file that told them has changed: a set-up command, an
+ *       agent or the user may change them at any moment.
  *   S2. A value is the last one that git tells of that name; names are in lower case but for the
  *       part in the middle.
  *   S3. They are those of the common directory. Where a condition gives a worktree or a branch
  *       others (`areShared`), what git does is left to git.
  */
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { git } from './git.ts';
 
 /** Values by name; a name without a value means yes. */
 export type Settings = ReadonlyMap<string, string | true>;
 
-const known = new Map<string, Promise<Settings>>();
+interface Known {
+  readonly settings: Settings;
+  /** Every file that told something, or could, with how it was. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const known = new Map<string, Known>();
 
 /** The settings that hold in a folder, mostly a repository's common directory. */
-export function settingsIn(dir: string, signal: AbortSignal): Promise<Settings> {
+export async function settingsIn(dir: string, signal: AbortSignal): Promise<Settings> {
   const before = known.get(dir);
-  if (before !== undefined) return before;
-  const asked = git(dir, ['config', '--list', '-z'], signal).then(({ stdout }) => parsed(stdout));
-  known.set(dir, asked);
-  asked.catch(() => known.delete(dir));
-  return asked;
+  if (before !== undefined && isAsItWas(before.files)) return before.settings;
+  const standard = standardFiles(dir).map((file) => [file, printOf(file)] as const);
+  const { stdout } = await git(dir, ['config', '--list', '--show-origin', '-z'], signal);
+  const { settings, origins } = parsed(stdout);
+  const told = origins.map((file) => [resolve(dir, file), printOf(resolve(dir, file))] as const);
+  known.set(dir, { settings, files: new Map([...standard, ...told]) });
+  return settings;
+}
+
+/** Where git looks for settings, whether something is there or not. */
+function standardFiles(dir: string): readonly string[] {
+  const home = process.env.HOME ?? homedir();
+  const config = process.env.XDG_CONFIG_HOME || join(home, '.config');
+  const users = [join(home, '.gitconfig'), join(config, 'git', 'config'), '/etc/gitconfig'];
+  return [...users, join(dir, 'config'), join(dir, 'config.worktree')];
+}
+
+function isAsItWas(files: ReadonlyMap<string, string>): boolean {
+  return [...files].every(([file, print]) => printOf(file) === print);
+}
+
+function printOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.ctimeNs}`;
 }
 
 /**
@@ -40,30 +66,21 @@ export function areShared(settings: Settings): boolean {
   return [...settings.keys()].every((name) => !name.startsWith(CONDITION) || FOR_ALL.test(name));
 }
 
-/** A file beside the user's settings: `attributes`, `ignore`. */
-export function userFile(name: string): string {
-  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? homedir(), '.config');
-  return join(config, 'git', name);
-}
-
-const there = new Map<string, boolean>();
-
-/** Whether such a file is there; it belongs to the settings (S1). */
-export function isThereFromStart(path: string): boolean {
-  const before = there.get(path);
-  if (before !== undefined) return before;
-  there.set(path, existsSync(path));
-  return there.get(path) === true;
-}
-
-/** `name LF value NUL`, or `name NUL`. */
-function parsed(text: string): Settings {
+/** `origin NUL name LF value NUL`, or `origin NUL name NUL`. */
+function parsed(text: string): {
+  readonly settings: Settings;
+  readonly origins: readonly string[];
+} {
   const settings = new Map<string, string | true>();
-  for (const field of text.split('\0').slice(0, -1)) {
+  const origins = new Set<string>();
+  const fields = text.split('\0');
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [origin = '', field = ''] = [fields[at], fields[at + 1]];
+    if (origin.startsWith('file:')) origins.add(origin.slice('file:'.length));
     const end = field.indexOf('\n');
     settings.set(end === -1 ? field : field.slice(0, end), end === -1 || field.slice(end + 1));
   }
-  return settings;
+  return { settings, origins: [...origins] };
 }
 
 /** Whether a setting is on, as git understands it. */

@@ -2,7 +2,7 @@
 
 import { git, splitNul } from './git.ts';
 import { hiddenChanges } from './hidden.ts';
-import { tipOf } from './refs.ts';
+import { readRef } from './refs.ts';
 
 /** Commits beyond `target` (all of them where there is no such branch), and files in no commit. */
 export async function unmergedIn(
@@ -10,7 +10,7 @@ export async function unmergedIn(
   target: string | null,
   signal: AbortSignal,
 ): Promise<{ readonly commits: number; readonly files: number }> {
-  const tip = target === null ? null : await tipOf(dir, `refs/heads/${target}`, signal);
+  const tip = target === null ? null : await readRef(dir, `refs/heads/${target}`, signal);
   const [commits, status, hidden] = await Promise.all([
     git(dir, ['rev-list', '--count', 'HEAD', ...(tip === null ? [] : [`^${tip}`])], signal),
     git(dir, ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'], signal),

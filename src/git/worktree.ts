@@ -12,31 +12,21 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperationalError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import { deleteFolder } from './delete-folder.ts';
-import { GitError, git, type Sha, splitNul } from './git.ts';
-import {
-  forgetGitFolders,
-  gitDirOf,
-  gitFolderOf,
-  placesBelow,
-  readOwn,
-  realOf,
-  writeOwn,
-} from './git-dir.ts';
+import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { gitDirOf, linkedDirOf, realOf } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
-import { dropOverlay, type Floor, fillByOverlay } from './overlay.ts';
-import { fill } from './quick-fill.ts';
-import { quickRegister } from './quick-worktree.ts';
 import { readRef } from './refs.ts';
-import { restoreFiles } from './scrub.ts';
 import { settingsIn } from './settings.ts';
 import { type Cone, setCone } from './sparse.ts';
-import { isLinked } from './worktree-link.ts';
+import { entriesIn, isLinked, placeTold } from './worktree-link.ts';
+import { forgetNotes, readNote, writeNote } from './worktree-notes.ts';
 
 /** A worktree to add. */
 export interface NewWorktree {
@@ -49,8 +39,6 @@ export interface NewWorktree {
   readonly owner?: string;
   /** The folders that are checked out, where not all are. */
   readonly cone?: Cone | null;
-  /** What its files are to be mounted over, where that is possible. */
-  readonly floor?: Floor | null;
   /** Throws where it must not be made any more: others may have had to be waited for. */
   readonly assertHeld?: () => void;
 }
@@ -72,50 +60,57 @@ const REMOVED = '.removed';
 
 const CLEAN_UP_MS = 60_000;
 
-/** Adds a worktree and fills it with a commit's files. */
+/** Writing files waits for the disk more than for a processor; a few are not worth a process. */
+const CHECKOUT_WORKERS = {
+  'checkout.workers': String(Math.min(8, 2 * availableParallelism())),
+  'checkout.thresholdForParallelism': '1000',
+};
+
+/**
+ * How git writes the files of our own worktrees: with their modes, in parallel, and without a log of
+ * where HEAD was, which would tell the next task of the one before.
+ */
+export const FILLING = {
+  config: { ...CHECKOUT_WORKERS, 'core.fileMode': 'true', 'core.logAllRefUpdates': 'false' },
+  limitMs: LONG_LIMIT_MS,
+};
+
+/** Adds a worktree and fills it with a commit's files; says when that was done (ms since 1970). */
 export async function addWorktree(
   commonDir: string,
   worktree: NewWorktree,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
+  const { path, owner, cone } = worktree;
   await alone(commonDir, () => register(commonDir, worktree, signal));
-  forgetGitFolders();
   try {
-    if (worktree.owner !== undefined) await setOwner(worktree.path, worktree.owner);
-    if (worktree.cone) await setCone(worktree.path, worktree.cone);
-    await fillFiles(commonDir, worktree, signal);
+    const entry = linkedDirOf(path);
+    if (entry !== null) forgetNotes(entry); // Of another one that had this name.
+    if (owner !== undefined) setOwner(path, owner);
+    if (cone) await setCone(path, cone, signal);
+    const fill = ['reset', '--hard', '--quiet', '--no-recurse-submodules'];
+    await git(path, fill, signal, FILLING);
+    const filledAt = Date.now();
     await runPostCheckout(commonDir, worktree, signal);
+    return filledAt;
   } catch (error) {
     // The first error is the one to tell.
     const cleanUp = AbortSignal.timeout(CLEAN_UP_MS);
-    await removeWorktree(commonDir, worktree.path, cleanUp).catch(() => {});
+    await removeWorktree(commonDir, path, cleanUp).catch(() => {});
     throw error;
   }
 }
 
-async function fillFiles(
-  commonDir: string,
-  { path, commit, cone, floor }: NewWorktree,
-  signal: AbortSignal,
-): Promise<void> {
-  const byGit = (): Promise<void> => restoreFiles(path, signal);
-  if (cone) return byGit();
-  if (floor && (await fillByOverlay({ dir: path, commit, floor }, signal))) return;
-  await fill({ commonDir, dir: path, commit }, byGit, signal);
-}
-
-/** In a worktree's own git folder: whose it is. */
-const OWNER = 'landfast-owner';
+const OWNER = 'owner';
 
 /** Says whose a worktree is from now on. */
-export async function setOwner(path: string, owner: string): Promise<void> {
-  await writeOwn(path, OWNER, owner);
+export function setOwner(path: string, owner: string): void {
+  writeNote(path, OWNER, owner);
 }
 
 /** Whose a worktree is; null for one that nobody has claimed, and for any other folder. */
-export async function ownerOf(path: string): Promise<string | null> {
-  if (!existsSync(join(path, '.git'))) return null;
-  return readOwn(path, OWNER);
+export function ownerOf(path: string): string | null {
+  return readNote(path, OWNER);
 }
 
 /** Removes a worktree with all that is in it, or what git still knows of one that is gone. */
@@ -136,41 +131,24 @@ export async function dropWorktree(
   path: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (await dropOverlay(commonDir, path, signal)) return null;
-  const entry = existsSync(join(path, '.git')) ? await gitDirOf(path) : null;
+  const entry = isLinked(commonDir, path) ? linkedDirOf(path) : null;
+  if (entry !== null && realOf(placeTold(entry) ?? path) !== realOf(path)) {
+    await git(commonDir, ['worktree', 'repair', path], signal); // Somebody has moved it.
+  }
   const aside = moveAside(commonDir, path);
-  await alone(commonDir, async () => {
-    if (entry === null || aside === null) return unregister(commonDir, path, signal);
-    // What git would do, too: `moveAside` made sure that the entry is ours.
-    rmSync(entry, { recursive: true, force: true });
-  });
+  if (entry !== null) forgetNotes(entry);
+  await alone(commonDir, () => unregister(commonDir, path, signal));
   return aside;
 }
 
-/**
- * Moves a worktree to another folder, which must not exist. Not for one with submodules. From the
- * moment it is there somebody else may move it on, so that git is told before.
- */
-export async function moveWorktree(from: string, to: string): Promise<void> {
-  await tellPlace(from, to);
-  try {
-    renameSync(from, to);
-    forgetGitFolders();
-  } catch (error) {
-    await tellPlace(from, from);
-    throw error;
-  }
-}
-
-/** Tells git where a worktree is. */
-export async function tellPlace(dir: string, place: string): Promise<void> {
-  await writeOwn(dir, 'gitdir', `${join(place, '.git')}\n`);
-}
-
-/** Where git believes that a worktree is. */
-export async function placeTold(dir: string): Promise<string | null> {
-  const text = await readOwn(dir, 'gitdir');
-  return text === null ? null : dirname(text.trimEnd());
+/** Moves a worktree to another folder, which must not exist. Not for one with submodules. */
+export async function moveWorktree(
+  commonDir: string,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await git(commonDir, ['worktree', 'move', from, to], signal);
 }
 
 /**
@@ -182,8 +160,10 @@ export async function forgetGone(
   folder: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const path of existsSync(folder) ? placesBelow(commonDir, folder) : []) {
-    if (existsSync(path) || (await dropOverlay(commonDir, path, signal))) continue;
+  for (const entry of existsSync(folder) ? entriesIn(commonDir) : []) {
+    const path = placeTold(entry);
+    if (path === null || dirname(path) !== folder || existsSync(path)) continue;
+    forgetNotes(entry);
     await alone(commonDir, () => unregister(commonDir, path, signal));
   }
 }
@@ -227,7 +207,7 @@ async function whereItIs(main: Worktree, place: Place, signal: AbortSignal): Pro
     ...(typeof set === 'string' ? [resolve(place.commonDir, set)] : []),
   ];
   const path = places.find(
-    (each) => existsSync(join(each, '.git')) && realOf(gitFolderOf(each)) === gitDir,
+    (each) => existsSync(join(each, '.git')) && realOf(gitDirOf(each)) === gitDir,
   );
   return path === undefined ? { ...main, branch: null } : { ...main, path };
 }
@@ -253,7 +233,7 @@ export async function rebasing(
 ): Promise<string | null> {
   for (const { path, branch: at, prunable } of worktrees) {
     if (at !== null || prunable) continue;
-    const gitDir = await gitDirOf(path);
+    const gitDir = gitDirOf(path);
     for (const state of ['rebase-merge', 'rebase-apply']) {
       const name = await readFile(join(gitDir, state, 'head-name'), 'utf8').catch(() => '');
       if (name.trim() === `refs/heads/${branch}`) return path;
@@ -293,13 +273,13 @@ async function register(
   worktree: NewWorktree,
   signal: AbortSignal,
 ): Promise<void> {
-  if (await quickRegister(commonDir, worktree, signal)) return;
   const { path, branch, commit } = worktree;
   worktree.assertHeld?.();
   let target = branch === null ? ['--detach', path, commit] : ['-b', branch, path, commit];
   const add = async (): Promise<string | null> => {
     const args = ['worktree', 'add', '--quiet', '--no-checkout', ...target];
-    const result = await git(commonDir, args, signal, { okCodes: [0, 128, 255] });
+    const options = { ...FILLING, okCodes: [0, 128, 255] };
+    const result = await git(commonDir, args, signal, options);
     if (result.code === 0) return null;
     if (/missing but already registered|a branch named .* already exists/.test(result.stderr)) {
       return result.stderr;
@@ -348,7 +328,6 @@ function moveAside(commonDir: string, path: string): string | null {
     try {
       mkdirSync(dirname(aside), { recursive: true });
       renameSync(path, aside);
-      forgetGitFolders();
       return aside;
     } catch (error) {
       if (tries === 20 || !existsSync(path)) throw error; // Another removal tidied up just now.

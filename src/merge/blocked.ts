@@ -9,7 +9,7 @@
  */
 
 import { shellWord } from '../base/shell-word.ts';
-import type { Followed } from '../git/follow.ts';
+import type { Followed } from '../git/fast-forward.ts';
 import { setRef } from '../git/refs.ts';
 import { checkoutOf } from '../git/worktree.ts';
 import type { Event } from '../model/event.ts';

@@ -8,7 +8,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pushBranch } from '../git/push.ts';
-import { tipOf, treeOf, updateRef } from '../git/refs.ts';
+import { readRef, treeOf, updateRef } from '../git/refs.ts';
 import type { MergeEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
@@ -55,7 +55,7 @@ async function tryDelivery(
   if (verdict.kind === 'red') return redGate(effect, verdict);
   const ref = `refs/heads/${branch}`;
   ground.assertHeld();
-  const tip = await tipOf(commonDir, ref, signal);
+  const tip = await readRef(commonDir, ref, signal);
   if (tip === null) await updateRef(commonDir, ref, { to: commit, from: null }, signal);
   if (tip !== null && tip !== commit) {
     const message = `Somebody else moved ${branch} to ${tip}: only what was verified is delivered.`;

@@ -2,18 +2,21 @@
  * gate-workspace: a working tree for trying candidates, which nobody works in.
  *
  *   G1. Nobody else uses one while it is taken; the folders are used again and again.
- *   G2. It holds a commit's files and nothing of an earlier one's but what set-up made.
+ *   G2. It holds a commit's files and nothing of an earlier one's but what set-up made: where that
+ *       cannot be said for sure (restore.ts), it is made anew.
  */
 
+import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { git, LONG_LIMIT_MS } from '../git/git.ts';
+import { dirname, join } from 'node:path';
+import { git } from '../git/git.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
-import { addWorktree, removeWorktree } from '../git/worktree.ts';
+import { addWorktree, FILLING, removeWorktree } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
-import { cleanWorkspace } from '../workspace/bring.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
+import { restore } from '../workspace/restore.ts';
+import { setupIn } from '../workspace/setup.ts';
 
 /** Takes a gate workspace and brings it to a commit; without set-up. */
 export async function openGateWorkspace(
@@ -47,27 +50,43 @@ export function takeSlot(
   return { number, mark, [Symbol.dispose]: () => void used.delete(number) };
 }
 
-/** Brings the gate workspace to a commit, making it where it is missing or broken. */
+/** Brings the gate workspace to a commit, making it where it is missing or not to be trusted. */
 export async function moveTo(
   ground: Ground,
   dir: string,
   commit: Sha,
   signal: AbortSignal,
 ): Promise<void> {
+  if (isWorkingTree(dir) && (await moveOn(ground, dir, commit, signal))) return;
   const { commonDir } = ground.repository;
-  if (await isWorkingTree(dir)) {
-    const limit = { limitMs: LONG_LIMIT_MS };
-    await removeStaleLocks(dir, signal); // The slot is ours: whoever left one is dead.
-    ground.assertHeld(); // Another engine would find other files under its gates.
-    await git(dir, ['checkout', '-q', '-f', '--detach', commit], signal, limit);
-    await cleanWorkspace(dir, signal);
-    return;
-  }
-  await rm(dir, { recursive: true, force: true });
   await removeWorktree(commonDir, dir, signal); // Git may still know of one that is gone.
+  await rm(dir, { recursive: true, force: true });
   const { assertHeld } = ground;
   const wanted = { dir, commit, branch: null, owner: null, assertHeld };
   if (await ground.pool.take(wanted, signal)) return;
   await mkdir(dirname(dir), { recursive: true });
-  await addWorktree(commonDir, { path: dir, branch: null, commit, assertHeld }, signal);
+  const added = { path: dir, branch: null, commit, assertHeld };
+  ground.pool.begin(dir, await addWorktree(commonDir, added, signal));
+}
+
+/** Moves one that an earlier candidate was tried in; false where it may still show traces of that. */
+async function moveOn(
+  ground: Ground,
+  dir: string,
+  commit: Sha,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { commonDir } = ground.repository;
+  await removeStaleLocks({ commonDir, dir, branch: null }, signal); // The slot is ours.
+  ground.assertHeld(); // Another engine would find other files under its gates.
+  const keep = setupIn(dir)?.made ?? [];
+  const since = ground.pool.sinceOf(dir);
+  if ((await restore({ dir, since, keep, bare: false, flagged: null }, signal)) === null) {
+    return false;
+  }
+  const target = ['--no-recurse-submodules', '--detach', commit];
+  await git(dir, ['checkout', '-q', '-f', ...target], signal, FILLING);
+  if (existsSync(join(dir, '.gitmodules'))) return false; // They know where they are.
+  ground.pool.begin(dir, Date.now());
+  return true;
 }

@@ -15,12 +15,13 @@ import { assert } from '../base/assert.ts';
 import { OperationalError } from '../base/errors.ts';
 import { timed } from '../base/timing.ts';
 import { readCommit } from '../git/commit.ts';
-import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
+import { objectProblem } from '../git/object-check.ts';
+import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { conflictText } from '../model/conflict.ts';
 import type { LandEffect, MergeEffect, VerifyEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import { commitMessage, mergeMessage } from '../model/names.ts';
+import { candidateRef, commitMessage, mergeMessage } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { landingTrailers } from '../model/trailers.ts';
 import { type Ground, runRef } from '../workspace/ground.ts';
@@ -94,6 +95,8 @@ async function tryMerge(
   const there = ahead === null ? await foundOn(ground, task, merge, signal) : null;
   if (there !== null) return there;
   if (await isContained(ground, task, merge, signal)) return nothingNew(effect);
+  const problem = await adoptedProblem(ground, task, merge, signal);
+  if (problem !== null) return problem;
   const candidate = await buildCandidate(commonDir, merge, signal);
   if (candidate.kind === 'conflict') {
     if (ahead === null) return conflict(effect, candidate);
@@ -107,6 +110,7 @@ async function tryMerge(
   if (commit === onto) return nothingNew(effect);
   if (settled.length > 0) report({ type: 'merge.settled', task, files: settled });
   if (!effect.lands) {
+    await setRef(commonDir, candidateRef(ground.run, task), commit, signal);
     const toVerify = { task, commit, tree, since: onto };
     const spared = effect.beside === true && (await isSpared(ground, toVerify, report, signal));
     return { type: 'candidate.built', task, commit, tree, ...(spared ? { spared } : {}) };
@@ -115,6 +119,20 @@ async function tryMerge(
   const span = { kind: 'land', of: task, name: 'land' };
   const landed = await timed(span, () => moveBranch(ground, { onto, commit }));
   return 'kind' in landed ? landed : { type: 'merge.landed', task, ...landed };
+}
+
+/** What git's own checks have against work that was there before the run; null for nothing. */
+async function adoptedProblem(
+  { plan, repository }: Ground,
+  task: TaskId,
+  { work, onto }: Merge,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const isAdopted = plan.tasks.some((spec) => spec.id === task && spec.work !== undefined);
+  if (!isAdopted) return null;
+  const problem = await objectProblem(repository.commonDir, { from: onto, to: work }, signal);
+  if (problem === null) return null;
+  return { kind: 'commit-failed', message: `Git's own checks refuse it: ${problem}` };
 }
 
 /** Whether work that an agent did not make on top of the head is part of it already. */
@@ -141,16 +159,26 @@ async function foundOn(
   signal: AbortSignal,
 ): Promise<Merged | Failure | null> {
   const { commonDir } = ground.repository;
-  const head = await tipOf(commonDir, runRef(ground), signal);
-  assert(head !== null, `the run's branch ${runRef(ground)} is gone`);
+  const head = await readRef(commonDir, runRef(ground), signal);
   const { onto } = merge;
   if (head === onto) return null;
+  if (head === null) return remake(ground, onto, signal);
   // It can be there already only after a crash.
   if (await holdsWork(ground, head, merge, signal)) {
     return { type: 'merge.landed', task, onto, commit: head };
   }
   const message = `Somebody else moved ${runRef(ground)}: nothing lands on what was not verified.`;
   return { kind: 'commit-failed', message };
+}
+
+/** Somebody has deleted the run's branch: it is made again where the engine left it. */
+async function remake(ground: Ground, onto: Sha, signal: AbortSignal): Promise<Failure | null> {
+  const { commonDir } = ground.repository;
+  const { assertHeld } = ground;
+  const change = { to: onto, from: null, assertHeld };
+  const made = await updateRef(commonDir, runRef(ground), change, signal);
+  if (made.kind === 'moved') return null;
+  return { kind: 'interrupted', message: `Somebody else moved ${runRef(ground)}.` };
 }
 
 /** Performs a verify effect: says whether the candidate is green, unless it was stopped. */
@@ -209,7 +237,11 @@ async function moveBranch(ground: Ground, { onto, commit }: Landed): Promise<Lan
   const signal = AbortSignal.timeout(MOVE_LIMIT_MS);
   const { commonDir } = ground.repository;
   ground.assertHeld();
-  const swap = await updateRef(commonDir, runRef(ground), { to: commit, from: onto }, signal);
+  const ref = runRef(ground);
+  let swap = await updateRef(commonDir, ref, { to: commit, from: onto }, signal);
+  if (swap.kind === 'lost' && swap.actual === null) {
+    swap = await updateRef(commonDir, ref, { to: commit, from: null }, signal); // It was deleted.
+  }
   if (swap.kind === 'lost' && swap.actual !== commit) {
     const message = `Somebody else moved ${runRef(ground)} to ${swap.actual ?? 'nothing'}.`;
     return { kind: 'interrupted', message };

@@ -4,7 +4,6 @@
  */
 
 import { type MergeTree, mergeTree } from '../git/merge-tree.ts';
-import { quickMerge } from '../git/quick-merge.ts';
 import type { SettledFile } from '../model/conflict.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Candidate, Merge } from './candidate.ts';
@@ -34,7 +33,7 @@ export async function mergedTree(
   signal: AbortSignal,
 ): Promise<MergedTree | (Candidate & { kind: 'conflict' })> {
   const sides = { ours: merge.onto, theirs: merge.work };
-  const merged = await mergeFiles(dir, merge, signal);
+  const merged = await mergeTree(dir, merge.onto, merge.work, signal);
   const settled = (await merge.settle?.(merged, sides, signal)) ?? AS_IT_IS;
   if (settled.kind === 'settled')
     return { kind: 'tree', tree: settled.tree, settled: settled.files };
@@ -48,10 +47,3 @@ export async function mergedTree(
 }
 
 const AS_IT_IS: Settled = { kind: 'as-it-is' };
-
-/** Most work meets nothing on its way; git is asked about the rest. */
-async function mergeFiles(dir: string, merge: Merge, signal: AbortSignal): Promise<MergeTree> {
-  const { base, onto, work } = merge;
-  const tree = base === undefined ? null : await quickMerge(dir, { base, onto, work }, signal);
-  return tree === null ? mergeTree(dir, onto, work, signal) : { kind: 'clean', tree };
-}

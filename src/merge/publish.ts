@@ -10,16 +10,16 @@
 
 import { assert } from '../base/assert.ts';
 import { OperationalError } from '../base/errors.ts';
-import { fastForward } from '../git/follow.ts';
+import { fastForward } from '../git/fast-forward.ts';
 import { GitError } from '../git/git.ts';
 import { objectionIn } from '../git/held-ref.ts';
 import { commitsAfter } from '../git/history.ts';
-import { isAncestor, tipOf, updateRef } from '../git/refs.ts';
+import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { checkoutAmong, listWorktrees, rebasing, type Worktree } from '../git/worktree.ts';
 import { conflictLines } from '../model/conflict.ts';
 import type { PublishEffect } from '../model/effect.ts';
 import type { Event, Proof } from '../model/event.ts';
-import { runBranch } from '../model/names.ts';
+import { candidateRef, runBranch } from '../model/names.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Ground } from '../workspace/ground.ts';
 import {
@@ -69,7 +69,7 @@ async function tryPublish(
 ): Promise<Answer | null> {
   const { commonDir } = ground.repository;
   const { head, target } = effect;
-  const tip = await tipOf(commonDir, `refs/heads/${target}`, signal);
+  const tip = await readRef(commonDir, `refs/heads/${target}`, signal);
   if (tip === null) return gone(ground, effect, signal);
   const isBehind = tip !== head && (await isAncestor(commonDir, tip, head, signal));
   const isThere = !isBehind && (await isAncestor(commonDir, head, tip, signal));
@@ -202,6 +202,9 @@ async function combine(
     return doesNotFit(ground, target, why, signal);
   }
   if (candidate.kind === 'refused') return tryAgain(ground, candidate.why);
+  // The name of no task: those have no underscore in front.
+  const ref = candidateRef(ground.run, '_publication');
+  await setRef(commonDir, ref, candidate.commit, signal);
   const verdict = await verify(ground, { task: null, ...candidate }, report, signal);
   if (verdict.kind === 'green') return candidate.commit;
   if (verdict.kind === 'stopped') return interrupted(ground);

@@ -1,21 +1,22 @@
 /** The run's branch, from birth to the moment when the target holds all of it. */
 
+import { existsSync } from 'node:fs';
 import { OperationalError } from '../base/errors.ts';
-import { sweepBegun } from '../git/begun.ts';
+import { git } from '../git/git.ts';
 import { removeDeadLocks } from '../git/locks.ts';
-import { mendOverlays } from '../git/overlay.ts';
-import { closeRefWriter } from '../git/ref-writer.ts';
-import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
+import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import { isLinked } from '../git/worktree-link.ts';
+import { candidateRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { type Ref, removeBranches } from '../workspace/branches.ts';
-import { type Ground, runRef } from '../workspace/ground.ts';
+import { type Ground, runRef, workspaceDir } from '../workspace/ground.ts';
 import { removeRunFolder } from '../workspace/remove.ts';
 
 /** Makes sure the run's branch exists; a resumed run finds it where it left it. */
 export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSignal): Promise<void> {
   const { commonDir } = ground.repository;
-  const tip = await tipOf(commonDir, runRef(ground), signal);
+  const tip = await readRef(commonDir, runRef(ground), signal);
   if (tip === null) {
     const { assertHeld } = ground; // Another engine may have finished the run, and removed it.
     await updateRef(commonDir, runRef(ground), { to: head, from: null, assertHeld }, signal);
@@ -23,18 +24,26 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
 }
 
 /**
- * Removes what a git that was killed with its engine left: locks, and worktrees that were not even
- * registered. Throws where a lock may still be held. Workspaces that were mounted are so again; one
- * that cannot be says so when it is needed.
+ * Removes the locks that a git which was killed with its engine left; throws where one may still be
+ * held. Where the repository was moved together with its workspaces, git is told where these are.
  */
-export async function repair({ repository, run }: Ground, signal: AbortSignal): Promise<void> {
-  sweepBegun(repository.commonDir);
-  await mendOverlays(repository.commonDir, (owner) => owner.startsWith(`${run}/`), signal);
+export async function repair(ground: Ground, signal: AbortSignal): Promise<void> {
+  const { repository } = ground;
+  await findWorktrees(ground, signal);
   const held = await removeDeadLocks(repository, signal);
   if (held.length === 0) return;
   throw new OperationalError(`git is at work in this repository: it holds ${held.join(', ')}.`, {
     remedy: 'Let it finish, then resume again. If no git runs, remove these files.',
   });
+}
+
+/** Both sides of the link between a repository and a worktree name the other by its full path. */
+async function findWorktrees(ground: Ground, signal: AbortSignal): Promise<void> {
+  const { commonDir } = ground.repository;
+  const dirs = ground.plan.tasks.map(({ id }) => workspaceDir(ground, id));
+  const moved = dirs.filter((dir) => existsSync(dir) && !isLinked(commonDir, dir));
+  if (moved.length === 0) return;
+  await git(commonDir, ['worktree', 'repair', ...moved], signal, { okCodes: [0, 1, 128] });
 }
 
 /**
@@ -47,8 +56,8 @@ export async function catchUp(
   signal: AbortSignal,
 ): Promise<{ readonly head: Sha; readonly landed: readonly TaskId[] } | null> {
   const { commonDir } = ground.repository;
-  const tip = target === null ? null : await tipOf(commonDir, `refs/heads/${target}`, signal);
-  const own = (await tipOf(commonDir, runRef(ground), signal)) ?? head;
+  const tip = target === null ? null : await readRef(commonDir, `refs/heads/${target}`, signal);
+  const own = (await readRef(commonDir, runRef(ground), signal)) ?? head;
   if (tip === null || own === null || tip === own) return null;
   if (!(await isAncestor(commonDir, own, tip, signal))) return null;
   const landed: TaskId[] = [];
@@ -75,7 +84,6 @@ export async function closeRunBranch(
     removeRunFolder(ground, signal),
     removeSpentBranches(ground, state, signal),
   ]);
-  await closeRefWriter(ground.repository.commonDir); // It would keep the program alive.
   for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
 }
 
@@ -84,6 +92,7 @@ async function removeSpentBranches(
   state: RunState,
   signal: AbortSignal,
 ): Promise<void> {
+  await removeCandidateRefs(ground, signal);
   // What a user has named, or wants to find on its branch, is not ours to delete.
   const done = [...state.tasks.values()].filter(
     ({ workspace, status, spec }) =>
@@ -91,6 +100,17 @@ async function removeSpentBranches(
   );
   const tasks = done.map(({ spec }) => spec.id);
   await removeBranches(ground, { tasks, also: await spentBranch(ground, state, signal) }, signal);
+}
+
+/** Nothing waits to be landed any more. */
+async function removeCandidateRefs(
+  { repository, run }: Ground,
+  signal: AbortSignal,
+): Promise<void> {
+  const { commonDir } = repository;
+  const args = ['for-each-ref', '--format=delete %(refname)', candidateRef(run, '')];
+  const { stdout: stdin } = await git(commonDir, args, signal);
+  if (stdin !== '') await git(commonDir, ['update-ref', '--stdin'], signal, { stdin });
 }
 
 /** The run's own branch where nobody needs it any more. */
@@ -103,7 +123,7 @@ async function spentBranch(
   const isDone = outcome === 'succeeded' || plan.landing.strategy === 'none';
   if (!isDone || target === null) return null;
   const ref = runRef(ground);
-  const tip = await tipOf(commonDir, ref, signal);
+  const tip = await readRef(commonDir, ref, signal);
   if (tip === null) return null;
   // With strategy `none` it never moved from where all work began.
   const isUnmoved = plan.landing.strategy === 'none' && tip === base;

@@ -34,6 +34,11 @@ export function keptRef(run: string, what: string): string {
   return `refs/landfast/kept/${run}/${what}`;
 }
 
+/** Holds what may still land, so that no clean-up of the user's removes it. */
+export function candidateRef(run: string, task: string): string {
+  return `refs/landfast/candidates/${run}/${task}`;
+}
+
 /** What may stand in braces in each of the conventions. */
 export const TEMPLATE_KEYS = {
   branch: ['run', 'task', 'hash'],

@@ -243,8 +243,6 @@ export interface WorkspaceSpec {
   readonly sparse?: 'off' | 'auto' | readonly string[];
   /** Folders that are checked out besides. */
   readonly sparseAlso?: readonly string[];
-  /** Workspaces are mounts over one checkout, where that is possible. */
-  readonly overlay?: boolean;
 }
 
 /** A folder of the user's that is laid into the workspaces of tasks and never committed. */

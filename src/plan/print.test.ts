@@ -250,7 +250,6 @@ class PlanMaker {
       seedDisk: r.pick([0, 1024 ** 3]),
       sparse: r.pick(['off', 'auto', ['packages/web', 'tools']]),
       sparseAlso: ['tools'],
-      overlay: r.chance(0.5),
       inject: this.#some(
         (i): Required<InjectSpec> => ({
           from: '.claude',

@@ -6,7 +6,6 @@
  */
 
 import { git } from '../git/git.ts';
-import { refInFiles } from '../git/ref-files.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { branchOf, type Ground, runRef } from './ground.ts';
@@ -38,23 +37,18 @@ async function safeRefs(
   wanted: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, Sha>> {
+  const all = await refsBelow(ground, [], signal);
   // Where it was cut short before, the run's branch may be gone with some of the others.
-  const isOpen = wanted.some((ref) => isThere(ground, ref)) && isThere(ground, runRef(ground));
+  const isOpen = all.has(runRef(ground)) && wanted.some((ref) => all.has(ref));
   const merged = isOpen ? await refsBelow(ground, ['--merged', runRef(ground)], signal) : [];
   const safe = new Map([...merged].filter(([ref]) => wanted.includes(ref)));
-  const left = new Set(wanted.filter((ref) => !safe.has(ref) && isThere(ground, ref)));
-  if (left.size === 0) return safe;
-  const all = await refsBelow(ground, [], signal);
+  const left = new Set(wanted.filter((ref) => !safe.has(ref) && all.has(ref)));
   const isKept = keptRef(ground.run, '');
   const keptTips = new Set(
     [...all].filter(([ref]) => ref.startsWith(isKept)).map(([, tip]) => tip),
   );
   for (const [ref, tip] of all) if (left.has(ref) && keptTips.has(tip)) safe.set(ref, tip);
   return safe;
-}
-
-function isThere(ground: Ground, ref: string): boolean {
-  return refInFiles(ground.repository.commonDir, ref) !== null;
 }
 
 async function refsBelow(

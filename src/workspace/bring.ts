@@ -11,8 +11,8 @@ import { constants, copyFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
+import { removeUntracked } from '../git/clean.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
-import { removeUntracked } from '../git/scrub.ts';
 import { untrackedMatching } from '../git/untracked.ts';
 import type { SetUp } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
@@ -64,7 +64,7 @@ export async function bring(ground: Ground, place: Placed, signal: AbortSignal):
   if (exclude.length > 0) await addExcludes(ground.repository.commonDir, exclude, signal);
   const brought = await copyUntracked(ground, place.dir, signal);
   if (setup.length === 0) return { kind: 'ready', setup: null };
-  const done = await setupIn(place.dir);
+  const done = setupIn(place.dir);
   if (done !== null && place.goesOn) return { kind: 'ready', setup: null };
   const begin = performance.now();
   const key = await setupKey(ground, place, signal);
@@ -118,7 +118,7 @@ async function runSetup(
   place: Placed,
   signal: AbortSignal,
 ): Promise<NotReady | null> {
-  await forgetSetup(place.dir);
+  forgetSetup(place.dir);
   for (const command of ground.plan.workspace.setup) {
     const result: CheckResult = await check(
       { ...place, command, env: ground.env, timeoutMs: SETUP_LIMIT_MS },
@@ -138,15 +138,15 @@ async function moveIn(dir: string, done: Setup, signal: AbortSignal): Promise<bo
   const from = done.at;
   const files = await filesNaming(dir, { paths: done.made, name: from }, signal);
   if (files === null) return false;
-  await forgetSetup(dir); // Half of it must not count.
+  forgetSetup(dir); // Half of it must not count.
   await relocate(dir, { files, from, to: dir }, signal);
-  await noteSetup(dir, { ...done, at: dir });
+  noteSetup(dir, { ...done, at: dir });
   return true;
 }
 
 /** Removes whatever no commit holds, ignored files too; what set-up made may stay. */
 export async function cleanWorkspace(dir: string, signal: AbortSignal): Promise<void> {
-  await removeUntracked(dir, (await setupIn(dir))?.made ?? [], signal);
+  await removeUntracked(dir, setupIn(dir)?.made ?? [], signal);
 }
 
 /** Answers with the files that came along. */

@@ -13,19 +13,19 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { explained, OperationalError } from '../base/errors.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
-import { isMerging } from '../git/git-dir.ts';
+import { linkedDirOf, realOf } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
-import { dropOverlay, isWhole } from '../git/overlay.ts';
-import { isAncestor, setRef, tipOf, updateRef } from '../git/refs.ts';
-import { ANY_CONE, coneOf, setCone } from '../git/sparse.ts';
-import { addWorktree, checkoutOf, placeTold, removeWorktree, tellPlace } from '../git/worktree.ts';
-import { mendLink } from '../git/worktree-link.ts';
+import { headOf, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import { coneOf, setCone } from '../git/sparse.ts';
+import { isMerging } from '../git/unfinished.ts';
+import { addWorktree, checkoutOf, FILLING, removeWorktree } from '../git/worktree.ts';
+import { mendLink, placeTold } from '../git/worktree-link.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { bring, cleanWorkspace, type Prepared } from './bring.ts';
 import { coneFor } from './cone.ts';
-import { floorFor } from './floor.ts';
+import { noteFolder } from './folder-identity.ts';
 import {
   branchOf,
   type Ground,
@@ -36,6 +36,7 @@ import {
   workspaceDir,
 } from './ground.ts';
 import { hide } from './hide.ts';
+import { isWaiting } from './idle.ts';
 import { inject, takeBack } from './inject.ts';
 import { keepAside, keepWork } from './keep.ts';
 import { forgetSpoiltSetup } from './setup.ts';
@@ -63,6 +64,7 @@ export async function createWorkspace(
   ground.pool.coming.delete(dir);
   try {
     await checkOut(ground, order, dir, signal);
+    noteFolder(dir);
     await inject(ground, { dir, mode: specOf(ground, order.task).mode }, signal);
     const goesOn = order.attempt > 1 && order.start.kind !== 'fresh';
     const { suspension } = ground;
@@ -95,21 +97,28 @@ async function checkOut(
     const cone = await coneFor(ground, { task: order.task, commit }, signal);
     const owner = ownerName(ground, order.task);
     const wanted = { dir, branch, commit, owner, cone, assertHeld: ground.assertHeld };
-    const isMounted = cone === null && (await floorFor(ground, commit, signal)) !== null;
-    if (!isMounted && (await ground.pool.take(wanted, signal))) {
+    if (await ground.pool.take(wanted, signal)) {
       return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
     }
   }
   const { commonDir } = ground.repository;
-  const isThere = order.attempt > 1 && mendLink(commonDir, dir) && isWhole(dir);
+  const isThere = order.attempt > 1 && !isWaiting(dir) && mendLink(commonDir, dir);
   if (isThere) {
-    if ((await placeTold(dir)) !== dir) await tellPlace(dir, dir); // It was about to be moved.
-    await removeStaleLocks(dir, signal); // Nothing runs in it: the engine made sure.
+    await tellPlace(commonDir, dir, signal);
+    await removeStaleLocks({ commonDir, dir, branch }, signal); // No process of the task is alive.
     await takeBack(dir, signal);
   }
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
   if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
+}
+
+/** The engine may have died while git moved the worktree to where it is. */
+async function tellPlace(commonDir: string, dir: string, signal: AbortSignal): Promise<void> {
+  const entry = linkedDirOf(dir);
+  const told = entry === null ? null : placeTold(entry);
+  if (told !== null && realOf(told) === realOf(dir)) return;
+  await git(commonDir, ['worktree', 'repair', dir], signal);
 }
 
 /** Where a branch of a task's own begins: at the base, or at work that was there before the run. */
@@ -130,7 +139,7 @@ async function adoptBranch(
   if (branch.includes(run)) return;
   const { commonDir } = repository;
   const ref = `refs/heads/${branch}`;
-  const tip = await tipOf(commonDir, ref, signal);
+  const tip = await readRef(commonDir, ref, signal);
   if (tip === null || tip === base) return;
   const checkout = await checkoutOf(repository, branch, signal);
   if (checkout !== null) throw new OperationalError(`${branch} is checked out in ${checkout}.`);
@@ -147,15 +156,12 @@ async function add(
   signal: AbortSignal,
 ): Promise<void> {
   const { commonDir } = ground.repository;
-  if (order.attempt > 1) {
-    await ground.pool.repair(signal); // The branch may be held there.
-    await ground.pool.free(order.branch, signal);
-  }
+  if (isWaiting(order.dir)) await ground.pool.drain([order.dir], signal);
   if (order.attempt > 1) await clearPlace(commonDir, order, signal);
   await mkdir(dirname(order.dir), { recursive: true });
   const goesOn = order.start.kind !== 'fresh';
   const tip =
-    order.attempt > 1 ? await tipOf(commonDir, `refs/heads/${order.branch}`, signal) : null;
+    order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
   if (tip !== null && !goesOn) await keepTip(ground, order, tip, signal);
   if (tip !== null && !goesOn)
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
@@ -164,11 +170,11 @@ async function add(
   const cone = await coneFor(ground, { task: order.task, commit }, signal);
   const { dir: path, branch } = order;
   const { assertHeld } = ground;
-  const floor = cone === null ? await floorFor(ground, commit, signal) : null;
   const began = performance.now();
-  await addWorktree(commonDir, { path, branch, commit, owner, cone, floor, assertHeld }, signal);
+  const wanted = { path, branch, commit, owner, cone, assertHeld };
+  const filledAt = await addWorktree(commonDir, wanted, signal);
   ground.pool.coming.learn(performance.now() - began);
-  ground.pool.begin(path, commit);
+  ground.pool.begin(path, filledAt);
 }
 
 /**
@@ -180,7 +186,6 @@ async function clearPlace(
   { dir, attempt }: { readonly dir: string; readonly attempt: number },
   signal: AbortSignal,
 ): Promise<void> {
-  if (await dropOverlay(commonDir, dir, signal)) return;
   if (existsSync(dir) && !mendLink(commonDir, dir)) {
     const entries = readdirSync(dir, { withFileTypes: true });
     const hasWork = entries.some((entry) => entry.name !== '.git' || entry.isDirectory());
@@ -221,9 +226,10 @@ async function resetTo(
   await keepWork(dir, { ref, message, beyond: base }, signal);
   await keepAside(ground, task, dir, signal);
   await forgetSpoiltSetup(ground, dir, signal);
-  await setCone(dir, coneOf(dir)); // An agent may have checked out more.
-  const options = { limitMs: LONG_LIMIT_MS, config: ANY_CONE };
-  await git(dir, ['checkout', '-q', '-f', '-B', branchOf(ground, task), base], signal, options);
+  const branch = branchOf(ground, task);
+  await git(dir, ['checkout', '-q', '-f', '-B', branch, base], signal, FILLING);
+  const cone = coneOf(dir);
+  if (cone !== null) await setCone(dir, cone, signal); // An agent may have checked out more.
   await cleanWorkspace(dir, signal);
 }
 
@@ -232,8 +238,9 @@ async function resetTo(
  * attempt that merely goes on finds its base there already, or the merge still in progress.
  */
 async function layOut(order: WorkspaceOrder, dir: string, signal: AbortSignal): Promise<void> {
-  if (await isMerging(dir)) return;
-  if (await isAncestor(dir, order.base, 'HEAD', signal)) return;
+  const head = await headOf(dir, signal);
+  if (isMerging(dir) || head === null) return;
+  if (await isAncestor(dir, order.base, head, signal)) return;
   // A conflict in a file that is not checked out is written out only where git has left it out.
   const quietly = { config: { 'core.hooksPath': '/dev/null' }, limitMs: LONG_LIMIT_MS };
   if (coneOf(dir) !== null) await git(dir, ['checkout', '-q'], signal, quietly);

@@ -17,6 +17,7 @@ import type { Repository } from '../git/repository.ts';
 import { ownerOf } from '../git/worktree.ts';
 import { runBranch, taskBranch, workspaceName } from '../model/names.ts';
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
+import { isWaiting } from './idle.ts';
 import type { Pool } from './pool.ts';
 import type { Seeds } from './seeds.ts';
 
@@ -121,7 +122,8 @@ export function workspaceDir(ground: Ground, task: TaskId): string {
 export async function isOwn(ground: Ground, task: TaskId): Promise<boolean> {
   const dir = workspaceDir(ground, task);
   if (dir.startsWith(join(runFolder(ground), sep))) return true;
-  return (await ownerOf(dir)) === ownerName(ground, task) || (await isEmpty(dir));
+  if (isWaiting(dir)) return true; // Nobody's: whoever comes next takes it.
+  return ownerOf(dir) === ownerName(ground, task) || (await isEmpty(dir));
 }
 
 /** How a task is named as the owner of its workspace. */

@@ -7,8 +7,8 @@
  *       `git add -A` of an agent does not see it, and nothing changes outside of the workspace.
  *   I3. A tracked file that is blank is hidden from git, by a flag in the index, while the agent
  *       runs, and gets its content back before anybody judges, keeps, resets or merges: `takeBack`.
- *   I4. What was done is written down, in the workspace's own git folder, before it is done. The pool
- *       wipes it away with what was laid in.
+ *   I4. What was done is written down, in a note about the worktree, before it is done. The pool
+ *       removes it with what was laid in.
  */
 
 import { existsSync, lstatSync } from 'node:fs';
@@ -16,13 +16,13 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, splitNul } from '../git/git.ts';
-import { readOwn, writeOwn } from '../git/git-dir.ts';
 import { coneOf } from '../git/sparse.ts';
+import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import type { InjectSpec } from '../model/plan.ts';
 import { filesBelow } from './files-below.ts';
 import type { Ground } from './ground.ts';
 
-const NOTE = 'landfast-injected';
+const NOTE = 'injected';
 const IGNORE = '.gitignore';
 
 /** What lies in a workspace that is not its own; paths are relative to its root. */
@@ -48,7 +48,7 @@ export async function inject(
 
 /** Gives tracked files their content back and makes sure that the rest stays ignored. */
 export async function takeBack(dir: string, signal: AbortSignal): Promise<void> {
-  const { ignores, blanked } = await noteOf(dir);
+  const { ignores, blanked } = noteOf(dir);
   for (const { folder, text } of ignores) {
     if (!existsSync(join(dir, folder))) continue; // Whoever removed it removed the files, too.
     await writeFile(join(dir, folder, IGNORE), text);
@@ -68,7 +68,7 @@ async function injectOne(
 ): Promise<void> {
   const from = resolve(ground.repository.dir, spec.from);
   const at = (name: string): string => [spec.to, name].filter((part) => part !== '').join('/');
-  const before = await noteOf(dir);
+  const before = noteOf(dir);
   const tracked = await trackedIn(dir, [spec.to === '' ? '.' : spec.to], signal);
   const blanks = spec.blank.map(at);
   const isFree = (path: string): boolean =>
@@ -86,7 +86,7 @@ async function injectOne(
   const laid = [...files, ...empty];
   const ignore = await ignoreFor(ground, { from, folder: spec.to, laid, tracked }, signal);
 
-  await writeNote(dir, {
+  noteInjected(dir, {
     ignores: [...before.ignores.filter(({ folder }) => folder !== spec.to), ...ignore],
     laid: [...new Set([...before.laid, ...laid.map(at)])],
     blanked: [...new Set([...before.blanked, ...blanked])],
@@ -172,13 +172,18 @@ async function unmergedIn(dir: string, signal: AbortSignal): Promise<ReadonlySet
   return new Set(splitNul(stdout));
 }
 
-async function noteOf(dir: string): Promise<Injected> {
-  const text = await readOwn(dir, NOTE);
+/** Nothing lies in a workspace any more that was laid in. */
+export function forgetInjected(dir: string): void {
+  removeNote(dir, NOTE);
+}
+
+function noteOf(dir: string): Injected {
+  const text = readNote(dir, NOTE);
   return text === null ? { ignores: [], laid: [], blanked: [] } : (JSON.parse(text) as Injected);
 }
 
-async function writeNote(dir: string, note: Injected): Promise<void> {
-  await writeOwn(dir, NOTE, JSON.stringify(note));
+function noteInjected(dir: string, note: Injected): void {
+  writeNote(dir, NOTE, JSON.stringify(note));
 }
 
 function nulls(paths: readonly string[]): string {

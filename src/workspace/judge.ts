@@ -9,11 +9,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll } from '../git/commit.ts';
-import { changedFiles, conflictMarkersIn } from '../git/diff.ts';
-import { headRefOf } from '../git/git-dir.ts';
+import { changedSince, conflictMarkersIn } from '../git/diff.ts';
 import { removeStaleLocks } from '../git/locks.ts';
-import { quickStage, type Staged } from '../git/quick-stage.ts';
-import { detachHead, headOf, setRef } from '../git/refs.ts';
+import { objectProblem } from '../git/object-check.ts';
+import { detachHead, headOf, readRef, setRef } from '../git/refs.ts';
+import { type Status, statusOf } from '../git/status.ts';
 import { mendLink } from '../git/worktree-link.ts';
 import { ownDoer } from '../model/doer.ts';
 import type { Failure } from '../model/failure.ts';
@@ -21,6 +21,7 @@ import { commitMessage } from '../model/names.ts';
 import type { Sha, TaskSpec } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { check } from './check.ts';
+import { isSameFolder } from './folder-identity.ts';
 import { branchOf, type Ground } from './ground.ts';
 import { takeBack } from './inject.ts';
 import { keepAside } from './keep.ts';
@@ -46,40 +47,62 @@ export type Judged =
 /** Judges the files, runs the task's checks, and commits. */
 export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
   const { task, dir } = work;
-  await removeStaleLocks(dir, signal); // Everything that ran here has ended.
+  const { commonDir } = ground.repository;
+  const branch = branchOf(ground, task.id);
+  await removeStaleLocks({ commonDir, dir, branch }, signal); // Everything that ran here has ended.
   await takeBack(dir, signal);
-  // A check may look at what is staged, so that nothing is before it has run.
-  const isLast = task.mode !== 'read' && task.checks.length === 0;
-  const first = isLast ? await look(ground, work, signal) : await lookOnly(work, signal);
-  const refusal = await refusalOf(work, first.files, signal);
-  if (refusal !== null) {
-    first.drop();
-    return refusal;
-  }
-  if (isLast) return commit(ground, work, first, signal);
+  const first = await lookAgain(ground, work, await look(work, signal), signal);
+  const refusal = brokenState(work, first) ?? (await refusalOf(work, first.files, signal));
+  if (refusal !== null) return refusal;
+  if (task.checks.length === 0) return commit(ground, work, first, signal);
   const red = await runChecks(ground, work, signal);
   if (red !== null) return bad(red);
-  const now = await look(ground, work, signal); // Checks may have changed something, too.
+  const now = await look(work, signal); // Checks may have changed something, too.
   const late = await judgeFiles(work, now.files, signal);
-  if (late === null) return commit(ground, work, now, signal);
-  now.drop();
-  return bad(late);
+  return late === null ? commit(ground, work, now, signal) : bad(late);
 }
 
-/** What there is to judge; perhaps staged already, aside, to be committed or dropped. */
-interface Looked extends Pick<Staged, 'files' | 'drop'> {
-  readonly staged: Staged | null;
+/** What there is to judge. */
+interface Looked extends Status {
+  readonly files: readonly string[];
 }
 
-async function look(ground: Ground, work: Work, signal: AbortSignal): Promise<Looked> {
-  const { commonDir } = ground.repository;
-  const times = ground.pool.timesOf(work.dir);
-  const staged = await quickStage({ ...work, commonDir, times }, signal);
-  return staged === null ? lookOnly(work, signal) : { ...staged, staged };
+async function look({ dir, base }: Work, signal: AbortSignal): Promise<Looked> {
+  const status = await statusOf(dir, { untracked: 'all' }, signal);
+  if (status.head === null) return { ...status, files: [] };
+  return { ...status, files: await changedSince(dir, base, status, signal) };
 }
 
-async function lookOnly({ dir, base }: Work, signal: AbortSignal): Promise<Looked> {
-  return { files: await changedFiles(dir, base, signal), drop: () => undefined, staged: null };
+/** Somebody may have deleted the branch under the agent's feet: it begins again at its base. */
+async function lookAgain(
+  ground: Ground,
+  work: Work,
+  looked: Looked,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const branch = branchOf(ground, work.task.id);
+  if (looked.head !== null || looked.branch !== branch) return looked;
+  await setRef(ground.repository.commonDir, `refs/heads/${branch}`, work.base, signal);
+  return look(work, signal);
+}
+
+/** What is wrong with a workspace in which nothing can be committed as it is; null for nothing. */
+function brokenState({ task, dir, mended }: Work, { head, unmerged }: Looked): Judged | null {
+  const broken = (message: string): Judged => bad({ kind: 'commit-failed', message });
+  if (!isSameFolder(dir)) {
+    return broken(
+      'The agent has replaced the folder of its workspace by another one: what is missing there ' +
+        'would count as deleted.',
+    );
+  }
+  if (head === null) {
+    return broken('The agent left its workspace on a branch without a commit (an orphan branch).');
+  }
+  // A merge that was laid out for it may be resolved in the files alone: markers tell.
+  if (unmerged.length === 0 || mended || task.mode === 'read') return null;
+  return broken(
+    `The agent stopped in the middle of a merge: ${unmerged.join(', ')} is not resolved.`,
+  );
 }
 
 /** The end of work that is not to be committed; null for work that may be. */
@@ -157,19 +180,18 @@ export async function runChecks(
 async function commit(
   ground: Ground,
   { task, dir, base }: Work,
-  { files, staged }: Looked,
+  looked: Looked,
   signal: AbortSignal,
 ): Promise<Judged> {
   const message = commitMessage(ground.plan.conventions, ground.run, task, ownDoer(task));
-  const ref = `refs/heads/${branchOf(ground, task.id)}`;
-  const on = await headRefOf(dir);
+  const { commonDir } = ground.repository;
+  const branch = branchOf(ground, task.id);
+  const { files } = looked;
   ground.assertHeld();
-  if (on !== null && on !== ref) await detachHead(dir, signal); // That branch is somebody else's.
-  const quick = on === ref ? ((await staged?.commit(message, signal)) ?? null) : null;
-  if (on !== ref) staged?.drop();
-  // Without hooks nothing has touched the files since they were staged.
-  if (quick !== null) ground.pool.note(dir, staged?.isExact === true);
-  const answer = quick ?? (await commitAll(dir, { message }, signal));
+  const isElsewhere = looked.branch !== null && looked.branch !== branch;
+  // That branch is somebody else's.
+  if (isElsewhere && looked.head !== null) await detachHead(dir, looked.head, signal);
+  const answer = await commitAll(dir, { message }, signal);
   if (answer.kind === 'refused') {
     return bad({
       kind: 'commit-failed',
@@ -177,11 +199,21 @@ async function commit(
     });
   }
   const head = answer.kind === 'committed' ? answer.commit : await headOf(dir, signal);
-  if (head === base) return bad(NO_CHANGE); // What seemed to differ is the same to a commit.
+  if (head === base || head === null) return bad(NO_CHANGE); // It is the same to a commit.
+  // What our own `git add` has made needs no check: git made sure of it then.
+  const isForeign = looked.head !== base || looked.staged.length > 0;
+  const problem = isForeign ? await objectProblem(dir, { from: base, to: head }, signal) : null;
+  if (problem !== null) {
+    return bad({
+      kind: 'commit-failed',
+      message: `Git's own checks refuse what the agent has committed: ${problem}`,
+    });
+  }
   // The agent may have left its branch; the work must be reachable from ours all the same.
-  if (head !== null && (await headRefOf(dir)) !== ref) {
+  const ref = `refs/heads/${branch}`;
+  if (looked.branch !== branch || (await readRef(commonDir, ref, signal)) !== head) {
     await keepAside(ground, task.id, dir, signal);
-    await setRef(dir, ref, head, signal);
+    await setRef(commonDir, ref, head, signal);
   }
   return { kind: 'good', commit: head, files, outside: outsideOf(task, files) };
 }

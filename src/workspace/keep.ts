@@ -5,14 +5,9 @@
  *   K2. After `keepWork` answers with a commit, the workspace may be reset or removed.
  */
 
-import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
-import { gitDirOf, headRefOf } from '../git/git-dir.ts';
-import { lookAtAssumed } from '../git/hidden.ts';
-import { copyIndex, readIndexFile } from '../git/index-file.ts';
-import { headOf, isAncestor, setRef, tipOf, treeOf } from '../git/refs.ts';
+import { type OwnIndex, withOwnIndex } from '../git/own-index.ts';
+import { headOf, headRefOf, isAncestor, readRef, setRef, treeOf } from '../git/refs.ts';
 import { coneOf, mayBeSparse } from '../git/sparse.ts';
 import { inCone } from '../model/cone.ts';
 import { keptRef } from '../model/names.ts';
@@ -31,7 +26,7 @@ export async function keepWork(
   signal: AbortSignal,
 ): Promise<Sha> {
   const head = await headOf(dir, signal);
-  const tree = await snapshotTree(dir, signal);
+  const tree = await snapshotTree(dir, head, signal);
   const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
   const commit =
     isCommitted && head !== null
@@ -64,40 +59,28 @@ const LANDFAST_IDENTITY = {
 };
 
 /** The tree of everything that is not ignored, through an index of its own. */
-async function snapshotTree(dir: string, signal: AbortSignal): Promise<Sha> {
-  const index = join(await gitDirOf(dir), `landfast-index-${randomUUID()}`);
-  const env = { GIT_INDEX_FILE: index };
-  try {
-    await (mayBeSparse(dir) ? beginSparse(dir, env, signal) : readHead(dir, env, signal));
+async function snapshotTree(dir: string, head: Sha | null, signal: AbortSignal): Promise<Sha> {
+  return withOwnIndex(async (env) => {
+    const begin = mayBeSparse(dir) ? await stagedTree(dir, signal) : null;
+    const tree = begin ?? head;
+    if (tree !== null) await git(dir, ['read-tree', tree], signal, { env, limitMs: LONG_LIMIT_MS });
+    if (mayBeSparse(dir)) await skipMissing(dir, env, signal);
     await git(dir, ['add', '-A', '--sparse'], signal, { env, limitMs: LONG_LIMIT_MS });
     return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();
-  } finally {
-    await rm(index, { force: true });
-  }
-}
-
-type OwnIndex = { readonly GIT_INDEX_FILE: string };
-
-async function readHead(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
-  await git(dir, ['read-tree', 'HEAD'], signal, { env });
+  });
 }
 
 /**
- * Where only some folders are checked out the workspace's own index knows what is missing because
- * of that, and holds what a merge has changed there. One that cannot be read is built anew: what is
- * missing outside of the folders was not deleted.
+ * Where only some folders are checked out, what a merge has changed in the others is nowhere but in
+ * the workspace's own index; null where that cannot be read, or holds a conflict.
  */
-async function beginSparse(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
-  const list = ['ls-files', '-v', '-z', '--sparse'];
-  const gitDir = await gitDirOf(dir);
-  const isIndex = readIndexFile(gitDir) !== null;
-  if (isIndex) copyIndex(join(gitDir, 'index'), env.GIT_INDEX_FILE);
-  const entries = isIndex ? await git(dir, list, signal, { env, okCodes: [0, 128] }) : null;
-  if (entries?.code === 0) {
-    return lookAtAssumed(dir, { env, lines: splitNul(entries.stdout) }, signal);
-  }
-  await rm(env.GIT_INDEX_FILE, { force: true });
-  await readHead(dir, env, signal);
+async function stagedTree(dir: string, signal: AbortSignal): Promise<Sha | null> {
+  const { code, stdout } = await git(dir, ['write-tree'], signal, { okCodes: [0, 1, 128] });
+  return code === 0 ? stdout.trim() : null;
+}
+
+/** What is missing outside of the folders that are checked out was not deleted. */
+async function skipMissing(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
   const missing = splitNul((await git(dir, ['ls-files', '-d', '-z'], signal, { env })).stdout);
   const folders = new Set(coneOf(dir) ?? []);
   const left = missing.filter((path) => !inCone(path, folders));
@@ -117,8 +100,10 @@ export async function keepAside(
   signal: AbortSignal,
 ): Promise<void> {
   const ref = `refs/heads/${branchOf(ground, task)}`;
-  if ((await headRefOf(dir)) === ref) return;
-  const tip = await tipOf(ground.repository.commonDir, ref, signal);
-  if (tip === null || (await isAncestor(dir, tip, 'HEAD', signal))) return;
+  const [on, head] = await Promise.all([headRefOf(dir, signal), headOf(dir, signal)]);
+  if (on === ref) return;
+  const tip = await readRef(ground.repository.commonDir, ref, signal);
+  if (tip === null) return;
+  if (head !== null && (await isAncestor(dir, tip, head, signal))) return;
   await setRef(dir, keptRef(ground.run, `${task}_${tip.slice(0, 8)}`), tip, signal);
 }

@@ -1,397 +1,375 @@
 /**
- * pool: workspaces that are done with, moved to the next task instead of made anew, in this run or
- * a later one.
+ * pool: worktrees that are done with, moved to the next task instead of made anew, in this run or a
+ * later one.
  *
- *   P1. Whoever gets a workspace sees nothing of the task before: it is wiped (wipe.ts) before it
- *       waits, and not trusted if it has changed since (idle.ts).
- *   P2. Two engines never have the same one: it is claimed by a rename. A workspace appears in the
- *       folder of its task whole, on its branch, with its owner's name; before, it is a claim.
- *   P3. What a dead engine held in its hands is thrown away, and what is broken is made anew.
- *   P4. There are never more idle ones than slots, nor more than the disk is allowed to hold.
+ *   P1. Whoever gets a worktree sees nothing of the task before: it is restored (restore.ts) before it
+ *       waits, and once more if it has waited for another process.
+ *   P2. Two engines never have the same one: it is taken by its note (idle.ts).
+ *   P3. What is broken, or was half handed over, is removed and made anew: nothing that waits holds
+ *       work.
+ *   P4. There are never more idle ones than allowed, nor more than the disk is allowed to hold.
+ *   P5. Git does the moving: `worktree move`, then `checkout` of a branch at the commit.
  */
 
 import { existsSync, mkdirSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { isSetBack, momentOf } from '../base/moment.ts';
-import { checkOut } from '../git/checkout.ts';
-import { isNameChanged } from '../git/diff.ts';
-import type { FolderTimes } from '../git/folder-times.ts';
-import { gitDirOf } from '../git/git-dir.ts';
+import { rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isSetBack, type Moment, momentOf } from '../base/moment.ts';
+import { removeUntracked, settleIndex } from '../git/clean.ts';
+import { filesBetween } from '../git/diff.ts';
+import { git } from '../git/git.ts';
 import { runPostCheckout } from '../git/hooks.ts';
-import { readIndexFile } from '../git/index-file.ts';
-import { isOverlay } from '../git/overlay.ts';
-import { comparesPlainly, quickCheckout } from '../git/quick-checkout.ts';
-import { forgetMoves, settleIndex } from '../git/scrub.ts';
-import { coneOf } from '../git/sparse.ts';
+import { detachHead } from '../git/refs.ts';
+import type { Cone } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import {
   addWorktree,
-  checkoutOf,
   dropWorktree,
+  FILLING,
   moveWorktree,
   removeWorktree,
   setOwner,
   sweepRemoved,
-  tellPlace,
 } from '../git/worktree.ts';
 import { isLinked } from '../git/worktree-link.ts';
 import type { Sha } from '../model/plan.ts';
-import { clear } from './clear.ts';
+import type { Claimant } from './claimant.ts';
 import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
-import { type Given, givenOf } from './given.ts';
-import {
-  claimSlot,
-  claims,
-  deadClaims,
-  forgetIdle,
-  type Idle,
-  idleSlots,
-  isAsLeft,
-  isCone,
-  isTrusted,
-  knownOf,
-  newClaim,
-  noteIdle,
-  readIdle,
-  type ToShelve,
-} from './idle.ts';
-import { staying, WORTH_KEEPING_FILES } from './later.ts';
-import { hasOwnSettings, isWorktree, removeWhereEmpty } from './pool-folder.ts';
-import type { Added, Claim, Free, PoolPlace, ToPut, ToTake } from './pool-place.ts';
-import { repairSlots } from './repair-slots.ts';
-import { ATTRIBUTES, type Begun, mayConvert, rewriteTouched } from './rewrite.ts';
-import { isCovered, SETUP_DONE } from './setup.ts';
-import { wipe } from './wipe.ts';
+import { forgetIdle, type Idle, type IdleWorktree, idleIn, noteIdle, takeIdle } from './idle.ts';
+import { forgetInjected } from './inject.ts';
+import { restore } from './restore.ts';
+import { staying, WORTH_KEEPING_FILES } from './retention.ts';
+import { forgetSetup, isCovered, isThere, type Setup, setupIn } from './setup.ts';
+import type { Touched } from './touched.ts';
+
+export interface PoolPlace {
+  readonly commonDir: string;
+  /** Where those are that wait for a later run. */
+  readonly folder: string;
+  readonly run: string;
+  /** How many may wait at the same time; 0 turns the pool off. */
+  readonly most: number;
+  /** How many of them stay for a later run. */
+  readonly later: number;
+  /** They stay even where making new ones costs next to nothing. */
+  readonly small: boolean;
+  /** How many bytes all of them may take; null for no limit. */
+  readonly disk: number | null;
+  /** Ignored files that the next task may find, in git's ignore syntax. */
+  readonly keepFiles: readonly string[];
+  readonly me: Claimant;
+}
+
+/** What became of a worktree that was to be made ahead of any task. */
+export type Added =
+  | 'added'
+  /** New worktrees of the repository begin with settings that a pooled one would not have. */
+  | 'own-settings'
+  /** They are never used twice. */
+  | 'submodules'
+  /** More than `disk` allows. */
+  | 'disk'
+  /** There are as many as may wait. */
+  | 'full';
+
+export interface ToPut {
+  /** Where HEAD is. */
+  readonly commit: Sha;
+  /** No file is in it that the commit does not hold, not even an ignored one. */
+  readonly bare: boolean;
+  /** Git was told not to look at some files; null where nobody knows. */
+  readonly flagged: boolean | null;
+  /** Its set-up, if the next task may use what that made. */
+  readonly setup?: Setup | null;
+}
+
+export interface ToTake {
+  readonly dir: string;
+  readonly commit: Sha;
+  /** A branch that is made or moved; null for a detached HEAD. */
+  readonly branch: string | null;
+  /** Whose it becomes. */
+  readonly owner: string | null;
+  /** The folders that are to be checked out, where not all are: such a one is always new. */
+  readonly cone?: Cone | null;
+  /** Throws where the run is another engine's by now: nothing is moved then. */
+  readonly assertHeld?: () => void;
+}
 
 const CLEAN_UP_MS = 60_000;
 
 export class Pool {
   readonly place: PoolPlace;
   readonly coming = new Coming();
-  /** Those that hold nothing beyond their last commit; whether that was found out exactly. */
-  readonly #pristine = new Map<string, boolean>();
+  /** Since when something may have happened in a worktree that a task has, by where it is. */
+  readonly #since = new Map<string, Moment>();
+  /** Those that somebody asked for ahead of a run. */
   readonly #asked = new Set<string>();
-  /** What this engine has wiped and put there, by slot: another one may have taken it since. */
-  readonly #shelved = new Map<number, Idle>();
-  /** For those who wait for one. */
-  readonly #free: Free[] = [];
-  /** What is known of those that came from the pool, by where they are now. */
-  readonly #given = new Map<string, Given>();
-  /** How tasks got their workspaces, by where these are. */
-  readonly #begun = new Map<string, Begun>();
-  #repaired: Promise<void> | null = null;
+  /** What this engine has put there: nobody else has business with it until it is taken. */
+  readonly #ours = new Set<string>();
 
   constructor(place: PoolPlace) {
     this.place = place;
   }
 
-  /**
-   * Remembers that a workspace holds nothing beyond its last commit: nothing runs in it now. Exact
-   * is what was found by comparing times to the microsecond.
-   */
-  note(dir: string, isExact: boolean): void {
-    this.#pristine.set(dir, isExact);
+  /** A worktree holds a commit as a checkout has it; from now on it is somebody's. */
+  begin(dir: string, filledAt: number): void {
+    this.#since.set(dir, momentOf(filledAt));
   }
 
-  /** Whether that was said of a workspace; once, because somebody may use it afterwards. */
-  isNoted(dir: string): 'exact' | 'pristine' | null {
-    const isExact = this.#pristine.get(dir);
-    this.#pristine.delete(dir);
-    if (isExact === undefined) return null;
-    return isExact ? 'exact' : 'pristine';
+  /** Since when something may have happened in a worktree; null where nobody knows. */
+  sinceOf(dir: string): Moment | null {
+    return this.#since.get(dir) ?? null;
   }
 
-  /**
-   * Takes a workspace that holds nothing of value off its task's hands, or says that it has no use
-   * for it. It leaves its folder at once; where it cannot be wiped it is removed.
-   */
-  async put(
-    dir: string,
-    { commit, pristine, isExact = false, setup }: ToPut,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { most, keepFiles, folder, me, commonDir } = this.place;
-    if (isOverlay(dir) || idleSlots(folder).length >= most || hasOwnSettings(commonDir))
-      return false;
-    if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
-    const asked = this.#asked.delete(dir);
-    const isPlain = await comparesPlainly(commonDir, signal);
-    const [begun, given] = [this.#begun.get(dir), this.#given.get(dir)];
-    this.#begun.delete(dir);
-    this.#given.delete(dir); // What is there next is another one.
-    const converts = await mayConvert(commonDir, dir, signal);
-    if (converts && !(await rewriteTouched(dir, { begun, commit }, signal))) return false;
-    const wiped = isPlain ? given?.wiped : undefined;
-    const since = wiped === undefined || isSetBack(wiped) ? null : wiped.at;
-    const claimed = newClaim(folder, me);
-    mkdirSync(folder, { recursive: true });
-    await moveWorktree(dir, claimed);
-    try {
-      const keep = keepFiles.length === 0 ? [] : await ignoredMatching(claimed, keepFiles, signal);
-      const notes = setup != null && isCovered(setup.made, keep) ? [SETUP_DONE] : [];
-      const what = { dir: claimed, commit, pristine, since, isExact, keep, notes };
-      const isWiped = await wipe(what, signal);
-      const extra = await diskUse(claimed, keep, signal);
-      const known = { extra, asked, bare: keep.length === 0 };
-      if (isWiped && this.#isAwaited(claimed)) {
-        const wipedAt = Date.now();
-        this.#free.push({ claimed, at: commit, untouched: true, wipedAt, ...known });
-        return true;
-      }
-      if (isWiped && (await this.#shelve(claimed, { commit, ...known }))) return true;
-    } catch (error) {
-      if (signal.aborted) throw error; // A later engine throws the claim away.
-    }
-    await this.#discard(claimed); // Whatever is wrong with it, the next one is made anew.
-    return true;
-  }
-
-  /** A workspace holds a commit as a checkout has it, from now on for a task. */
-  begin(dir: string, commit: Sha): void {
-    this.#begun.set(dir, { commit, at: momentOf(Date.now()) });
-  }
-
-  /** The folders of a workspace as it was handed over, where it held nothing but a commit. */
-  timesOf(dir: string): FolderTimes | null {
-    return this.#given.get(dir)?.times ?? null;
-  }
-
-  /** Whether somebody waits for such a one, who has got none yet. */
-  #isAwaited(claimed: string): boolean {
-    return this.coming.awaited > this.#free.length && coneOf(claimed) === null;
-  }
-
-  /** Whether a workspace is worth the disk it takes until a later run. */
-  async isWorthKeeping(dir: string): Promise<boolean> {
+  /** Whether a worktree is worth the disk it takes until a later run. */
+  isWorthKeeping(dir: string, files: number): boolean {
     const { most, small } = this.place;
     if (most === 0) return false;
-    const files = readIndexFile(await gitDirOf(dir))?.files ?? 0;
     return small || this.#asked.has(dir) || files >= WORTH_KEEPING_FILES;
+  }
+
+  /**
+   * Lets a worktree that holds nothing of value wait for the next task, where it is; false where it
+   * cannot be used again, and is the caller's to remove.
+   */
+  async put(dir: string, what: ToPut, signal: AbortSignal): Promise<boolean> {
+    const { most, keepFiles, me, commonDir } = this.place;
+    const since = this.sinceOf(dir);
+    this.#since.delete(dir);
+    if (this.idle().length >= most || hasOwnSettings(commonDir)) return false;
+    if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
+    const kept = keepFiles.length === 0 ? [] : await ignoredMatching(dir, keepFiles, signal);
+    const { bare, flagged } = what;
+    const left = await restore({ dir, since, keep: kept, bare, flagged }, signal);
+    if (left === null) return false;
+    if (what.setup == null || !isCovered(what.setup.made, kept)) forgetSetup(dir);
+    forgetInjected(dir);
+    await detachHead(dir, what.commit, signal);
+    const isNoted = await this.#note(dir, { commit: what.commit, kept, left }, signal);
+    if (isNoted) this.#ours.add(dir);
+    else forgetIdle(dir, me);
+    return isNoted;
   }
 
   /** Makes a new one at a commit, ahead of any task, or says why it cannot wait for one. */
   async add(commit: Sha, signal: AbortSignal): Promise<Added> {
-    const { commonDir, folder, me, most } = this.place;
+    const { commonDir, most } = this.place;
     if (hasOwnSettings(commonDir)) return 'own-settings';
-    await mkdir(folder, { recursive: true });
-    const path = newClaim(folder, me);
-    await addWorktree(commonDir, { path, branch: null, commit }, signal);
-    const known = { pristine: false, since: null, isExact: false };
-    const what = { dir: path, commit, ...known, keep: [], notes: [] };
-    const isWiped = await wipe(what, signal);
-    if (isWiped) await settleIndex(path, signal);
-    if (isWiped && (await this.#shelve(path, { commit, extra: 0, asked: true, bare: true })))
+    if (this.idle().length >= most) return 'full';
+    const path = this.#freePlace();
+    mkdirSync(dirname(path), { recursive: true });
+    const filledAt = await addWorktree(commonDir, { path, branch: null, commit }, signal);
+    this.#asked.add(path);
+    const keep: readonly string[] = [];
+    const known = { since: momentOf(filledAt), bare: false, flagged: false };
+    const left = await restore({ dir: path, keep, ...known }, signal);
+    if (left !== null) await git(path, ['checkout', '-q', '-f', '--detach'], signal, FILLING);
+    if (left !== null) await settleIndex(path, signal);
+    if (left !== null && (await this.#note(path, { commit, kept: [], left }, signal))) {
       return 'added';
-    const isDivided = existsSync(join(path, '.gitmodules'));
+    }
     await removeWorktree(commonDir, path, signal);
-    await removeWhereEmpty(folder);
-    if (!isWiped) return isDivided ? 'submodules' : 'unclean';
-    return idleSlots(folder).length >= most ? 'full' : 'disk';
+    await this.#removeEmptyFolders();
+    return left === null ? 'submodules' : 'disk';
   }
 
-  /** Moves an idle workspace to a folder, at a commit; false where there is none. */
+  /** Moves an idle worktree to a folder, at a commit; false where there is none. */
   async take(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
     if (this.place.most === 0 || hasOwnSettings(this.place.commonDir)) return false;
-    await this.repair(signal);
+    if ((wanted.cone ?? null) !== null) return false;
     while (!signal.aborted) {
       if (await this.#takeOne(wanted, signal)) return true;
-      if (!(await this.coming.next((wanted.cone ?? null) === null))) return false;
+      if (!(await this.coming.next())) return false;
     }
     return false;
   }
 
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
-    const free = (wanted.cone ?? null) === null ? this.#free.shift() : undefined;
-    if (free !== undefined && (await this.#handOver(free, wanted, signal))) return true;
-    if (free !== undefined) await this.#discard(free.claimed);
-    for (let left = this.place.most; left > 0; left -= 1) {
-      const claim = this.#claimFor(wanted);
-      if (claim === null) return false;
-      const { idle, slot, untouched } = claim;
-      const place = join(this.place.folder, `${slot}`);
-      const isSound = idle !== null && (untouched || (await isTrusted(claim.claimed, place, idle)));
-      const known = isSound ? knownOf(claim.claimed, idle, untouched) : null;
-      if (known !== null && (await this.#handOver({ ...claim, ...known }, wanted, signal))) {
-        this.coming.guess(idle!.files);
+    const { commonDir, me } = this.place;
+    for (const one of this.#rankedFor(wanted)) {
+      if (!takeIdle(commonDir, one, me)) continue; // Another one was faster.
+      const isOurs = this.#ours.delete(one.path);
+      if (await this.#handOver(one, wanted, { isOurs, signal })) {
+        this.coming.guess(one.note.files);
         return true;
       }
-      await this.#discard(claim.claimed);
     }
     return false;
   }
 
-  /** Claims the one that fits best; at once, so that no two of our tasks want the same. */
-  #claimFor(wanted: ToTake) {
-    const { folder, me } = this.place;
-    for (const slot of this.#slotsFor(wanted)) {
-      const claimed = claimSlot(folder, slot, me);
-      if (claimed === null) continue; // Another engine was faster.
-      const ours = this.#shelved.get(slot);
-      this.#shelved.delete(slot);
-      const untouched = ours !== undefined && isAsLeft(claimed, ours);
-      return { slot, claimed, untouched, idle: untouched ? ours : readIdle(claimed) };
-    }
-    return null;
+  /** That which lies there already comes first, then those that are at the commit. */
+  #rankedFor({ dir, commit }: ToTake): readonly IdleWorktree[] {
+    const rank = ({ path, note }: IdleWorktree): number =>
+      path === dir ? 0 : note.commit === commit ? 1 : 2;
+    return [...this.idle()].sort((a, b) => rank(a) - rank(b));
   }
 
-  /** Throws away what dead engines held, once. */
-  repair(signal: AbortSignal): Promise<void> {
-    this.#repaired ??= (async () => {
-      for (const path of await deadClaims(this.place, this.place.me)) {
-        signal.throwIfAborted();
-        await this.#discard(path);
-      }
-      await repairSlots(this.place);
-    })();
-    return this.#repaired;
-  }
-
-  /**
-   * Throws away a claim that is on a branch, whoever has it: an engine that lost the run which the
-   * branch is of was about to hand it over, and may be alive.
-   */
-  async free(branch: string, signal: AbortSignal): Promise<void> {
-    const held = new Set(claims(this.place.folder).map(({ path }) => path));
-    if (held.size === 0) return;
-    const path = await checkoutOf(this.place, branch, signal);
-    if (path !== null && held.has(path)) await this.#discard(path);
-  }
-
-  /** Lets go what need not wait for a later run. */
-  async settle(signal: AbortSignal): Promise<void> {
-    if (this.place.most === 0) return;
-    for (const { claimed, at: commit, ...known } of this.#free.splice(0)) {
-      if (!(await this.#shelve(claimed, { ...known, commit }))) await this.#discard(claimed);
-    }
-    const idle = this.idle();
-    const kept = staying(idle, this.place);
-    await this.drain(
-      idle.map(({ slot }) => slot).filter((slot) => !kept.has(slot)),
-      signal,
-    );
-  }
-
-  /** Removes idle workspaces; says how many. One that somebody takes meanwhile is theirs. */
-  async drain(slots: readonly number[], signal: AbortSignal): Promise<number> {
-    const { commonDir, folder, me } = this.place;
-    await this.repair(signal);
-    let removed = 0;
-    for (const slot of slots) {
-      const claimed = isWorktree(join(folder, `${slot}`)) && claimSlot(folder, slot, me);
-      if (typeof claimed !== 'string') continue;
-      await dropWorktree(commonDir, claimed, signal).catch(() => this.#discard(claimed));
-      removed += 1;
-    }
-    if (existsSync(folder)) await sweepRemoved(folder, signal);
-    await removeWhereEmpty(folder);
-    return removed;
-  }
-
-  /** Drops one that waits, for its room; answers with where it was, null where there is none. */
-  async shed(signal: AbortSignal): Promise<string | null> {
-    for (const { slot } of this.idle().toReversed()) {
-      if ((await this.drain([slot], signal)) > 0) return join(this.place.folder, `${slot}`);
-    }
-    return null;
-  }
-
-  /** The idle workspaces, those that became idle last first; the note of a broken one is null. */
-  idle(): readonly { readonly slot: number; readonly note: Idle | null }[] {
-    const { folder } = this.place;
-    const found = idleSlots(folder).map((slot) => ({
-      slot,
-      note: this.#shelved.get(slot) ?? readIdle(join(folder, `${slot}`)),
-    }));
-    return found.sort((a, b) => (b.note?.at ?? 0) - (a.note?.at ?? 0));
-  }
-
-  /**
-   * Those that are at the commit already come first, and before all others those with the same
-   * folders. One with all of them is not cut down: a new one with some costs less.
-   */
-  #slotsFor({ commit, cone = null }: ToTake): readonly number[] {
-    const rank = (note: Idle | null): number =>
-      (note?.commit === commit ? 0 : 1) + (note === null || isCone(note, cone) ? 0 : 2);
-    const usable = this.idle().filter(
-      ({ slot, note }) =>
-        (note !== null || isWorktree(join(this.place.folder, `${slot}`))) &&
-        (cone === null || note?.cone !== undefined),
-    );
-    return usable.sort((a, b) => rank(a.note) - rank(b.note)).map(({ slot }) => slot);
-  }
-
-  async #handOver(claim: Claim, wanted: ToTake, signal: AbortSignal): Promise<boolean> {
-    const { claimed, at, untouched } = claim;
-    const { commonDir } = this.place;
+  async #handOver(
+    one: IdleWorktree,
+    wanted: ToTake,
+    { isOurs, signal }: { readonly isOurs: boolean; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    const { commonDir, me } = this.place;
     const { dir, commit, branch, owner } = wanted;
+    const { path, note } = one;
     try {
-      await tellPlace(claimed, claimed);
-      const { assertHeld } = wanted;
-      const move = { dir: claimed, from: at, to: commit, branch, untouched, assertHeld };
-      const isWhole = (wanted.cone ?? null) === null && coneOf(claimed) === null;
-      if (!isWhole || !(await quickCheckout(commonDir, move, signal))) {
-        if (await isNameChanged(commonDir, at, commit, ATTRIBUTES, signal)) return false;
-        const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
-        await checkOut(claimed, { target, cone: wanted.cone ?? null }, signal);
-      }
-      const isBare = claim.bare || (await this.#clear(claim, commit, signal));
-      await forgetMoves(claimed);
-      if (owner !== null) await setOwner(claimed, owner);
-      await forgetIdle(claimed);
+      if (!(await this.#isFit(one, commit, { isOurs, signal }))) throw new Error('not fit');
       wanted.assertHeld?.();
       mkdirSync(dirname(dir), { recursive: true });
-      await moveWorktree(claimed, dir);
-      if (claim.asked) this.#asked.add(dir);
-      this.begin(dir, commit);
-      // Before a hook may write something.
-      this.#given.set(dir, givenOf(dir, claim.wipedAt, isBare));
+      if (path !== dir) {
+        await rmdir(dir).catch(() => undefined); // Into a folder that is there git would move it.
+        await moveWorktree(commonDir, path, dir, signal);
+      }
+      if (owner !== null) setOwner(dir, owner);
+      const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
+      const config = { ...FILLING.config, 'core.hooksPath': '/dev/null' };
+      await git(dir, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
+        ...FILLING,
+        config, // Its hook is run as in a new worktree, which this is to all.
+      });
+      if (note.kept.length > 0) await this.#clear(dir, { ...note, to: commit }, signal);
+      this.begin(dir, Date.now());
+      if (note.asked) this.#asked.add(dir);
+      forgetIdle(dir, me);
     } catch (error) {
-      if (!signal.aborted) return false;
-      await this.#discard(claimed);
-      throw error;
+      await this.#discard(existsSync(path) ? path : dir);
+      if (signal.aborted) throw error;
+      return false;
     }
     await runPostCheckout(commonDir, { path: dir, commit }, signal);
     return true;
   }
 
-  /** Removes what this plan does not keep; says whether nothing is left but the commit's files. */
-  async #clear({ claimed, at, untouched }: Claim, commit: Sha, signal: AbortSignal) {
-    const isSure = untouched && !(await isNameChanged(claimed, at, commit, '.gitignore', signal));
-    return isSure ? false : clear(claimed, this.place.keepFiles, signal);
+  /** Whether it can be brought to a commit as if it were new there. */
+  async #isFit(
+    { path, note }: IdleWorktree,
+    commit: Sha,
+    { isOurs, signal }: { readonly isOurs: boolean; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    const { commonDir } = this.place;
+    const changed = await filesBetween(commonDir, note.commit, commit, signal);
+    // Other attributes write the same content as another file.
+    if (changed.some((file) => basename(file) === '.gitattributes')) return false;
+    if (isOurs) return true;
+    const since = momentOf(note.at);
+    const { keepFiles } = this.place;
+    const keep = keepFiles.length === 0 ? [] : await ignoredMatching(path, keepFiles, signal);
+    if (isSetBack(since)) return false;
+    const known = { since, bare: false, flagged: null };
+    return (await restore({ dir: path, keep, ...known }, signal)) !== null;
   }
 
-  /** Puts a wiped workspace into a free slot. */
-  async #shelve(dir: string, what: ToShelve): Promise<boolean> {
-    const { folder, most, disk } = this.place;
-    const note = await noteIdle(dir, what);
-    if (note === null) return false;
-    if (disk !== null && this.#bytes() + note.bytes > disk) return false;
-    mkdirSync(folder, { recursive: true });
-    for (let slot = 1; slot <= most; slot += 1) {
-      const place = join(folder, `${slot}`);
-      if (existsSync(place)) continue;
-      const isMoved = await moveWorktree(dir, place).then(
-        () => true,
-        () => false, // Somebody else took the slot just now.
-      );
-      if (isMoved) this.#shelved.set(slot, note);
-      if (isMoved) return true;
+  /** What a plan keeps stays only where git ignores it at the new commit, too. */
+  async #clear(
+    dir: string,
+    { commit, to }: { readonly commit: Sha; readonly to: Sha },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const changed = await filesBetween(this.place.commonDir, commit, to, signal);
+    if (changed.some((file) => basename(file) === '.gitignore')) {
+      const keep = await ignoredMatching(dir, this.place.keepFiles, signal);
+      await removeUntracked(dir, keep, signal);
     }
-    return false;
+    const setup = setupIn(dir);
+    if (setup !== null && !isThere(dir, setup)) forgetSetup(dir);
   }
 
-  /** What all of them take on the disk. */
-  #bytes(): number {
-    return this.idle().reduce((sum, { note }) => sum + (note?.bytes ?? 0), 0);
+  /** Lets go what need not wait for a later run; the rest waits in the pool's folder. */
+  async settle(signal: AbortSignal): Promise<void> {
+    if (this.place.most === 0) return;
+    const { commonDir, folder, run, me } = this.place;
+    const idle = this.idle().filter(({ path, note }) => note.run === run || isIn(path, folder));
+    const kept = staying(idle, this.place);
+    await this.drain(
+      idle.map(({ path }) => path).filter((path) => !kept.has(path)),
+      signal,
+    );
+    for (const one of idle.filter(({ path }) => kept.has(path) && !isIn(path, folder))) {
+      if (!takeIdle(commonDir, one, me)) continue;
+      const to = this.#freePlace();
+      mkdirSync(folder, { recursive: true });
+      await moveWorktree(commonDir, one.path, to, signal);
+      // What the last task changed is missing until now.
+      await git(to, ['checkout', '-q', '-f', '--detach', one.note.commit], signal, FILLING);
+      forgetIdle(to, me);
+      noteIdle(to, { ...one.note, at: Date.now() });
+    }
   }
 
-  /** Throws away a claim. One that git does not know as a worktree is only a folder. */
+  /** Removes idle worktrees; says how many. One that somebody takes meanwhile is theirs. */
+  async drain(paths: readonly string[], signal: AbortSignal): Promise<number> {
+    const { commonDir, folder, me } = this.place;
+    let removed = 0;
+    for (const one of this.idle().filter(({ path }) => paths.includes(path))) {
+      if (!takeIdle(commonDir, one, me) && existsSync(one.path)) continue;
+      await dropWorktree(commonDir, one.path, signal).catch(() => this.#discard(one.path));
+      if (existsSync(dirname(one.path))) await sweepRemoved(dirname(one.path), signal);
+      removed += 1;
+    }
+    if (existsSync(folder)) await sweepRemoved(folder, signal);
+    await this.#removeEmptyFolders();
+    return removed;
+  }
+
+  /** Drops one that waits, for its room; answers with where it was, null where there is none. */
+  async shed(signal: AbortSignal): Promise<string | null> {
+    for (const { path } of this.idle().toReversed()) {
+      if ((await this.drain([path], signal)) > 0) return path;
+    }
+    return null;
+  }
+
+  /** The worktrees that wait, those that became idle last first. */
+  idle(): readonly IdleWorktree[] {
+    return idleIn(this.place.commonDir, this.place.me);
+  }
+
+  async #note(
+    dir: string,
+    what: { readonly commit: Sha; readonly kept: readonly string[]; readonly left: Touched },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { run, disk } = this.place;
+    const { commit, kept, left } = what;
+    const bytes = left.bytes + (await diskUse(dir, kept, signal));
+    const before = this.idle().reduce((sum, { note }) => sum + note.bytes, 0);
+    if (disk !== null && before + bytes > disk) return false;
+    const asked = this.#asked.delete(dir);
+    const note: Idle = { commit, run, at: Date.now(), files: left.files, bytes, asked, kept };
+    noteIdle(dir, note);
+    return true;
+  }
+
+  #freePlace(): string {
+    for (let number = 1; ; number += 1) {
+      const path = join(this.place.folder, `${number}`);
+      if (!existsSync(path)) return path;
+    }
+  }
+
+  /** One that git does not know as a worktree is only a folder. */
   async #discard(path: string): Promise<void> {
     const limit = AbortSignal.timeout(CLEAN_UP_MS);
     await removeWorktree(this.place.commonDir, path, limit).catch(() =>
       rm(path, { recursive: true, force: true }).catch(() => undefined),
     );
   }
+
+  async #removeEmptyFolders(): Promise<void> {
+    const { folder } = this.place;
+    for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
+  }
+}
+
+function isIn(path: string, folder: string): boolean {
+  return dirname(path) === folder;
+}
+
+/** New worktrees of such a repository begin with settings that a pooled one would not have. */
+function hasOwnSettings(commonDir: string): boolean {
+  return ['config.worktree', 'info/sparse-checkout'].some((name) =>
+    existsSync(join(commonDir, name)),
+  );
 }

@@ -10,16 +10,15 @@
 import { existsSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
-import { leftoversIn } from '../git/diff.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
-import { hiddenChanges } from '../git/hidden.ts';
-import { isFloor } from '../git/overlay.ts';
-import { headOf, isAncestor } from '../git/refs.ts';
+import { flaggedIn, hiddenChanges } from '../git/hidden.ts';
+import { isAncestor } from '../git/refs.ts';
+import { type Status, statusOf } from '../git/status.ts';
+import { isHalfDone } from '../git/unfinished.ts';
 import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { floorDir } from './floor.ts';
 import {
   type Ground,
   gateDirs,
@@ -30,9 +29,10 @@ import {
   workspaceDir,
   workspacesFolder,
 } from './ground.ts';
+import { isWaiting } from './idle.ts';
 import { takeBack } from './inject.ts';
 import { keepWork } from './keep.ts';
-import type { ToPut } from './pool-place.ts';
+import type { ToPut } from './pool.ts';
 import { lastingSetup } from './setup.ts';
 
 export type Removed =
@@ -48,23 +48,20 @@ export async function removeWorkspace(
   const dir = workspaceDir(ground, task);
   const { commonDir } = ground.repository;
   if (!(await isOwn(ground, task))) return { kind: 'removed' }; // It never had one.
-  if (existsSync(dir)) {
+  if (isWaiting(dir)) return { kind: 'removed' }; // An engine that died had come so far.
+  if (isWorkingTree(dir)) {
     await takeBack(dir, signal);
-    const left = (await isSafe(ground, { dir, safe }, signal))
-      ? await leftovers(ground, dir, signal)
-      : 'work';
-    if (left === 'work' && !succeeded) {
+    const left = await leftoversIn(ground, { dir, safe }, signal);
+    if (left.hasWork && !succeeded) {
       return { kind: 'kept', why: 'it holds work that has not landed' };
     }
-    if (left === 'work') {
+    if (left.hasWork) {
       const ref = keptRef(ground.run, task);
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
-    const head = await headOf(dir, signal);
     ground.assertHeld();
-    const isExact = left === 'exact';
-    const known = { pristine: isExact || left === 'pristine', isExact };
-    if (head !== null && (await shelve(ground, dir, { commit: head, ...known }, signal))) {
+    const { head: commit, bare, flagged } = left;
+    if (commit !== null && (await shelve(ground, dir, { commit, bare, flagged }, signal))) {
       return { kind: 'removed' };
     }
   }
@@ -78,10 +75,6 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
   const { commonDir } = ground.repository;
   for (const dir of gateDirs(ground)) {
     if (!(await keepGate(ground, dir, signal))) await removeWorktree(commonDir, dir, signal);
-  }
-  const floor = floorDir(ground);
-  if (existsSync(floor) && !isFloor(commonDir, floor) && !(await keepGate(ground, floor, signal))) {
-    await removeWorktree(commonDir, floor, signal);
   }
   await forgetGone(commonDir, runFolder(ground), signal);
   await sweepRemoved(runFolder(ground), signal);
@@ -102,9 +95,10 @@ export async function letGo(ground: Ground, signal: AbortSignal): Promise<void> 
 
 /** The workspace of a gate is as good as that of a task. */
 async function keepGate(ground: Ground, dir: string, signal: AbortSignal): Promise<boolean> {
-  if (!(await isWorkingTree(dir)) || !(await ground.pool.isWorthKeeping(dir))) return false;
-  const commit = await headOf(dir, signal);
-  return commit !== null && shelve(ground, dir, { commit, pristine: false }, signal);
+  if (!isWorkingTree(dir)) return false;
+  const { head } = await statusOf(dir, { untracked: 'no' }, signal);
+  if (head === null) return false;
+  return shelve(ground, dir, { commit: head, bare: false, flagged: null }, signal);
 }
 
 /** Hands a workspace to the pool, with what its set-up made where that may stay. */
@@ -132,20 +126,39 @@ async function removeEmptyParents(ground: Ground, task: TaskId): Promise<void> {
   }
 }
 
-async function leftovers(ground: Ground, dir: string, signal: AbortSignal) {
-  const noted = ground.pool.isNoted(dir);
-  // What git was told not to look at is in no commit, and its status does not know of it either.
-  if ((await hiddenChanges(dir, signal)).length > 0) return 'work';
-  return noted ?? leftoversIn(dir, signal);
+interface Leftovers extends Pick<Status, 'head'> {
+  /** Something that is in no commit, or a commit that the run's branch does not hold. */
+  readonly hasWork: boolean;
+  /** No file is there that the commit does not hold. */
+  readonly bare: boolean;
+  /** Git was told not to look at some files. */
+  readonly flagged: boolean;
 }
 
-/** Whether the run's branch holds the workspace's last commit. */
-async function isSafe(
+async function leftoversIn(
   ground: Ground,
   { dir, safe }: { readonly dir: string; readonly safe: readonly Sha[] },
   signal: AbortSignal,
+): Promise<Leftovers> {
+  const [status, flags] = await Promise.all([
+    statusOf(dir, { untracked: 'normal', ignored: true }, signal),
+    flaggedIn(dir, signal),
+  ]);
+  const { head, changed, untracked, ignored } = status;
+  // What git was told not to look at is in no commit, and its status does not know of it either.
+  const hidden = flags.length === 0 ? [] : await hiddenChanges(dir, signal);
+  const isSafe = head !== null && (await isHeld(ground, { dir, safe, head }, signal));
+  const isClean = changed.length + untracked.length + hidden.length === 0 && !isHalfDone(dir);
+  const bare = isClean && ignored.length === 0;
+  return { head, hasWork: !isSafe || !isClean, bare, flagged: flags.length > 0 };
+}
+
+/** Whether the run's branch holds the workspace's last commit. */
+async function isHeld(
+  ground: Ground,
+  what: { readonly dir: string; readonly safe: readonly Sha[]; readonly head: Sha },
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const head = await headOf(dir, signal);
-  if (head === null) return false;
+  const { dir, safe, head } = what;
   return safe.includes(head) || isAncestor(dir, head, runRef(ground), signal);
 }

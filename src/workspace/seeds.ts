@@ -21,15 +21,13 @@ import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node
 import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { deleteFolder } from '../git/delete-folder.ts';
-import { isOverlay } from '../git/overlay.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import { capture } from '../process/capture.ts';
+import type { Claimant } from './claimant.ts';
 import { copyTree, type WayWish, wayBetween } from './copy-tree.ts';
 import { diskUse } from './disk-use.ts';
-import type { Claimant } from './idle.ts';
 import { filesNaming, relocate } from './relocate.ts';
 import { forgetSetup, isCovered, noteSetup, type Setup } from './setup.ts';
-import { folderTouchedAt } from './touched.ts';
 
 export interface SeedsPlace {
   readonly folder: string;
@@ -115,10 +113,7 @@ export class Seeds {
       return false;
     }
     // Files can be renamed within one file system only.
-    const temp = join(
-      isOverlay(dir) ? dir : this.place.temp,
-      `.seed-${this.place.me.name}.${randomUUID()}`,
-    );
+    const temp = join(this.place.temp, `.seed-${this.place.me.name}.${randomUUID()}`);
     try {
       if (!(await this.#copyAll(stored.paths, { from, to: join(temp, 'new') }, signal)))
         return false;
@@ -345,4 +340,11 @@ function namesIn(folder: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/** When somebody last did something to a folder that is being filled. */
+function folderTouchedAt(path: string): number {
+  const names = existsSync(path) ? readdirSync(path).map((name) => join(path, name)) : [];
+  const times = [path, ...names].map((each) => lstatSync(each, { throwIfNoEntry: false })?.mtimeMs);
+  return Math.max(...times.map((time) => time ?? 0));
 }

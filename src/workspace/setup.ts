@@ -14,15 +14,15 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { leftoversIn } from '../git/diff.ts';
-import { readOwn, removeOwn, writeOwn } from '../git/git-dir.ts';
 import { coneOf } from '../git/sparse.ts';
 import { filesIn, ignoredIn } from '../git/untracked.ts';
+import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import { inScope, isLiteral } from '../model/scope.ts';
 import type { Ground } from './ground.ts';
 import { toolsOf } from './tools.ts';
 
-/** The file, in a workspace's own git folder, that says what set-up was done there. */
-export const SETUP_DONE = 'landfast-setup';
+/** The note that says what set-up was done in a workspace. */
+const SETUP_DONE = 'setup';
 
 /** A set-up that finished. */
 export interface Setup {
@@ -63,8 +63,8 @@ export async function setupKey(
 }
 
 /** The set-up that is done in a workspace; null where none is, or half of one. */
-export async function setupIn(dir: string): Promise<Setup | null> {
-  const text = await readOwn(dir, SETUP_DONE);
+export function setupIn(dir: string): Setup | null {
+  const text = readNote(dir, SETUP_DONE);
   try {
     return text === null ? null : (JSON.parse(text) as Setup);
   } catch {
@@ -78,8 +78,8 @@ export function isThere(dir: string, { made }: Setup): boolean {
 }
 
 /** From now on no set-up counts as done. */
-export async function forgetSetup(dir: string): Promise<void> {
-  await removeOwn(dir, [SETUP_DONE]);
+export function forgetSetup(dir: string): void {
+  removeNote(dir, SETUP_DONE);
 }
 
 /** Writes down that a set-up has finished; what was `brought` is not its work. */
@@ -94,13 +94,13 @@ export async function rememberSetup(
   const made = (await ignoredIn(dir, signal)).filter((path) => !notMade.has(path));
   const loose = (await leftoversIn(dir, signal)) === 'work';
   const setup = { key, made, at: dir, keyed: names.length > 0, loose };
-  await noteSetup(dir, setup);
+  noteSetup(dir, setup);
   return setup;
 }
 
 /** Writes down what is done in a workspace. */
-export async function noteSetup(dir: string, setup: Setup): Promise<void> {
-  await writeOwn(dir, SETUP_DONE, JSON.stringify(setup));
+export function noteSetup(dir: string, setup: Setup): void {
+  writeNote(dir, SETUP_DONE, JSON.stringify(setup));
 }
 
 /** The set-up of a workspace that somebody else may use now; null where he has to do his own. */
@@ -109,7 +109,7 @@ export async function lastingSetup(
   dir: string,
   signal: AbortSignal,
 ): Promise<Setup | null> {
-  const setup = await setupIn(dir);
+  const setup = setupIn(dir);
   if (setup === null || !setup.keyed || setup.made.length === 0) return null;
   return isThere(dir, setup) && !(await isSpoilt(ground, dir, setup, signal)) ? setup : null;
 }
@@ -120,8 +120,8 @@ export async function forgetSpoiltSetup(
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const setup = await setupIn(dir);
-  if (setup !== null && (await isSpoilt(ground, dir, setup, signal))) await forgetSetup(dir);
+  const setup = setupIn(dir);
+  if (setup !== null && (await isSpoilt(ground, dir, setup, signal))) forgetSetup(dir);
 }
 
 /** Whoever changed a key file has changed what was made from it, too. */

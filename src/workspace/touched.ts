@@ -1,47 +1,115 @@
 /**
- * touched: when anybody last did something to what a process has in its hands. Of a process of
- * another host, or container, nothing else tells whether it is alive.
+ * touched: removes from a workspace what anybody has touched since a moment.
  *
- *   A1. Changes count, not looks: the time in the name of a claim, of its folder, and of all files
- *       of the git folder that is its own. Whoever fills a workspace, wipes or moves it writes to
- *       one of them.
+ * Whoever writes, renames, links or chmods a file changes its ctime, which no program can set. So
+ * what is left has the content and mode that git gave it, and git writes the rest again. Files in
+ * a folder that was renamed as a whole keep their times, but then no commit holds them there:
+ * `git clean` removes those.
+ *
+ *   T1. No link is followed. Names are bytes, kept as latin1.
+ *   T2. A folder that was touched gets the mode that git would give it, and goes if it is empty.
+ *   T3. A repository inside goes with all that it holds.
+ *   T4. It takes turns with the rest of the program, however many files there are.
  */
 
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { gitFolderOf, textOf } from '../git/git-dir.ts';
+import {
+  chmodSync,
+  lstatSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bytePath } from '../git/byte-path.ts';
 
-/** When somebody last did something to a claim, in milliseconds since 1970. */
-export function claimTouchedAt(commonDir: string, path: string): number {
-  const entry = entryOf(commonDir, path);
-  const within = entry === null ? [] : [entry, ...below(entry)];
-  return Math.max(claimedAt(path), ...[path, ...within].map(changedAt));
+export interface Touched {
+  /** What is left: files, and their bytes. */
+  readonly files: number;
+  readonly bytes: number;
 }
 
-/** The same for a folder that is being filled. */
-export function folderTouchedAt(path: string): number {
-  return Math.max(...[path, ...below(path)].map(changedAt));
+/** What the clock of a file system may be behind ours. */
+const TICK_MS = 20;
+/** How long others may have to wait. */
+const TURN_MS = 10;
+const SET_GROUP = 0o2000;
+const PERMISSIONS = 0o7777;
+
+/** Removes what was touched at this time (ms since 1970) or later, but what is to stay. */
+export async function removeTouched(
+  dir: string,
+  { since, keep }: { readonly since: number; readonly keep: readonly string[] },
+  signal: AbortSignal,
+): Promise<Touched> {
+  const inherited = statSync(dirname(dir)).mode & SET_GROUP;
+  const walk = new Walk({
+    dir,
+    sinceMs: since - TICK_MS,
+    stays: new Set(['.git', ...keep].map(latin1)),
+    folderMode: (0o777 & ~process.umask()) | inherited,
+    signal,
+  });
+  await walk.enter('');
+  return walk;
 }
 
-/** The git folder of a claim; also of one whose own folder is not there yet, or any more. */
-function entryOf(commonDir: string, path: string): string | null {
-  if (existsSync(`${path}/.git`)) return gitFolderOf(path);
-  const entries = below(`${commonDir}/worktrees`);
-  return entries.find((entry) => textOf(`${entry}/gitdir`)?.trimEnd() === `${path}/.git`) ?? null;
+interface Walking {
+  readonly dir: string;
+  readonly sinceMs: number;
+  readonly stays: ReadonlySet<string>;
+  readonly folderMode: number;
+  readonly signal: AbortSignal;
 }
 
-/** When a claim was made, by its name (idle.ts); 0 where that does not tell. */
-function claimedAt(path: string): number {
-  return Number(/\.(\d{13})-[^./]*$/.exec(path)?.[1] ?? 0);
-}
+class Walk implements Touched {
+  files = 0;
+  bytes = 0;
+  readonly #of: Walking;
+  #turnBegan = performance.now();
 
-function below(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).map((name) => `${folder}/${name}`);
-  } catch {
-    return [];
+  constructor(of: Walking) {
+    this.#of = of;
+  }
+
+  async enter(folder: string): Promise<void> {
+    await this.#takeTurns();
+    const { dir, sinceMs, stays, folderMode } = this.#of;
+    const place = bytePath(dir, folder);
+    const { ctimeMs, mode } = lstatSync(place);
+    const isTouched = ctimeMs >= sinceMs;
+    if (isTouched && (mode & PERMISSIONS) !== folderMode) chmodSync(place, folderMode);
+    for (const name of readdirSync(place, 'latin1')) {
+      const below = folder === '' ? name : `${folder}/${name}`;
+      if (stays.has(below)) continue;
+      const path = bytePath(dir, below);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (stat === undefined) continue;
+      if (name === '.git') rmSync(path, { recursive: true, force: true });
+      else if (stat.isDirectory()) await this.enter(below);
+      else if (stat.ctimeMs >= sinceMs) unlinkSync(path);
+      else {
+        this.files += 1;
+        this.bytes += stat.size;
+      }
+    }
+    if (isTouched && folder !== '') removeWhereEmpty(place);
+  }
+
+  async #takeTurns(): Promise<void> {
+    if (performance.now() - this.#turnBegan < TURN_MS) return;
+    await nextTurn();
+    this.#of.signal.throwIfAborted();
+    this.#turnBegan = performance.now();
   }
 }
 
-function changedAt(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+function removeWhereEmpty(folder: string | Buffer): void {
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
+function latin1(path: string): string {
+  return Buffer.from(path.replace(/\/$/, '')).toString('latin1');
 }

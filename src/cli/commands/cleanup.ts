@@ -9,8 +9,7 @@ import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { messageOf } from '../../base/errors.ts';
-import { isFloor, mountsOf } from '../../git/overlay.ts';
-import { headOf, isAncestor, tipOf } from '../../git/refs.ts';
+import { headOf, isAncestor, readRef } from '../../git/refs.ts';
 import { unmergedIn } from '../../git/unmerged.ts';
 import { removeWorktree } from '../../git/worktree.ts';
 import { type Database, openForReading } from '../../journal/database.ts';
@@ -67,7 +66,7 @@ export async function cleanup(flags: CleanupFlags): Promise<number> {
   const going = new Set(spaces.filter(({ remove }) => remove).map(({ path }) => path));
   const of = { repository, runs: db === null ? [] : runsOf(db, repository), going };
   const traces = await findTraces(of, signal);
-  const waiting = await pooled(repository, signal);
+  const waiting = pooled(repository);
   const verdicts = [...spaces, ...planPooled(waiting, wish), ...planTraces(traces, wish)];
   if (flags.json !== true) process.stdout.write(cleanupText(verdicts));
   const meant = verdicts.filter(({ remove }) => remove);
@@ -162,9 +161,7 @@ async function removeOne(
   if (one === undefined) return false;
   await back(one, signal);
   const { commonDir } = of.repository;
-  const { floor = null } = mountsOf(commonDir).get(path) ?? {};
   await removeWorktree(commonDir, path, signal);
-  if (floor !== null && !isFloor(commonDir, floor)) await removeWorktree(commonDir, floor, signal);
   // The folder of the run and that of all runs, unless others are still in them.
   for (const each of [dirname(path), dirname(dirname(path))]) {
     await rmdir(each).catch(() => undefined);
@@ -177,7 +174,7 @@ async function back({ path, kind, branch, of, task }: Claimed, signal: AbortSign
   if (kind !== 'task' || task === null) return;
   const head = await headOf(path, signal);
   const target = of.state.target;
-  const tip = target === null ? null : await tipOf(path, `refs/heads/${target}`, signal);
+  const tip = target === null ? null : await readRef(path, `refs/heads/${target}`, signal);
   const isHeld =
     head !== null &&
     (branch !== null || (tip !== null && (await isAncestor(path, head, tip, signal))));

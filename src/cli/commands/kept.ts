@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { UserError } from '../../base/errors.ts';
 import { beyondBranches, changesOf, type KeptRef, refsBelow } from '../../git/kept.ts';
-import { deleteRef, tipOf, updateRef } from '../../git/refs.ts';
+import { deleteRef, readRef, updateRef } from '../../git/refs.ts';
 import { addWorktree } from '../../git/worktree.ts';
 import { keptRef } from '../../model/names.ts';
 import { columns, count, isoTime, PLAIN_INK, shortSha } from '../../report/format.ts';
@@ -127,7 +127,7 @@ async function find(dir: string, name: string, signal: AbortSignal): Promise<Kep
     all.find(({ ref }) => ref === name || ref === full) ??
     all.find(({ ref }) => ref.startsWith(`${full}.`) || ref.startsWith(`${full}_`));
   if (found !== undefined) return found;
-  if ((await tipOf(dir, name, signal)) !== null) {
+  if ((await readRef(dir, name, signal)) !== null) {
     throw new UserError(`${name} is not a kept ref.`, 'landfast kept lists them.');
   }
   throw new UserError(`Nothing is kept as ${name}.`, 'landfast kept lists what is.');

@@ -3,7 +3,6 @@
  * lets them go.
  */
 
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../../base/errors.ts';
@@ -20,17 +19,14 @@ import {
   type SeedRow,
   sizeText,
 } from '../../report/pool.ts';
-import { ELSEWHERE } from '../../report/workspaces.ts';
 import { hide } from '../../workspace/hide.ts';
-import { claims, isTrusted, readIdle } from '../../workspace/idle.ts';
-import type { Pool } from '../../workspace/pool.ts';
-import type { Added } from '../../workspace/pool-place.ts';
+import type { Added, Pool } from '../../workspace/pool.ts';
 import type { Seeds } from '../../workspace/seeds.ts';
 import { loadConfiguration } from '../config-files.ts';
 import { EXIT } from '../main.ts';
 import { findPlace } from '../place.ts';
-import { poolOf, seedStore, stateOfClaim } from '../pooling.ts';
-import { requireRepository } from '../survey.ts';
+import { poolOf, seedStore } from '../pooling.ts';
+import { pooled, requireRepository } from '../survey.ts';
 
 export interface PoolFlags {
   readonly projectDir: string;
@@ -71,8 +67,7 @@ export async function warm(wanted: number | undefined, flags: PoolFlags): Promis
       'Commit something first; a workspace holds the files of a commit.',
     );
   }
-  await pool.repair(signal);
-  const there = pool.idle().filter(({ note }) => note !== null).length;
+  const there = pool.idle().length;
   const missing = Math.max(0, (wanted ?? later) - there);
   if (missing > 0) await hide(opened.of, [], signal);
   const order = { head, missing, quiet: flags.json === true };
@@ -99,11 +94,6 @@ function refusal(
       ];
     case 'submodules':
       return ['one with submodules is never used twice', `${instead}; there is nothing to do.`];
-    case 'unclean':
-      return [
-        'a new worktree differs from its commit',
-        '`git worktree add` and `git status` there show how; often a filter or line ends do it.',
-      ];
     case 'disk':
       return [
         `they may take ${sizeText(disk ?? 0)} of the disk`,
@@ -114,23 +104,14 @@ function refusal(
   }
 }
 
-type Claim = ReturnType<typeof claims>[number];
-
 /** Removes what waits, and what dead processes have left. */
 export async function drain(flags: PoolFlags): Promise<number> {
-  const { pool, seeds: store, repository, signal } = await open(flags);
-  const stateOf = (claim: Claim) => stateOfClaim(repository.commonDir, claim);
-  const left = claims(pool.place.folder).filter((claim) => stateOf(claim) === 'broken');
-  const slots = pool.idle().map(({ slot }) => slot);
-  const drained = await pool.drain(slots, signal);
-  const removed = drained + left.filter(({ path }) => !existsSync(path)).length;
+  const { pool, seeds: store, signal } = await open(flags);
+  const idle = pool.idle().map(({ path }) => path);
+  const removed = await pool.drain(idle, signal);
   const seeds = await store.drain(signal);
   if (flags.json === true) process.stdout.write(jsonText({ removed, seeds }));
   else console.log(`Removed: ${count(removed, 'workspace')}, ${count(seeds, 'seed')}.`);
-  for (const claim of claims(pool.place.folder)) {
-    if (stateOf(claim) === 'elsewhere')
-      console.error(`landfast: ${claim.path} is left: ${ELSEWHERE}.`);
-  }
   return EXIT.ok;
 }
 
@@ -198,22 +179,15 @@ async function viewOf({ pool, seeds, repository, signal }: Opened): Promise<Pool
   const { folder, later, disk } = pool.place;
   const head = await headOf(repository.dir, signal);
   const now = Date.now();
-  const idle = await Promise.all(
-    pool.idle().map(async ({ slot, note }): Promise<PoolRow> => {
-      const path = join(folder, `${slot}`);
-      if (note === null || !(await isTrusted(path, path, note))) return unknown(path, 'broken');
-      const { commit, files, bytes, at } = note;
-      const idle_sec = Math.round((now - at) / 1000);
-      return { path, state: 'idle', commit, at_head: commit === head, idle_sec, files, bytes };
-    }),
-  );
-  const claimed = await Promise.all(
-    claims(folder).map(async (claim): Promise<PoolRow> => {
-      const { path } = claim;
-      const state = stateOfClaim(repository.commonDir, claim);
-      return { ...unknown(path, state), commit: readIdle(path)?.commit ?? null };
-    }),
-  );
+  const idle = pool.idle().map(({ path, note }): PoolRow => {
+    const { commit, files, bytes, at } = note;
+    const idle_sec = Math.round((now - at) / 1000);
+    return { path, state: 'idle', commit, at_head: commit === head, idle_sec, files, bytes };
+  });
+  const others = pooled(repository).filter(({ path }) => !idle.some((row) => row.path === path));
+  const claimed = others.map(({ path, state }): PoolRow => {
+    return unknown(path, state === 'claimed' ? 'claimed' : 'broken');
+  });
   const workspaces = [...idle, ...claimed];
   const bytes = workspaces.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
   return { folder, most: later, disk, bytes, workspaces, seeds: seedRows(seeds, now) };

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { OperationalError, UserError } from '../../base/errors.ts';
 import { identityProblem } from '../../git/identity.ts';
-import { tipOf } from '../../git/refs.ts';
+import { readRef } from '../../git/refs.ts';
 import { headBranch, type Repository } from '../../git/repository.ts';
 import { signingProblem } from '../../git/signing.ts';
 import { openDatabase } from '../../journal/database.ts';
@@ -203,7 +203,7 @@ async function startingPoint(
   const problem = await identityProblem(repository.commonDir, signal);
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
   if (plan.tasks.some(({ mode }) => mode === 'write')) await requireSignatures(repository, signal);
-  if ((await tipOf(repository.commonDir, 'refs/heads/landfast', signal)) !== null) {
+  if ((await readRef(repository.commonDir, 'refs/heads/landfast', signal)) !== null) {
     throw new OperationalError(
       'There is a branch called landfast, so there can be no landfast/….',
       {
@@ -262,7 +262,7 @@ async function namedBranch(
   target: string,
   signal: AbortSignal,
 ): Promise<{ readonly base: Sha; readonly target: string }> {
-  const base = await tipOf(commonDir, `refs/heads/${target}`, signal);
+  const base = await readRef(commonDir, `refs/heads/${target}`, signal);
   if (base !== null) return { base, target };
   throw new UserError(`There is no branch ${target}.`, `Make it first: git branch ${target}.`);
 }

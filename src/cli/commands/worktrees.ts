@@ -30,7 +30,7 @@ export async function worktrees(flags: {
   const used = await Promise.all(
     claimed.map(async (one) => workspaceRow(one, await measure(one, signal))),
   );
-  const rows = [...used, ...(await pooled(repository, signal)).map(pooledRow)];
+  const rows = [...used, ...pooled(repository).map(pooledRow)];
   if (flags.json === true) {
     process.stdout.write(jsonText(rows));
     return EXIT.ok;

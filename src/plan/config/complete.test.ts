@@ -28,7 +28,7 @@ describe('a manifest of another tool', () => {
       gates: [{ name: 'tests', run: 'npm test' }],
       workspace: {
         ...{ setup: ['npm ci'], setup_key: ['package-lock.json'], copy: ['.env'] },
-        ...{ sparse: 'auto', sparse_also: ['tools'], overlay: true },
+        ...{ sparse: 'auto', sparse_also: ['tools'] },
       },
       limits: { workers: 9, budget_usd: 5 },
       land: { on_conflict: 'agent' },
@@ -45,7 +45,6 @@ describe('a manifest of another tool', () => {
         copy: ['.env'],
         sparse: 'auto',
         sparseAlso: ['tools'],
-        overlay: true,
       },
       landing: { ...before.landing, verify: 'each' },
       limits: { ...before.limits, budgetUsd: 5 },

@@ -40,7 +40,6 @@ export function sectionWords(plan: Plan): Words {
       seed_disk: workspace.seedDisk,
       sparse: workspace.sparse,
       sparse_also: workspace.sparseAlso,
-      overlay: workspace.overlay,
       inject: workspace.inject.map(injectWords),
     },
     gates: plan.gates.map(({ timeoutMs, name, run, ...rest }) => ({

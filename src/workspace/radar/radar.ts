@@ -160,7 +160,7 @@ export class Radar {
     for (const [at, a] of ids.entries()) {
       for (const b of ids.slice(at + 1)) if (changed.has(a) || changed.has(b)) this.#openPair(a, b);
     }
-    const tip = tipOf(state);
+    const tip = readRef(state);
     if (tip !== this.#tip) this.#landed.clear();
     const queued = new Set(state.queue.map(({ task }) => task));
     for (const id of ids) {
@@ -251,6 +251,6 @@ function keyOf(a: TaskId, b: TaskId | null): string {
 }
 
 /** Where the head will be when all that is built has landed. */
-function tipOf(state: RunState): Sha | null {
+function readRef(state: RunState): Sha | null {
   return chainOf(state).findLast(({ built }) => built !== null)?.built?.commit ?? state.head;
 }

@@ -2,7 +2,7 @@
  * What one live workspace has changed since its base, kept up to date at little cost.
  *
  *   S1. Nothing of the agent's is touched: its index and files are only read. Snapshots go through
- *       an index of our own in the worktree's git folder (`landfast-radar-index`).
+ *       an index of our own, beside the notes about the worktree.
  *   S2. A path counts as changed when its content differs from the base, committed or not; ignored
  *       files do not count. Between whole comparisons only touched paths are looked at.
  *   S3. While git itself works in the workspace (`index.lock`) nobody looks: half a checkout is not
@@ -12,16 +12,18 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { hashFiles } from '../../git/blobs.ts';
 import { changedFiles, type Difference, filesBelow, ignoredOf } from '../../git/diff.ts';
 import type { TreeEntry } from '../../git/edit-tree.ts';
 import { git, type Sha } from '../../git/git.ts';
-import { gitDirOf, isMerging } from '../../git/git-dir.ts';
-import { headInFiles } from '../../git/ref-files.ts';
-import { isAncestor } from '../../git/refs.ts';
+import { gitDirOf } from '../../git/git-dir.ts';
+import { headOf, isAncestor } from '../../git/refs.ts';
 import { coneOf } from '../../git/sparse.ts';
+import { isMerging } from '../../git/unfinished.ts';
+import { notesDirOf } from '../../git/worktree-notes.ts';
 import { snapshotCommit } from '../keep.ts';
 import { TreeWatch } from './tree-watch.ts';
 import { unseenOf } from './unseen.ts';
@@ -82,7 +84,7 @@ export class Sighting {
 
   /** Looks at what was touched, or at everything; answers whether anything is different now. */
   async look(whole: boolean, signal: AbortSignal): Promise<boolean> {
-    const gitDir = await gitDirOf(this.dir);
+    const gitDir = gitDirOf(this.dir);
     if (!existsSync(join(gitDir, 'index')) || existsSync(join(gitDir, 'index.lock'))) return false;
     const base = await this.#filesOfBase(this.base);
     if (this.#watch === null) {
@@ -105,9 +107,9 @@ export class Sighting {
 
   /** Before that the folder may still hold what another task left. */
   async #isLaidOut(signal: AbortSignal): Promise<boolean> {
-    if ((await headInFiles(this.dir)) === this.base) return true;
-    if (this.#isRework && (await isMerging(this.dir))) return true;
-    return isAncestor(this.dir, this.base, 'HEAD', signal);
+    const head = await headOf(this.dir, signal);
+    if (head === this.base || (this.#isRework && isMerging(this.dir))) return true;
+    return head !== null && isAncestor(this.dir, this.base, head, signal);
   }
 
   async #lookAtAll(base: ReadonlyMap<string, Sha>, signal: AbortSignal): Promise<boolean> {
@@ -215,11 +217,18 @@ export class Sighting {
     return lstatSync(join(this.dir, path), { throwIfNoEntry: false }) ?? null;
   }
 
+  #ownIndex(): string {
+    const folder = notesDirOf(this.dir);
+    assert(folder !== null, `${this.dir} is a linked worktree`);
+    mkdirSync(folder, { recursive: true });
+    return join(folder, 'radar-index');
+  }
+
   /** A commit of what is seen, on the base; made only when somebody needs it. */
   async commit(signal: AbortSignal): Promise<Sha> {
     if (this.#commit !== null) return this.#commit;
     const isNew = this.#index === null;
-    this.#index ??= join(await gitDirOf(this.dir), 'landfast-radar-index');
+    this.#index ??= this.#ownIndex();
     const env = { GIT_INDEX_FILE: this.#index };
     const options = { env, config: { 'core.fsync': 'none' } };
     if (isNew) await git(this.dir, ['read-tree', this.base], signal, options);

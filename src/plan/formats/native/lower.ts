@@ -176,17 +176,12 @@ export function poolWords(
   given: NonNullable<NativePlan['workspace']>,
 ): Pick<
   WorkspaceSpec,
-  | 'pool'
-  | 'poolDisk'
-  | 'keepFiles'
-  | 'overlay'
-  | (`${'seed' | 'sparse'}${string}` & keyof WorkspaceSpec)
+  'pool' | 'poolDisk' | 'keepFiles' | (`${'seed' | 'sparse'}${string}` & keyof WorkspaceSpec)
 > {
   return {
     ...present('pool', given.pool),
     ...present('sparse', given.sparse),
     ...present('sparseAlso', given.sparse_also),
-    ...present('overlay', given.overlay),
     ...present('poolDisk', given.pool_disk),
     ...present('keepFiles', given.keep_files),
     ...present('seed', given.seed),

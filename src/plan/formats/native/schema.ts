@@ -131,7 +131,6 @@ export const workspaceSchema = z.strictObject({
   seed_disk: size.optional(),
   sparse: sparse.optional(),
   sparse_also: z.array(coneFolder).optional(),
-  overlay: flag.optional(),
   inject: z.array(injectSchema).optional(),
 });
 

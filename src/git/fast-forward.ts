@@ -9,20 +9,16 @@
  *   O3. The post-merge hook runs as it would; what it does does not change the answer.
  */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { nameAsText, QUOTE_BYTES, unquoted } from './byte-path.ts';
 import { filesBetween } from './diff.ts';
 import { type GitResult, git, LONG_LIMIT_MS, type Sha, splitNul, textOf } from './git.ts';
-import { gitDirOf, isMerging } from './git-dir.ts';
 import { moveHeld } from './held-ref.ts';
 import { runPostMerge } from './hooks.ts';
-import { writesPlainly } from './loose-object.ts';
 import { occupiedBy } from './occupied.ts';
-import { isAncestor, treeOf } from './refs.ts';
+import { isAncestor } from './refs.ts';
 import { type Head, headBranch } from './repository.ts';
 import { isOn, settingsIn } from './settings.ts';
-import { changesBetween } from './tree-changes.ts';
+import { isMerging, isPicking } from './unfinished.ts';
 
 /** A working tree, and what it shares with others. */
 export interface Checkout {
@@ -94,7 +90,7 @@ async function writeFiles(
   { from, to }: Step,
   signal: AbortSignal,
 ): Promise<Obstacle | null> {
-  const unfinished = await unfinishedIn(dir);
+  const unfinished = unfinishedIn(dir);
   if (unfinished !== null) return { kind: 'failed', why: unfinished };
   const added = await addedBetween({ dir, commonDir }, { from, to }, signal);
   const hidden = await untrackedIn({ dir, commonDir }, added, signal);
@@ -116,30 +112,24 @@ const OPTIONS = { okCodes: [0, 128], limitMs: LONG_LIMIT_MS };
 const IN_THE_WAY = /not uptodate|would be overwritten|would lose untracked files/;
 
 /** What git itself would not merge in the middle of. */
-async function unfinishedIn(dir: string): Promise<string | null> {
-  if (await isMerging(dir)) return 'A merge waits to be concluded there.';
-  const isPicking = existsSync(join(await gitDirOf(dir), 'CHERRY_PICK_HEAD'));
-  return isPicking ? 'A cherry-pick waits to be concluded there.' : null;
+function unfinishedIn(dir: string): string | null {
+  if (isMerging(dir)) return 'A merge waits to be concluded there.';
+  return isPicking(dir) ? 'A cherry-pick waits to be concluded there.' : null;
 }
 
 /** The files that only the second commit has: names in bytes, as latin1. */
 async function addedBetween(
-  { dir, commonDir }: Checkout,
+  { dir }: Checkout,
   { from, to }: Step,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const [older, newer] = [
-    await treeOf(commonDir, from, signal),
-    await treeOf(commonDir, to, signal),
-  ];
-  const quick = (await writesPlainly(commonDir, signal))
-    ? await changesBetween(commonDir, older, newer, signal)
-    : null;
-  if (quick !== null) {
-    return quick.files.filter(({ old }) => old === undefined).map(({ name }) => name);
-  }
   const args = ['diff-tree', '-r', '--name-only', '--no-renames', '--diff-filter=A', from, to];
-  return unquoted((await git(dir, args, signal, { config: QUOTE_BYTES })).stdout);
+  const { stdout } = await git(dir, args, signal, { config: QUOTE_BYTES });
+  return unquoted(linesOf(stdout));
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').slice(0, -1);
 }
 
 /** Files that git does not hold, ignored ones too, where one is to be put. */
@@ -155,7 +145,7 @@ async function untrackedIn(
   // Where letters of either case are one name, a file that is only renamed lies in its own way.
   const foldsCase = isOn(await settingsIn(commonDir, signal), 'core.ignorecase');
   const keyOf = (name: string): string => (foldsCase ? inLowerCase(name) : name);
-  const held = new Set(unquoted(stdout).map(keyOf));
+  const held = new Set(unquoted(linesOf(stdout)).map(keyOf));
   return there.filter((name) => !held.has(keyOf(name))).map(nameAsText);
 }
 

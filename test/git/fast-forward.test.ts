@@ -3,7 +3,7 @@
 import { mkdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fastForward } from '../../src/git/follow.ts';
+import { fastForward } from '../../src/git/fast-forward.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const read = (repo: TempRepo, name: string) => readFile(join(repo.dir, name), 'utf8');

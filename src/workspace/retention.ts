@@ -1,5 +1,5 @@
 /**
- * later: which of the workspaces that wait stay for a later run.
+ * retention: which of the worktrees that wait stay for a later run.
  *
  *   K1. As many as the place says, those that became idle last; where making a new one costs next
  *       to nothing, none, unless the user has said how many.
@@ -12,27 +12,25 @@
 
 import { realOf } from '../git/git-dir.ts';
 import { foldersInUse } from '../process/folders-in-use.ts';
-import type { Idle } from './idle.ts';
-import type { PoolPlace } from './pool-place.ts';
+import type { IdleWorktree } from './idle.ts';
+import type { PoolPlace } from './pool.ts';
 
 /** Below so many files a new workspace costs less than a tenth of a second. */
 export const WORTH_KEEPING_FILES = 1_000;
 
-/** The slots that stay; `idle` begins with the one that became idle last. */
+/** Where those are that stay; `idle` begins with the one that became idle last. */
 export function staying(
-  idle: readonly { readonly slot: number; readonly note: Idle | null }[],
-  { folder, later, small }: PoolPlace,
-): ReadonlySet<number> {
+  idle: readonly Pick<IdleWorktree, 'path' | 'note'>[],
+  { later, small }: Pick<PoolPlace, 'later' | 'small'>,
+): ReadonlySet<string> {
   const inUse = idle.length === 0 ? [] : foldersInUse();
-  const place = realOf(folder);
-  const isUsed = (slot: number): boolean =>
-    inUse.some((path) => `${path}/`.startsWith(`${place}/${slot}/`));
+  const isUsed = (folder: string): boolean =>
+    inUse.some((path) => `${path}/`.startsWith(`${realOf(folder)}/`));
   const worth = idle.filter(
-    ({ slot, note }) =>
-      note !== null && (small || note.asked || note.files >= WORTH_KEEPING_FILES) && !isUsed(slot),
+    ({ path, note }) => (small || note.asked || note.files >= WORTH_KEEPING_FILES) && !isUsed(path),
   );
-  const asked = small ? [] : worth.filter(({ note }) => note?.asked === true);
+  const asked = small ? [] : worth.filter(({ note }) => note.asked);
   const others = worth.filter((one) => !asked.includes(one));
   const room = Math.max(0, later - asked.length);
-  return new Set([...asked, ...others.slice(0, room)].map(({ slot }) => slot));
+  return new Set([...asked, ...others.slice(0, room)].map(({ path }) => path));
 }

@@ -1,0 +1,36 @@
+/**
+ * Git's own checks of the objects that somebody else may have made: no entry called `..` or `.git`,
+ * no broken link, no bad mode, nothing missing. They are packed into a file that goes again, and
+ * `index-pack --strict` says what is wrong with them, as for a push from a stranger.
+ */
+
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GitError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
+
+/** What git has against the objects that `to` has and `from` has not; null where that is nothing. */
+export async function objectProblem(
+  dir: string,
+  { from, to }: { readonly from: Sha; readonly to: Sha },
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (from === to) return null;
+  const folder = await mkdtemp(join(tmpdir(), 'landfast-check-'));
+  const limit = { limitMs: LONG_LIMIT_MS, config: { 'core.fsync': 'none' } };
+  try {
+    const stdin = `${to}\n^${from}\n`;
+    const pack = ['pack-objects', '--quiet', '--revs', join(folder, 'work')];
+    await git(dir, pack, signal, { ...limit, stdin });
+    for (const name of (await readdir(folder)).filter((each) => each.endsWith('.pack'))) {
+      const index = ['index-pack', '--strict', '-o', join(folder, 'checked.idx')];
+      await git(dir, [...index, join(folder, name)], signal, limit);
+    }
+    return null;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return textOf(error.result);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

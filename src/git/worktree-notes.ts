@@ -1,0 +1,51 @@
+/**
+ * What we write down about a linked worktree, below `landfast/` in the repository:
+ *
+ *     <common dir>/landfast/worktrees/<entry>/<name>     <entry>: as git calls the worktree
+ *
+ *   N1. A note says something about one worktree for as long as that is there: it goes before the
+ *       worktree does, and a new one begins without any.
+ *   N2. Notes are small; each is written whole, by a rename.
+ */
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { linkedDirOf, textOf } from './git-dir.ts';
+
+/** The folder for what is noted about a worktree; null for a folder that is none. */
+export function notesDirOf(dir: string): string | null {
+  const entry = linkedDirOf(dir);
+  return entry === null ? null : notesOfEntry(entry);
+}
+
+/** The same by the git folder of the worktree. */
+export function notesOfEntry(entry: string): string {
+  return `${dirname(dirname(entry))}/landfast/worktrees/${basename(entry)}`;
+}
+
+/** What a note says; null where there is none. */
+export function readNote(dir: string, name: string): string | null {
+  const folder = notesDirOf(dir);
+  return folder === null ? null : textOf(`${folder}/${name}`);
+}
+
+/** Writes a note about a worktree. */
+export function writeNote(dir: string, name: string, text: string): void {
+  const folder = notesDirOf(dir);
+  if (folder === null) return;
+  mkdirSync(folder, { recursive: true });
+  const next = `${folder}/${name}.next`;
+  writeFileSync(next, text, { mode: 0o600 });
+  renameSync(next, `${folder}/${name}`);
+}
+
+/** Forgets one note. */
+export function removeNote(dir: string, name: string): void {
+  const folder = notesDirOf(dir);
+  if (folder !== null) rmSync(`${folder}/${name}`, { force: true });
+}
+
+/** Forgets all that was noted about the worktree with this git folder. */
+export function forgetNotes(entry: string): void {
+  rmSync(notesOfEntry(entry), { recursive: true, force: true });
+}

@@ -1,0 +1,68 @@
+/**
+ * restore: a workspace as if nothing had ever happened in it.
+ *
+ *   Z1. Afterwards git checks out any commit into it as into a new one: every file is as git wrote
+ *       it, or missing; nothing else is there but what is named; the index hides nothing.
+ *   Z2. Where that cannot be said for sure (nobody knows since when something may have happened, it
+ *       has submodules or settings of its own, something of git's is half done) the answer is null,
+ *       and the caller makes a new one.
+ */
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSetBack, type Moment } from '../base/moment.ts';
+import { removeUntracked } from '../git/clean.ts';
+import { git } from '../git/git.ts';
+import { gitDirOf } from '../git/git-dir.ts';
+import { flaggedIn } from '../git/hidden.ts';
+import { coneOf } from '../git/sparse.ts';
+import { removeTouched, type Touched } from './touched.ts';
+
+export interface ToRestore {
+  readonly dir: string;
+  /** When it was last known to hold nothing but a commit's files; null for never. */
+  readonly since: Moment | null;
+  /** Paths that stay: ignored files and folders. */
+  readonly keep: readonly string[];
+  /** Git has just said that no file is there that no commit holds. */
+  readonly bare: boolean;
+  /** Git was told not to look at some files; null where nobody knows. */
+  readonly flagged: boolean | null;
+}
+
+/** What the git folder of a worktree may hold without anything being half done, or set. */
+const PLAIN = new Set([
+  ...['HEAD', 'commondir', 'gitdir', 'index', 'logs', 'refs', 'ORIG_HEAD', 'COMMIT_EDITMSG'],
+  ...['FETCH_HEAD', 'sharedindex', 'fsmonitor--daemon', 'fsmonitor--daemon.ipc'],
+]);
+
+/** Removes from a workspace whatever git did not put there; null where it has to be made anew. */
+export async function restore(what: ToRestore, signal: AbortSignal): Promise<Touched | null> {
+  const { dir, since, keep, bare, flagged } = what;
+  if (since === null || isSetBack(since) || coneOf(dir) !== null || !isPlain(dir)) return null;
+  try {
+    const left = await removeTouched(dir, { since: since.at, keep }, signal);
+    if (flagged ?? (await flaggedIn(dir, signal)).length > 0) {
+      await git(dir, ['read-tree', '--empty'], signal); // Git writes every file again.
+    }
+    if (!bare) await removeUntracked(dir, keep, signal);
+    await forgetMoves(dir, signal);
+    return left;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return null; // A file of another user's, or anything else that nobody foresaw.
+  }
+}
+
+function isPlain(dir: string): boolean {
+  if (existsSync(join(dir, '.gitmodules'))) return false;
+  const names = readdirSync(gitDirOf(dir));
+  return names.every((name) => PLAIN.has(name.replace(/\..*/, '')) || PLAIN.has(name));
+}
+
+/** Where HEAD was before is nobody's business: `git checkout -` would lead there. */
+async function forgetMoves(dir: string, signal: AbortSignal): Promise<void> {
+  const log = statSync(join(gitDirOf(dir), 'logs', 'HEAD'), { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return;
+  await git(dir, ['reflog', 'expire', '--expire=now', 'HEAD'], signal);
+}
