@@ -9,7 +9,7 @@ import type { CaseResult, Check } from './results.ts';
 import { ratio } from './table.ts';
 
 const WIDTH = 760;
-const LEFT = 330;
+const LEFT = 350;
 const RIGHT = 70;
 const TOP = 54;
 const BAR = 14;
@@ -48,8 +48,8 @@ interface Group {
 function groupsOf({ title, checks }: CaseResult): readonly Group[] {
   const ratios = checks.filter(({ over, what }) => over !== null && what !== 'memory');
   return [...Map.groupBy(ratios, ({ of }) => of)].map(([of, bars]) => {
-    const warm = of.includes('warm') ? ', warm pool' : '';
-    return { title: `${title}${warm}`, over: bars[0]?.over ?? null, bars };
+    const which = of.replace('landfast, ', '');
+    return { title: `${title}: ${which}`, over: bars[0]?.over ?? null, bars };
   });
 }
 

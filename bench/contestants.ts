@@ -1,5 +1,5 @@
 /**
- * Those that are compared, as command lines for a job.
+ * Those that are compared, as command lines for a job. Where a task is done, the stand-in does it.
  *
  *   C1. Nothing of landfast is turned off but the display: journal, transcripts, judging, landing,
  *       publishing and a report are all part of what is measured.
@@ -8,16 +8,16 @@
  */
 
 import { existsSync } from 'node:fs';
-import { cp, writeFile } from 'node:fs/promises';
+import { appendFile, cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, type Ground } from './ground.ts';
-import { type Job, planText } from './jobs.ts';
+import { type Job, manifestText, planText, STAND_IN, type Way } from './jobs.ts';
 import { writePastRuns } from './past-runs.ts';
 
 export interface Contestant {
   readonly name: string;
-  /** Whether it is landfast: then there are a journal, transcripts and a report to look for. */
-  readonly isLandfast: boolean;
+  /** How landfast is given the work; null where nothing is given to landfast. */
+  readonly way: Way | null;
   /** Prepares what the command needs, and answers with the command. */
   command(job: Job, ground: Ground, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -38,20 +38,21 @@ function programIn({ dir }: Ground): readonly string[] {
 /** The plain script. */
 export const script: Contestant = {
   name: 'script',
-  isLandfast: false,
+  way: null,
   command: async ({ repository, tasks, workers }) => [
     'bash',
     join(import.meta.dirname, 'script.sh'),
     repository,
     String(tasks.length),
     String(workers),
+    STAND_IN,
   ],
 };
 
 /** The least that git itself has to do for a chain of tasks. */
 export const path: Contestant = {
   name: 'git alone',
-  isLandfast: false,
+  way: null,
   command: async ({ repository, tasks }) => [
     'bash',
     join(import.meta.dirname, 'path.sh'),
@@ -61,26 +62,55 @@ export const path: Contestant = {
 };
 
 /** The program as it is published, in a repository that it has never seen. */
-export const landfast: Contestant = {
-  name: 'landfast',
-  isLandfast: true,
-  command: async (job, ground) => {
-    const plan = `${job.repository}.plan.yaml`;
-    await writeFile(plan, planText(job));
-    const flags = ['--no-dashboard', '--report', reportOf(job)];
-    return [...programIn(ground), 'run', plan, '-C', job.repository, ...flags];
-  },
-};
+export function landfast(way: Way): Contestant {
+  return {
+    name: `landfast, ${way}`,
+    way,
+    command: async (job, ground) => {
+      const plan = await writePlan(job, way);
+      const flags = ['--claude-exe', STAND_IN, '--no-dashboard', '--report', reportOf(job)];
+      // A manifest cannot say how many tasks run at a time.
+      if (way === 'manifest') flags.push('--max-workers', String(job.workers));
+      return [...programIn(ground), 'run', plan, '-C', job.repository, ...flags];
+    },
+  };
+}
 
 /** The same, where workspaces already wait in the pool. */
-export const warmLandfast: Contestant = {
-  name: 'landfast, warm',
-  isLandfast: true,
-  command: async (job, ground, signal) => {
-    await runProgram(ground, ['pool', 'warm', String(job.workers), '-C', job.repository], signal);
-    return landfast.command(job, ground, signal);
-  },
-};
+export function warmLandfast(way: Way): Contestant {
+  const cold = landfast(way);
+  return {
+    name: `${cold.name}, warm`,
+    way,
+    command: async (job, ground, signal) => {
+      await runProgram(ground, ['pool', 'warm', String(job.workers), '-C', job.repository], signal);
+      return cold.command(job, ground, signal);
+    },
+  };
+}
+
+async function writePlan(job: Job, way: Way): Promise<string> {
+  if (way === 'manifest') return writeManifest(job);
+  const plan = `${job.repository}.plan.yaml`;
+  await writeFile(plan, planText(job, way === 'shell' ? 'shell' : 'claude'));
+  return plan;
+}
+
+/**
+ * Writes the manifest into the repository, to which its paths are relative. It is excluded there, so
+ * that nobody commits it.
+ */
+export async function writeManifest(job: Job): Promise<string> {
+  const manifest = join(job.repository, 'manifest.md');
+  await appendFile(excludeOf(job), '/manifest.md\n');
+  await writeFile(manifest, manifestText(job));
+  return manifest;
+}
+
+/** What git does not see as new in this repository. */
+export function excludeOf({ repository }: Job): string {
+  return join(repository, '.git', 'info', 'exclude');
+}
 
 /** Runs the program outside of the measured time. */
 export async function runProgram(
@@ -100,14 +130,14 @@ export function reportOf({ repository }: Job): string {
 /** A Node that does nothing. */
 export const bareNode: Contestant = {
   name: 'bare node',
-  isLandfast: false,
+  way: null,
   command: async () => [process.execPath, '-e', '0'],
 };
 
 /** `landfast --help`. */
 export const help: Contestant = {
   name: 'landfast --help',
-  isLandfast: false,
+  way: null,
   command: async (_, ground) => [...programIn(ground), '--help'],
 };
 
@@ -115,7 +145,7 @@ export const help: Contestant = {
 export function status(runs: number): Contestant {
   return {
     name: `status, ${runs.toLocaleString('en')} ${runs === 1 ? 'run' : 'runs'}`,
-    isLandfast: false,
+    way: null,
     command: async ({ repository }, ground) => {
       const past = join(ground.dir, `past-${runs}`);
       if (!existsSync(past)) writePastRuns(past, runs);

@@ -6,7 +6,8 @@
  *   H3. Nothing is left over: no worktree, no ref but main, no process, no temporary file. Only
  *       workspaces that wait in landfast's pool are, and a drain leaves none of them.
  *   H4. landfast did all of its own work: there is a journal, a transcript for each task, and a
- *       report that says that everything succeeded.
+ *       report that says that everything succeeded. Where the agent is `claude`, what every answer
+ *       says that it cost is in the report, too: its stream was understood.
  *
  * That entrants with the same tasks reach the same tree is for the caller to compare.
  */
@@ -16,7 +17,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Contestant, reportOf, runProgram } from './contestants.ts';
 import { type Ground, git } from './ground.ts';
-import { fileOf, type Job } from './jobs.ts';
+import { fileOf, type Job, STAND_IN_USD } from './jobs.ts';
 
 /** A run did not do its work, so that its cost means nothing. */
 export class DishonestError extends Error {
@@ -39,7 +40,7 @@ interface Found {
 /** Checks what a run has left, and answers with the tree of main. */
 export async function inspect(
   ground: Ground,
-  { name, isLandfast }: Contestant,
+  { name, way }: Contestant,
   job: Job,
   signal: AbortSignal,
 ): Promise<string> {
@@ -56,9 +57,10 @@ export async function inspect(
     refs: await ask('for-each-ref', '--format=%(refname)'),
     processes,
     temporary: await readdir(join(ground.dir, 'tmp')),
-    transcripts: isLandfast ? await countTranscripts(job) : null,
-    report: isLandfast ? await outcomeOf(job) : null,
+    transcripts: way === null ? null : await countTranscripts(job),
+    report: way === null ? null : await reportIn(job),
   };
+  const usd = way === 'shell' ? 0 : job.tasks.length * STAND_IN_USD;
   const wanted: Found = {
     merges: job.tasks.length,
     added: job.tasks.map((task) => `A\t${fileOf(task)}`).sort(),
@@ -67,8 +69,8 @@ export async function inspect(
     refs: 'refs/heads/main',
     processes: [],
     temporary: [],
-    transcripts: isLandfast ? job.tasks.length : null,
-    report: isLandfast ? 'succeeded' : null,
+    transcripts: way === null ? null : job.tasks.length,
+    report: way === null ? null : `succeeded for $${usd.toFixed(2)}`,
   };
   for (const key of Object.keys(wanted) as (keyof Found)[]) {
     const [is, should] = [JSON.stringify(found[key]), JSON.stringify(wanted[key])];
@@ -105,9 +107,14 @@ async function countTranscripts({ repository }: Job): Promise<number> {
   return attempts.flat().length;
 }
 
-async function outcomeOf(job: Job): Promise<string> {
-  const report = JSON.parse(await readFile(reportOf(job), 'utf8')) as { outcome: string };
-  return report.outcome;
+async function reportIn(job: Job): Promise<string> {
+  const report = JSON.parse(await readFile(reportOf(job), 'utf8')) as Report;
+  return `${report.outcome} for $${report.cost_usd.toFixed(2)}`;
+}
+
+interface Report {
+  readonly outcome: string;
+  readonly cost_usd: number;
 }
 
 function linesOf(text: string): string[] {

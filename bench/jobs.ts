@@ -1,10 +1,25 @@
 /**
  * The work that is measured: tasks that write one small file each, with or without an order between
- * them, in a repository of so many files.
+ * them, in a repository of so many files; and the same work as a plan, in each way to write one.
  *
  *   J1. Every contestant that is given the same tasks leaves the same files with the same content,
  *       so that their trees can be compared.
+ *   J2. Each task declares the file it writes, so that this is judged.
  */
+
+import { join } from 'node:path';
+
+/**
+ * How landfast is given the work: a native plan for `claude`, a parallel-orchestra manifest (which is
+ * for `claude`, too), or a native plan of shell scripts. All of them start the same stand-in.
+ */
+export const WAYS = ['plan', 'manifest', 'shell'] as const;
+export type Way = (typeof WAYS)[number];
+
+/** In the place of `claude`: it does what `promptOf` says. */
+export const STAND_IN = join(import.meta.dirname, 'stand-in.sh');
+/** What each of its answers says that it cost. */
+export const STAND_IN_USD = 0.01;
 
 export interface Task {
   readonly id: string;
@@ -16,7 +31,7 @@ export interface Work {
   readonly files: number;
   readonly tasks: readonly Task[];
   readonly workers: number;
-  /** How long each agent sleeps before it writes. */
+  /** How long each agent sleeps before it writes; only a shell script can. */
   readonly sleepS: number;
 }
 
@@ -78,19 +93,36 @@ export function fileOf({ id }: Task): string {
   return `${id}.txt`;
 }
 
-/** What a task does, as a shell script. It says something, so that there is a transcript. */
-export function scriptOf(task: Task, sleepS: number): string {
-  const sleep = sleepS > 0 ? `sleep ${sleepS} && ` : '';
-  return `${sleep}echo '${task.id}' > ${fileOf(task)} && echo written`;
+/** What the stand-in is told to do. */
+function promptOf(task: Task): string {
+  return `Write ${task.id} to ${fileOf(task)}`;
 }
 
-/** The plan, in the native format. Each task declares the file it writes, so that this is judged. */
-export function planText({ tasks, workers, sleepS }: Omit<Work, 'files'>): string {
+/** A shell script that becomes the stand-in. */
+function scriptOf(task: Task, sleepS: number): string {
+  const sleep = sleepS > 0 ? `sleep ${sleepS} && ` : '';
+  return `${sleep}exec '${STAND_IN}' -p <<'END'\n${promptOf(task)}\nEND\n`;
+}
+
+/** A native plan. */
+export function planText({ tasks, workers, sleepS }: Work, agent: 'claude' | 'shell'): string {
   const lines = tasks.map((task) => {
     const needs = task.needs.length === 0 ? '' : `needs: [${task.needs.join(', ')}], `;
-    const prompt = scriptOf(task, sleepS);
-    return `  - { id: ${task.id}, ${needs}prompt: "${prompt}", writes: [${fileOf(task)}] }`;
+    const prompt = JSON.stringify(agent === 'shell' ? scriptOf(task, sleepS) : promptOf(task));
+    return `  - { id: ${task.id}, ${needs}prompt: ${prompt}, writes: [${fileOf(task)}] }`;
   });
   const head = ['landfast: 1', 'name: bench', 'target: main', `limits: { workers: ${workers} }`];
-  return [...head, 'defaults: { agent: shell }', 'tasks:', ...lines, ''].join('\n');
+  return [...head, `defaults: { agent: ${agent} }`, 'tasks:', ...lines, ''].join('\n');
+}
+
+/** A manifest of parallel-orchestra that lies in the root of the repository. */
+export function manifestText({ tasks }: Work): string {
+  const items = tasks.map((task) => {
+    const keys = [`id: ${task.id}`, 'agent: bench', 'read_only: false'];
+    const needs = task.needs.length === 0 ? [] : [`depends_on: [${task.needs.join(', ')}]`];
+    const work = [`writes: [${fileOf(task)}]`, `prompt: "${promptOf(task)}"`];
+    return `  - ${[...keys, ...needs, ...work].join('\n    ')}`;
+  });
+  const head = ['po_plan_version: "0.1"', 'name: bench', 'cwd: "."'];
+  return ['---', ...head, 'tasks:', ...items, '---', ''].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
  * parallel-orchestra beside ours, where its source is on this machine (`PO_SRC` names it): the same
- * tasks, with a script in the place of its agent.
+ * tasks, with the same stand-in in the place of its agent.
  *
  *   O1. It runs as its users run it: `python3 -m parallel_orchestra run MANIFEST` in the repository,
  *       with its logs, and only its display turned off.
@@ -9,15 +9,14 @@
  */
 
 import { existsSync } from 'node:fs';
-import { appendFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Case } from './cases.ts';
-import { type Contestant, script } from './contestants.ts';
+import { type Contestant, excludeOf, script, writeManifest } from './contestants.ts';
 import { execute } from './ground.ts';
-import { type Job, scriptOf } from './jobs.ts';
+import { STAND_IN } from './jobs.ts';
 
 const PACKAGE = 'parallel_orchestra';
-const STUB = join(import.meta.dirname, 'stub-agent.sh');
 
 /** Adds it to the cases that have a script to be compared with. */
 export function withOrchestra(cases: readonly Case[], orchestra: Contestant): readonly Case[] {
@@ -39,26 +38,13 @@ export async function findOrchestra(source: string, signal: AbortSignal): Promis
   const python = (await execute('python3', asked, { signal })).stdout.trim();
   return {
     name: 'parallel-orchestra',
-    isLandfast: false,
+    way: null,
     command: async (job) => {
-      const manifest = `${job.repository}.manifest.md`;
-      await writeFile(manifest, manifestText(job));
-      const exclude = join(job.repository, '.git', 'info', 'exclude');
-      await appendFile(exclude, '/.claude/\n/.po-worktrees/\n');
+      const manifest = await writeManifest(job);
+      await appendFile(excludeOf(job), '/.claude/\n/.po-worktrees/\n');
       const program = [`PYTHONPATH=${path}`, python, '-m', PACKAGE, 'run', manifest];
-      const flags = ['--max-workers', String(job.workers), '--claude-exe', STUB, '--no-dashboard'];
-      return ['env', '-C', job.repository, ...program, ...flags];
+      const flags = ['--max-workers', String(job.workers), '--claude-exe', STAND_IN];
+      return ['env', '-C', job.repository, ...program, ...flags, '--no-dashboard'];
     },
   };
-}
-
-function manifestText({ repository, tasks, sleepS }: Job): string {
-  const items = tasks.map((task) => {
-    const keys = [`id: ${task.id}`, 'agent: bench', 'read_only: false'];
-    const needs = task.needs.length === 0 ? [] : [`depends_on: [${task.needs.join(', ')}]`];
-    const all = [...keys, ...needs, `prompt: "${scriptOf(task, sleepS)}"`];
-    return `  - ${all.join('\n    ')}`;
-  });
-  const head = ['po_plan_version: "0.1"', 'name: bench', `cwd: ${basename(repository)}`];
-  return ['---', ...head, 'tasks:', ...items, '---', ''].join('\n');
 }

@@ -47,6 +47,13 @@ export function storyOf({ surroundings, cases }: Results): string {
   );
 }
 
+/** The ways that are in the names of entrants. */
+export const WAYS_TEXT = [
+  '**plan** is a native plan with `agent: claude`, **manifest** the front-matter manifest of',
+  'parallel-orchestra, **shell** a native plan with `agent: shell`. All of them, and the script,',
+  'start the same stand-in for claude.',
+].join(' ');
+
 /** A line for each pair that is compared: ratios, and what they may be at most. */
 export function ratioTable(cases: readonly CaseResult[]): string {
   const hasRival = cases.some(({ costs }) => RIVAL in costs);

@@ -14,7 +14,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chartSvg } from './chart.ts';
 import { UNJOURNALED } from './ground.ts';
-import { between, costTable, judged, ratioTable, storyOf } from './page.ts';
+import { between, costTable, judged, ratioTable, storyOf, WAYS_TEXT } from './page.ts';
 import type { Results } from './results.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -30,7 +30,7 @@ export async function pagesOf(results: Results): Promise<ReadonlyMap<string, str
   }
   const cases = judged(results);
   const story = storyOf({ surroundings, cases });
-  const ratios = `${story}\n\n${ratioTable(cases)}`;
+  const ratios = `${story}\n\n${WAYS_TEXT}\n\n${ratioTable(cases)}`;
   const fill = async (file: string, text: string): Promise<[string, string]> => {
     const path = join(ROOT, file);
     return [path, between(await readFile(path, 'utf8'), text)];

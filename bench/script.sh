@@ -2,10 +2,11 @@
 #
 # What landfast is measured against: the same git work, done by a plain script.
 #
-#   script.sh REPOSITORY TASKS WORKERS
+#   script.sh REPOSITORY TASKS WORKERS AGENT
 #
-# Each task gets a worktree on a new branch, writes one file, commits it, is merged into main, and
-# its worktree and branch are removed. WORKERS tasks are under way at a time. Merging needs the one
+# Each task gets a worktree on a new branch, in which the program AGENT is started with its prompt on
+# standard input; what it says goes to a log. The file it has written is committed and merged into
+# main, and worktree and branch are removed. WORKERS tasks are under way at a time. Merging needs the one
 # checkout of main, and deleting a branch rewrites the one configuration file, so that part waits
 # for a lock; meanwhile the other tasks go on. That is faster than doing all the merges at the end.
 #
@@ -15,7 +16,7 @@
 
 set -euo pipefail
 
-repository=$1 tasks=$2 workers=$3
+repository=$1 tasks=$2 workers=$3 agent=$4
 
 git() {
   command git -c gc.auto=0 -c maintenance.auto=false "$@"
@@ -35,7 +36,8 @@ task() {
   local worktree=$repository.worktrees/$name
 
   again git -C "$repository" worktree add --quiet -B "$name" "$worktree" main
-  echo "$name" >"$worktree/$name.txt"
+  (cd "$worktree" && exec "$agent" -p --output-format stream-json --verbose) \
+    <<<"Write $name to $name.txt" >"$repository.logs/$name.log" 2>&1
   git -C "$worktree" add "$name.txt"
   git -C "$worktree" commit --quiet -m "task $1"
 
@@ -46,6 +48,7 @@ task() {
   again git -C "$repository" branch --quiet -d "$name"
 }
 
+mkdir "$repository.logs"
 running=0
 for ((i = 1; i <= tasks; i++)); do
   if ((running == workers)); then

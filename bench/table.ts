@@ -3,7 +3,7 @@
 import type { CaseResult, Check, Statistic } from './results.ts';
 import { figureOf } from './results.ts';
 
-const WIDTHS = [-20, 9, 9, 9, 9, 6];
+const WIDTHS = [-31, 9, 9, 9, 9, 6];
 
 /** A case: one line for each entrant, then one for each target. */
 export function tableText(

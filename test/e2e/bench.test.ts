@@ -6,12 +6,12 @@ import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Case } from '../../bench/cases.ts';
-import { script } from '../../bench/contestants.ts';
+import { CASES, type Case, GUARD_CASES } from '../../bench/cases.ts';
+import { installProgram, landfast, script } from '../../bench/contestants.ts';
 import { copyTemplate, type Ground, git, makeTemplate, openGround } from '../../bench/ground.ts';
 import { withSlack } from '../../bench/guard.ts';
 import { inspect } from '../../bench/inspect.ts';
-import { chain, criticalPath, diamonds, independent } from '../../bench/jobs.ts';
+import { chain, criticalPath, diamonds, independent, STAND_IN } from '../../bench/jobs.ts';
 import { cpuOfChildren, timeCommand, watchMemory } from '../../bench/measure.ts';
 import { findOrchestra } from '../../bench/orchestra.ts';
 import { type CaseResult, checksOf, median } from '../../bench/results.ts';
@@ -38,14 +38,20 @@ test('three tasks are done by all, also by parallel-orchestra, and written down'
   const { stdout } = await execute(process.execPath, args, { env, signal });
 
   const number = ' +\\d+\\.\\d\\d';
-  expect(stdout).toMatch(new RegExp(`^  landfast, warm${number}${number} +\\d+ +\\d+ +\\d+$`, 'm'));
+  expect(stdout).toMatch(
+    new RegExp(`^  landfast, plan, warm${number}${number} +\\d+ +\\d+ +\\d+$`, 'm'),
+  );
   const { cases } = JSON.parse(await readFile(out, 'utf8')) as { cases: readonly CaseResult[] };
   const cost = { runs: [TIMES], memory: MEMORY, gitProcesses: expect.any(Number) };
   const costs = {
     script: cost,
     'parallel-orchestra': cost,
-    landfast: cost,
-    'landfast, warm': cost,
+    'landfast, plan': cost,
+    'landfast, manifest': cost,
+    'landfast, shell': cost,
+    'landfast, plan, warm': cost,
+    'landfast, manifest, warm': cost,
+    'landfast, shell, warm': cost,
   };
   const title = '5 files, 3 tasks, 8 at a time';
   expect(cases).toEqual([{ name: 'custom', title, costs, checks: [] }]);
@@ -107,9 +113,9 @@ test('what was promised and is not kept is an error, and named', () => {
   expect(`\n${text(each)}\n`).toMatchInlineSnapshot(`
     "
     small-50: small
-                              wall s     CPU s   main MB   tree MB    git
-      script                    1.00      2.00         4         8    300
-      landfast                  0.70      1.40        20        40    300
+                                         wall s     CPU s   main MB   tree MB    git
+      script                               1.00      2.00         4         8    300
+      landfast                             0.70      1.40        20        40    300
       MISSED wall of landfast over script: 0.70, at most 0.60
       kept   CPU of landfast over script, for each task: 0.35, at most 0.40
       MISSED wall of landfast: 0.70 s, at most 0.60 s
@@ -128,6 +134,55 @@ test.each([
   const failed = execute(process.execPath, [RUN, option, value]);
   const stderr = expect.stringContaining(`bench: ${problem}`);
   await expect(failed).rejects.toMatchObject({ code: 2, stderr });
+});
+
+test('what is compared with the script is promised of every way, by the guard too', () => {
+  const promised = ({ name, targets }: Case) => ({
+    name,
+    of: [...new Set(targets.filter(({ over }) => over === 'script').map(({ of }) => of))],
+  });
+  const cold = ['landfast, plan', 'landfast, manifest', 'landfast, shell'];
+  const warm = cold.map((name) => `${name}, warm`);
+  expect([...CASES, ...GUARD_CASES].map(promised).filter(({ of }) => of.length > 0)).toEqual([
+    { name: 'small-50', of: cold },
+    { name: 'small-200', of: cold },
+    { name: 'mid-50', of: [...cold, ...warm] },
+    { name: 'large-10', of: [...cold, ...warm] },
+    { name: 'small-50', of: cold },
+    { name: 'mid-32', of: [...cold, ...warm] },
+  ]);
+});
+
+test.each([
+  ['on standard input', [], '# Task t\n\nWrite one to one.txt\n\n# Rules'],
+  ['as an argument', ['Write one to one.txt'], ''],
+])('the stand-in does what its prompt says, %s', async (_, prompt, stdin) => {
+  await using dir = await tempDir();
+  const args = ['--session-id', 'abc', '-p', ...prompt, '--verbose'];
+  const running = execute(STAND_IN, args, { cwd: dir.path });
+  running.child.stdin?.end(stdin);
+  const { stdout } = await running;
+
+  const lines = stdout.trim().split('\n');
+  const said = lines.map((line) => JSON.parse(line) as { type: string; session_id: string });
+  expect(said.map(({ type, session_id }) => `${type} ${session_id}`)).toEqual(
+    ['system', 'assistant', 'user', 'assistant', 'result'].map((type) => `${type} abc`),
+  );
+  expect(await readFile(join(dir.path, 'one.txt'), 'utf8')).toBe('one\n');
+});
+
+test('a run in which nobody understood what the stand-in said is caught', async ({ signal }) => {
+  await using dir = await tempDir();
+  await using ground = await openGround(dir.path);
+  await installProgram(ground);
+  const job = await startedJob(ground, signal);
+  const command = await landfast('shell').command(job, ground, signal);
+  await timeCommand({ command, env: ground.env, dir: ground.dir }, signal);
+
+  await inspect(ground, landfast('shell'), job, signal);
+  await expect(inspect(ground, landfast('plan'), job, signal)).rejects.toThrow(
+    'report is "succeeded for $0.00", not "succeeded for $0.03"',
+  );
 });
 
 test('work that is missing, or left over, is caught', async ({ signal }) => {
