@@ -17,7 +17,7 @@ import {
   status,
   warmLandfast,
 } from './contestants.ts';
-import { chain, criticalPath, diamonds, independent, WAYS, type Work } from './jobs.ts';
+import { chain, criticalPath, diamonds, independent, WAYS, type Way, type Work } from './jobs.ts';
 
 export interface Entrant {
   readonly name: string;
@@ -127,6 +127,18 @@ export function customCase(job: Work): Case {
   const all = [script, ...WAYS.map(landfast), ...WAYS.map(warmLandfast)];
   const entrants = all.map((by) => entrant(by, job));
   return { name: 'custom', title: titleOf(job), rounds: 3, entrants, targets: [] };
+}
+
+/** The cases that have one of these ways, without the other ways. */
+export function inWays(cases: readonly Case[], ways: readonly Way[]): readonly Case[] {
+  const isChosen = ({ by: { way } }: Entrant): boolean => way !== null && ways.includes(way);
+  return cases
+    .filter(({ entrants }) => entrants.some(isChosen))
+    .map((each) => {
+      const entrants = each.entrants.filter((one) => one.by.way === null || isChosen(one));
+      const names = entrants.map(({ name }) => name);
+      return { ...each, entrants, targets: each.targets.filter(({ of }) => names.includes(of)) };
+    });
 }
 
 function perTask(

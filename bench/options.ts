@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../src/base/errors.ts';
-import { CASES, type Case, customCase, GUARD_CASES } from './cases.ts';
+import { CASES, type Case, customCase, GUARD_CASES, inWays } from './cases.ts';
 import { defaultPlace, roomFor } from './ground.ts';
-import { independent } from './jobs.ts';
+import { independent, WAYS, type Way } from './jobs.ts';
 
 export interface Options {
   readonly cases: readonly Case[];
@@ -25,6 +25,7 @@ export interface Options {
 
 const OPTIONS = {
   case: { type: 'string', multiple: true },
+  way: { type: 'string', multiple: true },
   rounds: { type: 'string' },
   out: { type: 'string' },
   dir: { type: 'string' },
@@ -39,8 +40,10 @@ const OPTIONS = {
 /** Reads the command line; a text says what is wrong with it. */
 export function readOptions(args: readonly string[]): Options | string {
   try {
-    const { values } = parseArgs({ args: [...args], options: OPTIONS });
-    const cases = chosen(values);
+    const parsed = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const { values, positionals } = parsed;
+    const names = listOf([...(values.case ?? []), ...positionals]);
+    const cases = inChosenWays(chosenCases({ ...values, names }), listOf(values.way ?? []));
     const { rounds, dir, guard, publish, list } = values;
     if (publish && cases !== CASES) throw new Error('--publish wants all cases, measured together');
     return {
@@ -57,15 +60,32 @@ export function readOptions(args: readonly string[]): Options | string {
   }
 }
 
+/** Texts that may hold several words each, separated by commas. */
+function listOf(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.split(','));
+}
+
+function inChosenWays(cases: readonly Case[], names: readonly string[]): readonly Case[] {
+  if (names.length === 0) return cases;
+  const ways = names.map((name): Way => {
+    const found = WAYS.find((way) => way === name);
+    if (found !== undefined) return found;
+    throw new Error(`there is no way ${name}; there are ${WAYS.join(', ')}`);
+  });
+  const left = inWays(cases, ways);
+  if (left.length > 0) return left;
+  throw new Error(`none of these cases has the way ${names.join(', ')}`);
+}
+
 interface Chosen {
-  readonly case?: readonly string[] | undefined;
+  readonly names: readonly string[];
   readonly guard: boolean;
   readonly tasks?: string | undefined;
   readonly files: string;
   readonly workers: string;
 }
 
-function chosen({ case: names, guard, tasks, files, workers }: Chosen): readonly Case[] {
+function chosenCases({ names, guard, tasks, files, workers }: Chosen): readonly Case[] {
   if (tasks !== undefined) {
     return [
       customCase({
@@ -77,7 +97,7 @@ function chosen({ case: names, guard, tasks, files, workers }: Chosen): readonly
     ];
   }
   const all = guard ? GUARD_CASES : CASES;
-  return names === undefined ? all : names.flatMap((text) => text.split(',')).map(named);
+  return names.length === 0 ? all : names.map(named);
 
   function named(name: string): Case {
     const found = all.find((each) => each.name === name);

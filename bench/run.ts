@@ -1,8 +1,8 @@
 /**
  * The benchmark: what `landfast run` costs beside a plain script that does the same git work.
  *
- *   node bench/run.ts [--case NAME[,NAME]] [--rounds N] [--out FILE] [--dir FOLDER] [--list]
- *                     [--guard] [--publish] [--tasks N [--files N] [--workers N]]
+ *   node bench/run.ts [CASE…] [--way plan,manifest,shell] [--rounds N] [--out FILE] [--dir FOLDER]
+ *                     [--list] [--guard] [--publish] [--tasks N [--files N] [--workers N]]
  *
  *   B1. The entrants of a case take turns (script, landfast, script, …), so that a machine that is
  *       busy for a while is busy for all. What is printed are medians; the JSON file has every run.

@@ -6,12 +6,12 @@ import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { CASES, type Case, GUARD_CASES } from '../../bench/cases.ts';
+import { CASES, type Case, GUARD_CASES, inWays } from '../../bench/cases.ts';
 import { installProgram, landfast, script } from '../../bench/contestants.ts';
 import { copyTemplate, type Ground, git, makeTemplate, openGround } from '../../bench/ground.ts';
 import { withSlack } from '../../bench/guard.ts';
 import { inspect } from '../../bench/inspect.ts';
-import { chain, criticalPath, diamonds, independent, STAND_IN } from '../../bench/jobs.ts';
+import { chain, criticalPath, diamonds, independent, STAND_IN, WAYS } from '../../bench/jobs.ts';
 import { cpuOfChildren, timeCommand, watchMemory } from '../../bench/measure.ts';
 import { findOrchestra } from '../../bench/orchestra.ts';
 import { type CaseResult, checksOf, median } from '../../bench/results.ts';
@@ -128,10 +128,13 @@ test('what was promised and is not kept is an error, and named', () => {
 });
 
 test.each([
-  ['--rounds', '0', '--rounds wants a whole number from 1, not 0'],
-  ['--case', 'tiny', 'there is no case tiny; there are small-50, small-200, mid-50, '],
-])('a wrong %s is refused before anything runs', async (option, value, problem) => {
-  const failed = execute(process.execPath, [RUN, option, value]);
+  ['--rounds 0', '--rounds wants a whole number from 1, not 0'],
+  ['tiny', 'there is no case tiny; there are small-50, small-200, mid-50, '],
+  ['--case tiny', 'there is no case tiny; there are small-50, small-200, mid-50, '],
+  ['--way codex', 'there is no way codex; there are plan, manifest, shell'],
+  ['chain-200 --way plan', 'none of these cases has the way plan'],
+])('%s is refused before anything runs', async (args, problem) => {
+  const failed = execute(process.execPath, [RUN, ...args.split(' ')]);
   const stderr = expect.stringContaining(`bench: ${problem}`);
   await expect(failed).rejects.toMatchObject({ code: 2, stderr });
 });
@@ -151,6 +154,21 @@ test('what is compared with the script is promised of every way, by the guard to
     { name: 'small-50', of: cold },
     { name: 'mid-32', of: [...cold, ...warm] },
   ]);
+});
+
+test('one way of a case can be measured alone, with what it is compared with', () => {
+  const left = inWays(CASES, ['manifest']);
+  expect(left.map(({ name }) => name)).toEqual([
+    'small-50',
+    'small-200',
+    'mid-50',
+    'large-10',
+    'thousand',
+  ]);
+  const [small] = left;
+  expect(small?.entrants.map(({ name }) => name)).toEqual(['script', 'landfast, manifest']);
+  expect(new Set(small?.targets.map(({ of }) => of))).toEqual(new Set(['landfast, manifest']));
+  expect(inWays(CASES, WAYS).map(({ name }) => name)).not.toContain('help');
 });
 
 test.each([
