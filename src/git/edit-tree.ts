@@ -70,7 +70,7 @@ async function withIndex(
   signal: AbortSignal,
   change: (env: NodeJS.ProcessEnv) => Promise<void>,
 ): Promise<Sha> {
-  return withOwnIndex(async (env) => {
+  return withOwnIndex(dir, async (env) => {
     await git(dir, ['read-tree', tree], signal, { env, limitMs: LONG_LIMIT_MS });
     await change(env);
     return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();

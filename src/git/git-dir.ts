@@ -8,15 +8,29 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 /** The git folder of a working tree: `.git`, or what the file `.git` of a linked one names. */
 export function gitDirOf(dir: string): string {
-  return linkedDirOf(dir) ?? `${dir}/.git`;
+  const path = `${dir}/.git`;
+  const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true; // No pipe, say.
+  return (isFile ? namedIn(dir, textOf(path) ?? '') : null) ?? path;
 }
 
 /** The git folder of a linked working tree; null for any other folder. */
 export function linkedDirOf(dir: string): string | null {
   const path = `${dir}/.git`;
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null; // No pipe, say.
-  const link = textOf(path) ?? '';
-  return link.startsWith('gitdir: ') ? resolve(dir, link.slice(8).trimEnd()) : null;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
+  const folder = namedIn(dir, textOf(path) ?? '');
+  return folder !== null && existsSync(`${folder}/commondir`) ? folder : null;
+}
+
+/** The git folder that all worktrees share, for one of them or for itself. */
+export function commonDirOf(dir: string): string {
+  const linked = linkedDirOf(dir);
+  if (linked !== null) return dirname(dirname(linked));
+  return existsSync(`${dir}/.git`) ? gitDirOf(dir) : dir;
+}
+
+/** What the text of a file `.git` names. */
+function namedIn(dir: string, text: string): string | null {
+  return text.startsWith('gitdir: ') ? resolve(dir, text.slice('gitdir: '.length).trimEnd()) : null;
 }
 
 /** Whether a folder is a working tree that git knows: linked both ways. */

@@ -15,7 +15,7 @@ import { coneOf } from './sparse.ts';
 export async function hiddenChanges(dir: string, signal: AbortSignal): Promise<readonly string[]> {
   const hidden = (await flaggedIn(dir, signal)).filter((path) => isThere(dir, path));
   if (hidden.length === 0) return [];
-  return withOwnIndex(async (env) => {
+  return withOwnIndex(dir, async (env) => {
     await git(dir, ['read-tree', 'HEAD'], signal, { env, limitMs: LONG_LIMIT_MS });
     await git(dir, ['update-index', '-q', '--refresh'], signal, { env, okCodes: [0, 1] });
     const { stdout } = await git(dir, ['diff-files', '--name-only', '-z'], signal, { env });

@@ -7,12 +7,12 @@
  *       commit, and only where one of them concerns merging.
  */
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { blobTexts } from './blobs.ts';
 import { filesBetween } from './diff.ts';
 import { type GitResult, git, type Sha, splitNul } from './git.ts';
+import { withTempFolder } from './temp-folder.ts';
 
 /** How a git command that merges onto a commit has to be started. */
 export interface MergeSettings {
@@ -37,16 +37,13 @@ export async function withAttributes(
   }
   const files = await concernedFiles(dir, onto, signal);
   if (files.size === 0) return merge({ before: [], env: {} });
-  const folder = await mkdtemp(join(tmpdir(), 'landfast-attributes-'));
-  try {
+  return withTempFolder(dir, async (folder) => {
     for (const [path, text] of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     }
-    return await merge({ before: [], env: { GIT_DIR: dir, GIT_WORK_TREE: folder } });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return merge({ before: [], env: { GIT_DIR: dir, GIT_WORK_TREE: folder } });
+  });
 }
 
 let version: Promise<boolean> | null = null;

@@ -4,10 +4,10 @@
  * `index-pack --strict` says what is wrong with them, as for a push from a stranger.
  */
 
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
+import { withTempFolder } from './temp-folder.ts';
 
 /** What git has against the objects that `to` has and `from` has not; null where that is nothing. */
 export async function objectProblem(
@@ -16,7 +16,14 @@ export async function objectProblem(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (from === to) return null;
-  const folder = await mkdtemp(join(tmpdir(), 'landfast-check-'));
+  return withTempFolder(dir, (folder) => check(dir, { from, to, folder }, signal));
+}
+
+async function check(
+  dir: string,
+  { from, to, folder }: { readonly from: Sha; readonly to: Sha; readonly folder: string },
+  signal: AbortSignal,
+): Promise<string | null> {
   const limit = { limitMs: LONG_LIMIT_MS, config: { 'core.fsync': 'none' } };
   try {
     const stdin = `${to}\n^${from}\n`;
@@ -30,7 +37,5 @@ export async function objectProblem(
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return textOf(error.result);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

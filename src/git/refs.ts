@@ -6,10 +6,10 @@
  *   N2. Reading is by full name (`refs/heads/x`), so that a tag or file of that name cannot lie.
  */
 
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { Recent } from '../base/recent.ts';
 import { GitError, git, type Sha } from './git.ts';
-import { linkedDirOf } from './git-dir.ts';
+import { commonDirOf, linkedDirOf } from './git-dir.ts';
 import { nameOf, transact } from './long-lived.ts';
 
 /** The result of a compare-and-swap. */
@@ -66,7 +66,7 @@ export async function detachHead(dir: string, head: Sha, signal: AbortSignal): P
   const entry = linkedDirOf(dir);
   if (entry !== null) {
     const lines = ['option no-deref', `update ${headRef(entry)} ${head}`];
-    if ((await transact(commonDirOf(entry), lines)) === true) return;
+    if ((await transact(commonDirOf(dir), lines)) === true) return;
   }
   await git(dir, ['update-ref', '--no-deref', 'HEAD', head], signal);
 }
@@ -111,7 +111,7 @@ export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Pro
 /** The commit that HEAD of a working tree is at; null where nothing is committed there. */
 export async function headOf(dir: string, signal: AbortSignal): Promise<Sha | null> {
   const entry = linkedDirOf(dir);
-  const known = entry === null ? null : await nameOf(commonDirOf(entry), headRef(entry));
+  const known = entry === null ? null : await nameOf(commonDirOf(dir), headRef(entry));
   if (known === null) return resolveCommit(dir, 'HEAD', signal);
   return known === 'none' ? null : known;
 }
@@ -119,10 +119,6 @@ export async function headOf(dir: string, signal: AbortSignal): Promise<Sha | nu
 /** How HEAD of a linked worktree is called in the whole repository. */
 function headRef(entry: string): string {
   return `worktrees/${basename(entry)}/HEAD`;
-}
-
-function commonDirOf(entry: string): string {
-  return dirname(dirname(entry));
 }
 
 /** The full ref that HEAD of a working tree is on; null when it is detached. */

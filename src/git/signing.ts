@@ -7,11 +7,9 @@
  *       a program that waits all the same has a time limit.
  */
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GitError, GitTimeoutError, git, textOf } from './git.ts';
 import { isOn, settingsIn } from './settings.ts';
+import { withTempFolder } from './temp-folder.ts';
 
 const TRY_LIMIT_MS = 30_000;
 const WHY_CHARACTERS = 4_000;
@@ -27,17 +25,14 @@ export async function signingProblem(
   signal: AbortSignal,
 ): Promise<{ readonly message: string; readonly remedy: string } | null> {
   if (!(await signsCommits(dir, signal))) return null;
-  const aside = await mkdtemp(join(tmpdir(), 'landfast-signing-'));
   try {
-    await signSomething(dir, aside, signal);
+    await withTempFolder(dir, (aside) => signSomething(dir, aside, signal));
     return null;
   } catch (error) {
     if (error instanceof GitTimeoutError)
       return { message: `${NOT_NOW}: ${error.message}`, remedy: UNLOCK };
     if (!(error instanceof GitError)) throw error;
     return { message: `${NOT_NOW}: ${reasonIn(textOf(error.result))}`, remedy: UNLOCK };
-  } finally {
-    await rm(aside, { recursive: true, force: true });
   }
 }
 

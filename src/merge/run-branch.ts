@@ -5,6 +5,7 @@ import { OperationalError } from '../base/errors.ts';
 import { git } from '../git/git.ts';
 import { removeDeadLocks } from '../git/locks.ts';
 import { isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
+import { sweepTempFolders } from '../git/temp-folder.ts';
 import { isLinked } from '../git/worktree-link.ts';
 import { candidateRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -29,6 +30,7 @@ export async function openRunBranch(ground: Ground, head: Sha, signal: AbortSign
  */
 export async function repair(ground: Ground, signal: AbortSignal): Promise<void> {
   const { repository } = ground;
+  await sweepTempFolders(repository.commonDir);
   await findWorktrees(ground, signal);
   const held = await removeDeadLocks(repository, signal);
   if (held.length === 0) return;

@@ -60,7 +60,7 @@ const LANDFAST_IDENTITY = {
 
 /** The tree of everything that is not ignored, through an index of its own. */
 async function snapshotTree(dir: string, head: Sha | null, signal: AbortSignal): Promise<Sha> {
-  return withOwnIndex(async (env) => {
+  return withOwnIndex(dir, async (env) => {
     const begin = mayBeSparse(dir) ? await stagedTree(dir, signal) : null;
     const tree = begin ?? head;
     if (tree !== null) await git(dir, ['read-tree', tree], signal, { env, limitMs: LONG_LIMIT_MS });

@@ -158,8 +158,7 @@ export class Pool {
     const { commonDir, most } = this.place;
     if (hasOwnSettings(commonDir)) return 'own-settings';
     if (this.idle().length >= most) return 'full';
-    const path = this.#freePlace();
-    mkdirSync(dirname(path), { recursive: true });
+    const path = this.#reservePlace();
     const filledAt = await addWorktree(commonDir, { path, branch: null, commit }, signal);
     this.#asked.add(path);
     const keep: readonly string[] = [];
@@ -288,14 +287,19 @@ export class Pool {
     );
     for (const one of idle.filter(({ path }) => kept.has(path) && !isIn(path, folder))) {
       if (!takeIdle(commonDir, one, me)) continue;
-      const to = this.#freePlace();
-      mkdirSync(folder, { recursive: true });
-      await moveWorktree(commonDir, one.path, to, signal);
-      // What the last task changed is missing until now.
-      await git(to, ['checkout', '-q', '-f', '--detach', one.note.commit], signal, FILLING);
-      forgetIdle(to, me);
-      noteIdle(to, { ...one.note, at: Date.now() });
+      await this.#keepForLater(one, signal).catch(() => this.#discard(one.path));
     }
+  }
+
+  /** Moves one to the pool's folder; what its last task had changed is missing until now. */
+  async #keepForLater({ path, note }: IdleWorktree, signal: AbortSignal): Promise<void> {
+    const { commonDir, me } = this.place;
+    const to = this.#reservePlace();
+    await rmdir(to); // Into a folder that is there git would move it.
+    await moveWorktree(commonDir, path, to, signal);
+    await git(to, ['checkout', '-q', '-f', '--detach', note.commit], signal, FILLING);
+    forgetIdle(to, me);
+    noteIdle(to, { ...note, at: Date.now() });
   }
 
   /** Removes idle worktrees; says how many. One that somebody takes meanwhile is theirs. */
@@ -342,10 +346,13 @@ export class Pool {
     return true;
   }
 
-  #freePlace(): string {
+  /** A folder of the pool that nobody else gets: it is there, and empty. */
+  #reservePlace(): string {
+    const { folder } = this.place;
     for (let number = 1; ; number += 1) {
-      const path = join(this.place.folder, `${number}`);
-      if (!existsSync(path)) return path;
+      const path = join(folder, `${number}`);
+      mkdirSync(folder, { recursive: true });
+      if (!existsSync(path) && isMade(path)) return path;
     }
   }
 
@@ -360,6 +367,16 @@ export class Pool {
   async #removeEmptyFolders(): Promise<void> {
     const { folder } = this.place;
     for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
+  }
+}
+
+function isMade(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   }
 }
 

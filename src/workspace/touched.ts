@@ -26,7 +26,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bytePath } from '../git/byte-path.ts';
 
 export interface Touched {
-  /** What is left: files, and their bytes. */
+  /** All that was there, also what is removed: git writes that again. */
   readonly files: number;
   readonly bytes: number;
 }
@@ -89,8 +89,8 @@ class Walk implements Touched {
       if (stat === undefined) continue;
       if (name === '.git') rmSync(path, { recursive: true, force: true });
       else if (stat.isDirectory()) await this.enter(below);
-      else if (stat.ctimeMs >= sinceMs) unlinkSync(path);
       else {
+        if (stat.ctimeMs >= sinceMs) unlinkSync(path);
         this.files += 1;
         this.bytes += stat.size;
       }
