@@ -3,8 +3,8 @@
  * the start of a process.
  *
  *   T1. One question at a time; whoever asks meanwhile waits.
- *   T2. A git that has ended, or does not answer in time, answers null from then on: the caller asks
- *       an ordinary command, which says what is wrong.
+ *   T2. A git that has ended, or does not answer in time, answers null from then on: the caller
+ *       asks an ordinary command, which says what is wrong.
  *   T3. It ends when its input is closed, so it cannot outlive us.
  */
 

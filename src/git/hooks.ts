@@ -46,7 +46,7 @@ async function runHook(
   }
 }
 
-/** False only where git would surely find none; a relative core.hooksPath counts from the worktree. */
+/** False only where git would find none; a relative core.hooksPath counts from the worktree. */
 async function mayBeThere(
   commonDir: string,
   path: string,

@@ -4,7 +4,7 @@
  *   K1. A lock that somebody may hold is never removed: it protects what it stands beside.
  */
 
-import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../process/spawn.ts';
@@ -27,6 +27,12 @@ export async function removeStaleLocks(
   const own = LOCKS.map((name) => `${gitDir}/${name}`);
   const ofBranch = branch === null ? [] : [`${commonDir}/refs/heads/${branch}.lock`];
   for (const lock of [...own, ...ofBranch]) rmSync(lock, { force: true });
+}
+
+/** Whether git is just writing the index of a working tree, or has not begun one. */
+export function isIndexBusy(dir: string): boolean {
+  const gitDir = gitDirOf(dir);
+  return existsSync(`${gitDir}/index.lock`) || !existsSync(`${gitDir}/index`);
 }
 
 /**

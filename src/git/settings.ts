@@ -1,8 +1,8 @@
 /**
  * The settings of a repository, as git reads them.
  *
- *   S1. They are remembered only as long as no file that told them has changed: a set-up command, an
- *       agent or the user may change them at any moment.
+ *   S1. They are remembered only as long as no file that told them has changed: a set-up command,
+ *       an agent or the user may change them at any moment.
  *   S2. A value is the last one that git tells of that name; names are in lower case but for the
  *       part in the middle.
  *   S3. They are those of the common directory. Where a condition gives a worktree or a branch

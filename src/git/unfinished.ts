@@ -1,4 +1,4 @@
-/** What git has begun in a working tree and waits to be told to conclude, by the names it leaves. */
+/** What git has begun in a working tree and was not told to conclude, by the names it leaves. */
 
 import { existsSync } from 'node:fs';
 import { gitDirOf } from './git-dir.ts';

@@ -67,8 +67,8 @@ const CHECKOUT_WORKERS = {
 };
 
 /**
- * How git writes the files of our own worktrees: with their modes, in parallel, and without a log of
- * where HEAD was, which would tell the next task of the one before.
+ * How git writes the files of our own worktrees: with their modes, in parallel, and without a log
+ * of where HEAD was, which would tell the next task of the one before.
  */
 export const FILLING = {
   config: { ...CHECKOUT_WORKERS, 'core.fileMode': 'true', 'core.logAllRefUpdates': 'false' },

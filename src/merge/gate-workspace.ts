@@ -69,7 +69,7 @@ export async function moveTo(
   ground.pool.begin(dir, await addWorktree(commonDir, added, signal));
 }
 
-/** Moves one that an earlier candidate was tried in; false where it may still show traces of that. */
+/** Moves one in which an earlier candidate was tried; false where traces of that may be left. */
 async function moveOn(
   ground: Ground,
   dir: string,

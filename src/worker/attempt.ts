@@ -163,7 +163,7 @@ async function speakWatched(
   // What a task does in the user's checkout is meant, and nobody can tell whose change it is.
   const isMeant = site.tasks.some(({ mode }) => mode === 'here');
   const watched = agent.can.prose && !isMeant ? site.ground : null;
-  const before = watched && (await fingerprint(watched, signal));
+  const before = watched && (await fingerprint(watched));
   const ids = { run: site.run, task: task.id, attempt, index: order.index };
   const here = checkedOutIn(place.root ?? place.dir, { ...site.userEnv, ...task.env });
   const spoken = await speak(
@@ -194,7 +194,7 @@ async function speakWatched(
     signal,
   );
   if (watched === null || before === null) return spoken;
-  const files = strayed(before, await fingerprint(watched, AbortSignal.timeout(LOOK_LIMIT_MS)));
+  const files = strayed(before, await fingerprint(watched));
   const event = { type: 'attempt.strayed', task: task.id, attempt, files } as const;
   if (files.length > 0) emit({ kind: 'fact', event });
   return spoken;

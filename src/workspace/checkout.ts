@@ -12,9 +12,36 @@ import type { Ground } from './ground.ts';
 /** The files that differ from HEAD, each with what would change if it were written again. */
 export type Fingerprint = ReadonlyMap<string, string>;
 
-/** Takes the fingerprint of the user's checkout. */
-export async function fingerprint(ground: Ground, signal: AbortSignal): Promise<Fingerprint> {
+/** The looks at a checkout: one is under way at a time. */
+interface Looks {
+  current: Promise<Fingerprint>;
+  /** Begins when the current one has ended; for all who have asked meanwhile. */
+  next: Promise<Fingerprint> | null;
+}
+
+const looks = new WeakMap<Ground, Looks>();
+const LOOK_LIMIT_MS = 60_000;
+
+/** Takes the fingerprint of the user's checkout, in a look that begins now or later. */
+export function fingerprint(ground: Ground): Promise<Fingerprint> {
+  const known = looks.get(ground);
+  if (known?.next != null) return known.next;
+  const before = known?.current.catch(() => undefined) ?? null;
+  const look = before === null ? lookAt(ground) : before.then(() => lookAt(ground));
+  if (known === undefined) looks.set(ground, { current: look, next: null });
+  else known.next = look;
+  const over = (): void => {
+    const next = looks.get(ground)?.next ?? null;
+    if (next === null) looks.delete(ground);
+    else looks.set(ground, { current: next, next: null });
+  };
+  look.then(over, over);
+  return look;
+}
+
+async function lookAt(ground: Ground): Promise<Fingerprint> {
   const { dir } = ground.repository;
+  const signal = AbortSignal.timeout(LOOK_LIMIT_MS);
   const args = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal'];
   const { stdout } = await git(dir, args, signal);
   const print = new Map<string, string>();

@@ -5,10 +5,10 @@
  *     <common dir>/landfast/worktrees/<entry>/idle            waits
  *     <common dir>/landfast/worktrees/<entry>/taken-<who>     a process is handing it over
  *
- *   D1. One is taken by renaming its note, which only one process can do: no lock is needed, and none
- *       can be left behind. What a dead process has taken can be taken again.
- *   D2. The note is written once the worktree is restored, and deleted when a task has it: a worktree
- *       without one is in use, whatever it looks like.
+ *   D1. One is taken by renaming its note, which only one process can do: no lock is needed, and
+ *       none can be left behind. What a dead process has taken can be taken again.
+ *   D2. The note is written once the worktree is restored, and deleted when a task has it: a
+ *       worktree without one is in use, whatever it looks like.
  */
 
 import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';

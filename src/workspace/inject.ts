@@ -79,7 +79,8 @@ async function injectOne(
     (name) => name !== IGNORE && isFree(at(name)) && !blanks.includes(at(name)),
   );
   const empty = spec.blank.filter((name) => isFree(at(name)));
-  const unmerged = await unmergedIn(dir, signal);
+  const isTracked = blanks.some((path) => tracked.has(path));
+  const unmerged = isTracked ? await unmergedIn(dir, signal) : new Set();
   const blanked = blanks.filter(
     (path) => tracked.has(path) && !unmerged.has(path) && isReached(dir, path),
   );

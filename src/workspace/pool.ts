@@ -2,8 +2,8 @@
  * pool: worktrees that are done with, moved to the next task instead of made anew, in this run or a
  * later one.
  *
- *   P1. Whoever gets a worktree sees nothing of the task before: it is restored (restore.ts) before it
- *       waits, and once more if it has waited for another process.
+ *   P1. Whoever gets a worktree sees nothing of the task before: it is restored (restore.ts) before
+ *       it waits, and once more if it has waited for another process.
  *   P2. Two engines never have the same one: it is taken by its note (idle.ts).
  *   P3. What is broken, or was half handed over, is removed and made anew: nothing that waits holds
  *       work.

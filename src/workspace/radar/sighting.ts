@@ -12,14 +12,14 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
+import { lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { hashFiles } from '../../git/blobs.ts';
 import { changedFiles, type Difference, filesBelow, ignoredOf } from '../../git/diff.ts';
 import type { TreeEntry } from '../../git/edit-tree.ts';
 import { git, type Sha } from '../../git/git.ts';
-import { gitDirOf } from '../../git/git-dir.ts';
+import { isIndexBusy } from '../../git/locks.ts';
 import { headOf, isAncestor } from '../../git/refs.ts';
 import { coneOf } from '../../git/sparse.ts';
 import { isMerging } from '../../git/unfinished.ts';
@@ -84,8 +84,7 @@ export class Sighting {
 
   /** Looks at what was touched, or at everything; answers whether anything is different now. */
   async look(whole: boolean, signal: AbortSignal): Promise<boolean> {
-    const gitDir = gitDirOf(this.dir);
-    if (!existsSync(join(gitDir, 'index')) || existsSync(join(gitDir, 'index.lock'))) return false;
+    if (isIndexBusy(this.dir)) return false;
     const base = await this.#filesOfBase(this.base);
     if (this.#watch === null) {
       if (!(await this.#isLaidOut(signal))) return false;
