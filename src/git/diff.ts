@@ -8,17 +8,11 @@
  *   D3. Looking takes no lock and writes nothing.
  */
 
-import { createReadStream } from 'node:fs';
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { nameAsText } from './byte-path.ts';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { changesBetween } from './long-lived.ts';
 import { type Status, statusOf } from './status.ts';
 import { isHalfDone } from './unfinished.ts';
-
-const CONFLICT_MARKER = /\n(?:<{7}|>{7})[ \r\n]/;
-const BINARY_PROBE_BYTES = 8_000;
 
 /** Every path in which the working tree differs from a commit, sorted. */
 export async function changedFiles(
@@ -147,36 +141,17 @@ export async function leftoversIn(
   return status.ignored.length === 0 ? 'pristine' : 'clean';
 }
 
-/** Those of the files in which lines of an unresolved conflict are left. */
+/** Those of the changed files in which lines of an unresolved conflict are left. */
 export async function conflictMarkersIn(
   dir: string,
   files: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const file of files) {
-    signal.throwIfAborted();
-    if (await hasConflictMarkers(join(dir, file))) found.push(file);
-  }
-  return found;
+  const search = ['grep', '--untracked', '--no-recurse-submodules', '-I', '-l', '-z', '-E'];
+  const options = { okCodes: [0, 1], limitMs: LONG_LIMIT_MS }; // 1: in none.
+  const { stdout } = await git(dir, [...search, CONFLICT_MARKER, '--', ':/'], signal, options);
+  const marked = new Set(splitNul(stdout));
+  return files.filter((file) => marked.has(file));
 }
 
-/** A file may be of any size: it is read in pieces, with an overlap that holds a whole marker. */
-async function hasConflictMarkers(path: string): Promise<boolean> {
-  const stat = await lstat(path).catch(() => null);
-  if (stat === null || !stat.isFile()) return false; // Deleted, a link, or a submodule.
-  let tail = '\n';
-  let isFirst = true;
-  for await (const chunk of createReadStream(path)) {
-    const bytes = chunk as Buffer;
-    if (isFirst && bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return false;
-    isFirst = false;
-    const text = tail + bytes.toString('latin1');
-    if (CONFLICT_MARKER.test(text)) return true;
-    tail = text.slice(-MARKER_LENGTH);
-  }
-  return CONFLICT_MARKER.test(`${tail}\n`);
-}
-
-/** A line end, seven characters, and what follows them. */
-const MARKER_LENGTH = 10;
+const CONFLICT_MARKER = '^(<<<<<<<|>>>>>>>)([ \r]|$)';

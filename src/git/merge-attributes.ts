@@ -5,17 +5,21 @@
  *   A1. Since 2.41 git reads them from a commit (`--attr-source`).
  *   A2. An older one gets a work tree that holds nothing but the `.gitattributes` files of the
  *       commit, and only where one of them concerns merging.
+ *   A3. Where the user has a merge driver it runs in a work tree with all files of the commit, as in
+ *       a checkout: its command may be one of them.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { blobTexts } from './blobs.ts';
 import { filesBetween } from './diff.ts';
-import { type GitResult, git, type Sha, splitNul } from './git.ts';
+import { type GitResult, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { settingsIn } from './settings.ts';
 import { withTempFolder } from './temp-folder.ts';
 
 /** How a git command that merges onto a commit has to be started. */
 export interface MergeSettings {
+  readonly cwd: string;
   /** Before the command's name. */
   readonly before: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -32,19 +36,37 @@ export async function withAttributes(
   merge: (settings: MergeSettings) => Promise<GitResult>,
   signal: AbortSignal,
 ): Promise<GitResult> {
-  if (await readsFromCommits(dir, signal)) {
-    return merge({ before: [`--attr-source=${onto}`], env: {} });
+  const hasDriver = await hasDrivers(dir, signal);
+  if (!hasDriver && (await readsFromCommits(dir, signal))) {
+    return merge({ cwd: dir, before: [`--attr-source=${onto}`], env: {} });
   }
   const files = await concernedFiles(dir, onto, signal);
-  if (files.size === 0) return merge({ before: [], env: {} });
+  if (files.size === 0) return merge({ cwd: dir, before: [], env: {} });
   return withTempFolder(dir, async (folder) => {
-    for (const [path, text] of files) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
-    }
-    return merge({ before: [], env: { GIT_DIR: dir, GIT_WORK_TREE: folder } });
+    const cwd = join(folder, 'tree');
+    await mkdir(cwd);
+    const env = { GIT_DIR: dir, GIT_WORK_TREE: cwd, GIT_INDEX_FILE: join(folder, 'index') };
+    if (hasDriver) await git(cwd, ['read-tree', '--reset', '-u', onto], signal, { env, limitMs });
+    else await writeFiles(cwd, files);
+    return merge({ cwd, before: [], env });
   });
 }
+
+const limitMs = LONG_LIMIT_MS;
+
+async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+/** Whether the user has merge drivers of their own. */
+async function hasDrivers(dir: string, signal: AbortSignal): Promise<boolean> {
+  return [...(await settingsIn(dir, signal)).keys()].some((name) => DRIVER.test(name));
+}
+
+const DRIVER = /^merge\..+\.driver$/s;
 
 let version: Promise<boolean> | null = null;
 

@@ -65,8 +65,8 @@ export async function mergeTree(
   signal: AbortSignal,
 ): Promise<MergeTree> {
   const args = ['merge-tree', '--write-tree', '-z', ours, theirs];
-  const merge = ({ before, env }: MergeSettings) =>
-    git(dir, [...before, ...args], signal, { okCodes: [0, 1], env });
+  const merge = ({ cwd, before, env }: MergeSettings) =>
+    git(cwd, [...before, ...args], signal, { okCodes: [0, 1], env });
   const result = await withAttributes(dir, ours, merge, signal);
   const [tree, ...fields] = splitNul(result.stdout);
   if (tree === undefined) throw new GitError(args, result); // Exit 1 also says: no such commit.
@@ -145,8 +145,8 @@ export async function conflictsOf(
   const stdin = pairs.map((pair) => `${pair.join(' ')}\n`).join('');
   // A forecast: attributes that changed between these commits are not worth a process each.
   const onto = pairs[0]![0];
-  const merge = ({ before, env }: MergeSettings) =>
-    git(dir, [...before, ...args], signal, { stdin, env });
+  const merge = ({ cwd, before, env }: MergeSettings) =>
+    git(cwd, [...before, ...args], signal, { stdin, env });
   const result = await withAttributes(dir, onto, merge, signal);
   const found: (readonly string[])[] = [];
   const fields = result.stdout.split('\0');

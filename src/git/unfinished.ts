@@ -15,6 +15,11 @@ export function isMerging(dir: string): boolean {
   return isThere(dir, 'MERGE_HEAD');
 }
 
+/** Whether a rebase was begun: unlike the others it outlives a checkout. */
+export function isRebasing(dir: string): boolean {
+  return ['rebase-merge', 'rebase-apply'].some((name) => isThere(dir, name));
+}
+
 /** Whether a cherry-pick waits to be concluded. */
 export function isPicking(dir: string): boolean {
   return isThere(dir, 'CHERRY_PICK_HEAD');

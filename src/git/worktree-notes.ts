@@ -1,14 +1,17 @@
 /**
  * What we write down about a linked worktree, below `landfast/` in the repository:
  *
- *     <common dir>/landfast/worktrees/<entry>/<name>     <entry>: as git calls the worktree
+ *     <common dir>/landfast/worktrees/<entry>.<since>/<name>
  *
- *   N1. A note says something about one worktree for as long as that is there: it goes before the
- *       worktree does, and a new one begins without any.
+ *     <entry>  as git calls the worktree
+ *     <since>  when git made it
+ *
+ *   N1. A note says something about one worktree for as long as that is there, and goes before it
+ *       does. One of the user's that gets the name of one of ours has no notes.
  *   N2. Notes are small; each is written whole, by a rename.
  */
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { linkedDirOf, textOf } from './git-dir.ts';
 
@@ -20,7 +23,10 @@ export function notesDirOf(dir: string): string | null {
 
 /** The same by the git folder of the worktree. */
 export function notesOfEntry(entry: string): string {
-  return `${dirname(dirname(entry))}/landfast/worktrees/${basename(entry)}`;
+  // Git writes this file once.
+  const made =
+    statSync(`${entry}/commondir`, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n;
+  return `${dirname(dirname(entry))}/landfast/worktrees/${basename(entry)}.${made.toString(36)}`;
 }
 
 /** What a note says; null where there is none. */

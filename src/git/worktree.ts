@@ -84,8 +84,6 @@ export async function addWorktree(
   const { path, owner, cone } = worktree;
   await alone(commonDir, () => register(commonDir, worktree, signal));
   try {
-    const entry = linkedDirOf(path);
-    if (entry !== null) forgetNotes(entry); // Of another one that had this name.
     if (owner !== undefined) setOwner(path, owner);
     if (cone) await setCone(path, cone, signal);
     const fill = ['reset', '--hard', '--quiet', '--no-recurse-submodules'];

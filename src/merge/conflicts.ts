@@ -69,7 +69,9 @@ async function linesOf(
   sides: Sides,
   signal: AbortSignal,
 ): Promise<readonly LineRange[]> {
-  const blob = await git(dir, ['cat-file', 'blob', `${tree}:${path}`], signal);
+  // A name that is no text cannot be asked for; where in it the conflict is then stays untold.
+  const args = ['cat-file', 'blob', `${tree}:${path}`];
+  const blob = await git(dir, args, signal, { okCodes: [0, 128] });
   return markedRanges(blob.stdout, sides).slice(0, MAX_RANGES);
 }
 

@@ -31,6 +31,7 @@ export function settlerFor(ground: Ground): Settle {
     const changes = new Map<string, TreeEntry | null>();
     const files: SettledFile[] = [];
     for (const conflict of merged.kind === 'conflict' ? merged.conflicts : []) {
+      if (conflict.path.includes(NO_TEXT)) return { kind: 'as-it-is' };
       if (generated.includes(conflict.path)) continue;
       const known = await recall(ground, conflict, signal);
       if (known === null) return { kind: 'as-it-is' };
@@ -47,6 +48,9 @@ export function settlerFor(ground: Ground): Settle {
     return made.kind === 'settled' ? { ...made, files: [...files, ...made.files] } : made;
   };
 }
+
+/** Stands for the bytes of a name that is no text: git would take it for another file. */
+const NO_TEXT = '\uFFFD';
 
 /** Files with a command of their own that conflict, or that both sides have changed. */
 async function generatedFiles(

@@ -14,10 +14,11 @@ import { dirname } from 'node:path';
 import { explained, OperationalError } from '../base/errors.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
 import { linkedDirOf, realOf } from '../git/git-dir.ts';
+import { areRelated } from '../git/history.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { headOf, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { coneOf, setCone } from '../git/sparse.ts';
-import { isMerging } from '../git/unfinished.ts';
+import { isMerging, isRebasing } from '../git/unfinished.ts';
 import { addWorktree, checkoutOf, FILLING, removeWorktree } from '../git/worktree.ts';
 import { mendLink, placeTold } from '../git/worktree-link.ts';
 import type { AttemptStart } from '../model/event.ts';
@@ -109,6 +110,7 @@ async function checkOut(
     await takeBack(dir, signal);
   }
   if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
+  if (isThere) await returnToBranch(ground, order, dir, signal);
   if (!isThere) await add(ground, { ...order, branch, dir }, signal);
   if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
 }
@@ -119,6 +121,29 @@ async function tellPlace(commonDir: string, dir: string, signal: AbortSignal): P
   const told = entry === null ? null : placeTold(entry);
   if (told !== null && realOf(told) === realOf(dir)) return;
   await git(commonDir, ['worktree', 'repair', dir], signal);
+}
+
+/**
+ * An attempt may have left HEAD on a branch without a commit, or on one that has nothing to do with
+ * where it began. Before another one goes on, HEAD is on the task's branch again; no file is touched.
+ */
+async function returnToBranch(
+  ground: Ground,
+  { task, attempt, base }: WorkspaceOrder,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const head = await headOf(dir, signal);
+  if (head !== null && (await areRelated(dir, head, base, signal))) return;
+  const { commonDir } = ground.repository;
+  const message = `Left by attempt ${attempt - 1} of ${task}`;
+  await keepWork(dir, { ref: keptRef(ground.run, `${task}.${attempt - 1}`), message }, signal);
+  const ref = `refs/heads/${branchOf(ground, task)}`;
+  const tip = await readRef(commonDir, ref, signal);
+  const isSound = tip !== null && (await areRelated(dir, tip, base, signal));
+  if (!isSound) await setRef(commonDir, ref, base, signal);
+  await git(dir, ['symbolic-ref', 'HEAD', ref], signal);
+  await git(dir, ['reset', '-q', '--mixed'], signal, FILLING);
 }
 
 /** Where a branch of a task's own begins: at the base, or at work that was there before the run. */
@@ -226,6 +251,7 @@ async function resetTo(
   await keepWork(dir, { ref, message, beyond: base }, signal);
   await keepAside(ground, task, dir, signal);
   await forgetSpoiltSetup(ground, dir, signal);
+  if (isRebasing(dir)) await git(dir, ['rebase', '--quit'], signal, { okCodes: [0, 1, 128] });
   const branch = branchOf(ground, task);
   await git(dir, ['checkout', '-q', '-f', '-B', branch, base], signal, FILLING);
   const cone = coneOf(dir);

@@ -10,6 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll } from '../git/commit.ts';
 import { changedSince, conflictMarkersIn } from '../git/diff.ts';
+import { areRelated } from '../git/history.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { objectProblem } from '../git/object-check.ts';
 import { detachHead, headOf, readRef, setRef } from '../git/refs.ts';
@@ -52,7 +53,8 @@ export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal)
   await removeStaleLocks({ commonDir, dir, branch }, signal); // Everything that ran here has ended.
   await takeBack(dir, signal);
   const first = await lookAgain(ground, work, await look(work, signal), signal);
-  const refusal = brokenState(work, first) ?? (await refusalOf(work, first.files, signal));
+  const refusal =
+    (await brokenState(work, first, signal)) ?? (await refusalOf(work, first.files, signal));
   if (refusal !== null) return refusal;
   if (task.checks.length === 0) return commit(ground, work, first, signal);
   const red = await runChecks(ground, work, signal);
@@ -87,7 +89,11 @@ async function lookAgain(
 }
 
 /** What is wrong with a workspace in which nothing can be committed as it is; null for nothing. */
-function brokenState({ task, dir, mended }: Work, { head, unmerged }: Looked): Judged | null {
+async function brokenState(
+  { task, dir, base, mended }: Work,
+  { head, unmerged }: Looked,
+  signal: AbortSignal,
+): Promise<Judged | null> {
   const broken = (message: string): Judged => bad({ kind: 'commit-failed', message });
   if (!isSameFolder(dir)) {
     return broken(
@@ -97,6 +103,9 @@ function brokenState({ task, dir, mended }: Work, { head, unmerged }: Looked): J
   }
   if (head === null) {
     return broken('The agent left its workspace on a branch without a commit (an orphan branch).');
+  }
+  if (head !== base && !(await areRelated(dir, head, base, signal))) {
+    return broken('What the agent has committed has no history in common with what it began from.');
   }
   // A merge that was laid out for it may be resolved in the files alone: markers tell.
   if (unmerged.length === 0 || mended || task.mode === 'read') return null;

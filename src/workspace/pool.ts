@@ -38,7 +38,7 @@ import { Coming } from './coming.ts';
 import { diskUse } from './disk-use.ts';
 import { forgetIdle, type Idle, type IdleWorktree, idleIn, noteIdle, takeIdle } from './idle.ts';
 import { forgetInjected } from './inject.ts';
-import { restore } from './restore.ts';
+import { forgetMoves, restore } from './restore.ts';
 import { staying, WORTH_KEEPING_FILES } from './retention.ts';
 import { forgetSetup, isCovered, isThere, type Setup, setupIn } from './setup.ts';
 import type { Touched } from './touched.ts';
@@ -228,6 +228,7 @@ export class Pool {
         ...FILLING,
         config, // Its hook is run as in a new worktree, which this is to all.
       });
+      await forgetMoves(dir, signal);
       if (note.kept.length > 0) await this.#clear(dir, { ...note, to: commit }, signal);
       this.begin(dir, Date.now());
       if (note.asked) this.#asked.add(dir);

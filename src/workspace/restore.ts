@@ -32,9 +32,10 @@ export interface ToRestore {
 
 /** What the git folder of a worktree may hold without anything being half done, or set. */
 const PLAIN = new Set([
-  ...['HEAD', 'commondir', 'gitdir', 'index', 'logs', 'refs', 'ORIG_HEAD', 'COMMIT_EDITMSG'],
-  ...['FETCH_HEAD', 'sharedindex', 'fsmonitor--daemon', 'fsmonitor--daemon.ipc'],
+  ...['HEAD', 'commondir', 'gitdir', 'index', 'logs', 'ORIG_HEAD', 'COMMIT_EDITMSG'],
+  ...['fsmonitor--daemon', 'fsmonitor--daemon.ipc'],
 ]);
+const PART_OF_INDEX = /^sharedindex\.[0-9a-f]+$/;
 
 /** Removes from a workspace whatever git did not put there; null where it has to be made anew. */
 export async function restore(what: ToRestore, signal: AbortSignal): Promise<Touched | null> {
@@ -46,7 +47,6 @@ export async function restore(what: ToRestore, signal: AbortSignal): Promise<Tou
       await git(dir, ['read-tree', '--empty'], signal); // Git writes every file again.
     }
     if (!bare) await removeUntracked(dir, keep, signal);
-    await forgetMoves(dir, signal);
     return left;
   } catch (error) {
     if (signal.aborted) throw error;
@@ -56,12 +56,25 @@ export async function restore(what: ToRestore, signal: AbortSignal): Promise<Tou
 
 function isPlain(dir: string): boolean {
   if (existsSync(join(dir, '.gitmodules'))) return false;
-  const names = readdirSync(gitDirOf(dir));
-  return names.every((name) => PLAIN.has(name.replace(/\..*/, '')) || PLAIN.has(name));
+  const gitDir = gitDirOf(dir);
+  return readdirSync(gitDir).every((name) =>
+    name === 'refs'
+      ? isEmptyBelow(join(gitDir, name))
+      : PLAIN.has(name) || PART_OF_INDEX.test(name),
+  );
 }
 
-/** Where HEAD was before is nobody's business: `git checkout -` would lead there. */
-async function forgetMoves(dir: string, signal: AbortSignal): Promise<void> {
+/** Refs of its own, such as those of a bisection, would be seen by the next task. */
+function isEmptyBelow(folder: string): boolean {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return found.every((entry) => entry.isDirectory());
+}
+
+/**
+ * Where HEAD was before is nobody's business: `git checkout -` would lead there. Git goes on with
+ * a log that is there, so this comes after the checkout for the next task.
+ */
+export async function forgetMoves(dir: string, signal: AbortSignal): Promise<void> {
   const log = statSync(join(gitDirOf(dir), 'logs', 'HEAD'), { throwIfNoEntry: false });
   if (log === undefined || log.size === 0) return;
   await git(dir, ['reflog', 'expire', '--expire=now', 'HEAD'], signal);

@@ -192,7 +192,7 @@ describe('deleting all branches of a run', () => {
   test.each([
     ['an agent works', 'attempt.session'],
     ['a candidate is in its gate', 'gate.started'],
-  ])('while %s ends it with a clear message; resuming lands all work', async (_, fact) => {
+  ])('while %s loses nothing: they are made again, and all work lands', async (_, fact) => {
     await using repo = await tempRepo();
     const go = `until test -e ${repo.outside}/go; do sleep 0.02; done`;
     const isAgent = fact === 'attempt.session';
@@ -216,17 +216,7 @@ describe('deleting all branches of a run', () => {
     writeFileSync(join(repo.outside, 'go'), '');
 
     const { code, stderr } = await engine.ended;
-    expect([1, 3]).toContain(code);
-    const [branch = ''] = refs.match(/landfast\/[\w-]+$/m) ?? [];
-    expect(stderr).toContain(branch);
-    expect(stderr).toContain('landfast resume');
-    expect(stderr).not.toMatch(/^ +at /m);
-    for (const { event } of engine.entries) {
-      if (event.type !== 'attempt.finished') continue;
-      expect(await repo.git('for-each-ref', '--contains', event.commit ?? '')).not.toBe('');
-    }
-    const resumed = await landfast(['resume'], { cwd: repo.dir, env });
-    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(code, stderr).toBe(0);
     expect(await filesAt(repo, 'main')).toEqual(['README.md', 'one.txt', 'two.txt']);
     expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
   });

@@ -66,7 +66,7 @@ test('an identity configured by set-up applies to every commit of the same run',
     more: { workspace },
   });
   expect(run).toMatchObject({ code: 0 });
-  const names = await repo.git('log', '--format=%an, %cn', '--max-count=4', 'main');
+  const names = await repo.git('log', '--format=%an, %cn', '--topo-order', '--max-count=4', 'main');
   expect(names.split('\n')).toEqual(Array(4).fill('Build Bot, Build Bot'));
 });
 
