@@ -11,8 +11,7 @@
 import type { Exit } from '../base/exit.ts';
 import { Mutex } from '../base/mutex.ts';
 import { type Input, run } from '../process/run.ts';
-import { gitEnvironment } from './environment.ts';
-import { DURABLE } from './git.ts';
+import { DURABLE, gitEnvironment } from './environment.ts';
 
 const ANSWER_MS = 10_000;
 
@@ -28,10 +27,9 @@ export class Conversation implements AsyncDisposable {
 
   constructor(dir: string, args: readonly string[], signal: AbortSignal | null = null) {
     const stop = signal === null ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
-    const settings = DURABLE.flatMap((setting) => ['-c', setting]);
     const command = {
       file: 'git',
-      args: [...settings, ...args],
+      args: ['-c', DURABLE, ...args],
       cwd: dir,
       env: gitEnvironment(process.env, {}),
       stdin: '',

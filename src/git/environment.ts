@@ -60,6 +60,12 @@ const FIXED = {
   TERM: 'dumb',
 };
 
+/**
+ * What git writes is on the disk before it answers: loose objects too, which it leaves to the
+ * system by itself. So what the journal calls landed survives a power cut.
+ */
+export const DURABLE = 'core.fsync=committed,reference';
+
 /** What an agent is told of its workspace (sparse.ts) means nothing elsewhere, if it starts us. */
 function withoutSparse(settings: string): string {
   return settings.replace(SPARSE_PARAMETERS, '').trim();

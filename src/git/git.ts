@@ -16,7 +16,7 @@ import { OperationalError } from '../base/errors.ts';
 import { type Captured, capture, TimeLimitError } from '../process/capture.ts';
 import { CoShells } from '../process/co-shell.ts';
 import { scratchFolder } from '../process/scratch.ts';
-import { BATCH_SSH, choosesSsh, gitEnvironment } from './environment.ts';
+import { BATCH_SSH, choosesSsh, DURABLE, gitEnvironment } from './environment.ts';
 import { sparseSettings } from './sparse.ts';
 
 /** The id of a commit, tree or blob, in full. */
@@ -47,14 +47,8 @@ export const LONG_LIMIT_MS = 10 * 60_000;
 const LIMIT_MS = 60_000;
 const LOCK_WAITS_MS = [25, 50, 100, 200, 400, 800, 1_600];
 
-/**
- * What git writes is on the disk before it answers: loose objects too, which it leaves to the
- * system by itself. So what the journal calls landed survives a power cut.
- */
-export const DURABLE = ['core.fsync=committed,reference'];
-
 const SETTINGS = [
-  ...DURABLE.map((setting) => ['-c', setting]),
+  ['-c', DURABLE],
   ['-c', 'gc.auto=0'],
   ['-c', 'maintenance.auto=false'],
   ['-c', 'core.quotePath=false'],

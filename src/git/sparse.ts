@@ -10,6 +10,7 @@
  */
 
 import { existsSync } from 'node:fs';
+import { DURABLE } from './environment.ts';
 import { git, LONG_LIMIT_MS } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { readNote, writeNote } from './worktree-notes.ts';
@@ -65,14 +66,15 @@ export function sparseSettings(dir: string): readonly string[] {
 }
 
 /**
- * What a program that may use git in a worktree needs in its environment. It is the variable in
- * which `git -c` hands settings down: one name, without `KEY`, which agents take for a secret.
+ * What a program that may use git in a worktree needs in its environment: its commits are as
+ * durable as ours, and it knows of the cone. It is the variable in which `git -c` hands settings
+ * down: one name, without `KEY`, which agents take for a secret.
  */
-export function sparseEnvironment(
+export function programEnvironment(
   dir: string,
   inherited: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
-  if (coneOf(dir) === null) return {};
   const before = inherited.GIT_CONFIG_PARAMETERS ?? '';
-  return { GIT_CONFIG_PARAMETERS: `${before} ${SPARSE_PARAMETERS}`.trim() };
+  const cone = coneOf(dir) === null ? '' : SPARSE_PARAMETERS;
+  return { GIT_CONFIG_PARAMETERS: `${before} '${DURABLE}' ${cone}`.trim() };
 }

@@ -7,7 +7,7 @@
 
 import { Countdown } from '../base/countdown.ts';
 import type { Suspension } from '../base/suspension.ts';
-import { sparseEnvironment } from '../git/sparse.ts';
+import { programEnvironment } from '../git/sparse.ts';
 import { CUT_NOTE } from '../process/lines.ts';
 import { run } from '../process/run.ts';
 
@@ -43,7 +43,7 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
       file: '/bin/sh',
       args: ['-c', what.command],
       cwd: what.dir,
-      env: { ...what.env, ...sparseEnvironment(what.dir, what.env) },
+      env: { ...what.env, ...programEnvironment(what.dir, what.env) },
       stdin: '',
       graceMs: GRACE_MS,
       mark: what.mark,

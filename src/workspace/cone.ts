@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs';
 import { entriesOf } from '../git/edit-tree.ts';
 import { git, splitNul } from '../git/git.ts';
 import { showWritten } from '../git/hidden.ts';
-import { type Cone, coneOf, sparseEnvironment } from '../git/sparse.ts';
+import { type Cone, coneOf, programEnvironment } from '../git/sparse.ts';
 import { outermost, placesOf } from '../model/cone.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { type Ground, specOf, workspaceDir } from './ground.ts';
@@ -52,7 +52,7 @@ export function checkedOutIn(
   dir: string,
   inherited: Readonly<Record<string, string | undefined>>,
 ): { readonly cone: Cone | null; readonly env: Readonly<Record<string, string>> } {
-  return { cone: coneOf(dir), env: sparseEnvironment(dir, inherited) };
+  return { cone: coneOf(dir), env: programEnvironment(dir, inherited) };
 }
 
 /**
