@@ -70,15 +70,24 @@ export function waitingState(
   return { state: 'idle', since: parsed(textOf(`${folder}/${name}`))?.at ?? null };
 }
 
-/** Takes an idle worktree; false where another process was faster, or it is broken. */
-export function takeIdle(commonDir: string, one: IdleWorktree, me: Claimant): boolean {
+/** Takes an idle worktree, unless another process was faster; a broken one is ours to remove. */
+export function takeIdle(
+  commonDir: string,
+  one: IdleWorktree,
+  me: Claimant,
+): 'taken' | 'broken' | 'lost' {
   const folder = notesOfEntry(one.entry);
   try {
     renameSync(`${folder}/${one.name}`, `${folder}/${TAKEN}${me.name}`);
   } catch {
-    return false;
+    return 'lost';
   }
-  return existsSync(one.path) && isLinked(commonDir, one.path);
+  return isWhole(commonDir, one) ? 'taken' : 'broken';
+}
+
+/** Whether an idle worktree is still where git knows it, and linked to that. */
+export function isWhole(commonDir: string, { path }: Pick<IdleWorktree, 'path'>): boolean {
+  return existsSync(path) && isLinked(commonDir, path);
 }
 
 /** Whether a worktree waits for somebody, or is just being taken. */

@@ -32,6 +32,7 @@ import {
   sweepRemoved,
 } from '../git/worktree.ts';
 import { isLinked } from '../git/worktree-link.ts';
+import { forgetNotes } from '../git/worktree-notes.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Claimant } from './claimant.ts';
 import { Coming } from './coming.ts';
@@ -188,7 +189,9 @@ export class Pool {
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
     const { commonDir, me } = this.place;
     for (const one of this.#rankedFor(wanted)) {
-      if (!takeIdle(commonDir, one, me)) continue; // Another one was faster.
+      const taken = takeIdle(commonDir, one, me);
+      if (taken === 'broken') await this.#discard(one.path, one.entry);
+      if (taken !== 'taken') continue;
       const isOurs = this.#ours.delete(one.path);
       if (await this.#handOver(one, wanted, { isOurs, signal })) {
         this.coming.guess(one.note.files);
@@ -234,7 +237,7 @@ export class Pool {
       if (note.asked) this.#asked.add(dir);
       forgetIdle(dir, me);
     } catch (error) {
-      await this.#discard(existsSync(path) ? path : dir);
+      await this.#discard(existsSync(path) ? path : dir, one.entry);
       if (signal.aborted) throw error;
       return false;
     }
@@ -287,8 +290,10 @@ export class Pool {
       signal,
     );
     for (const one of idle.filter(({ path }) => kept.has(path) && !isIn(path, folder))) {
-      if (!takeIdle(commonDir, one, me)) continue;
-      await this.#keepForLater(one, signal).catch(() => this.#discard(one.path));
+      const taken = takeIdle(commonDir, one, me);
+      if (taken === 'broken') await this.#discard(one.path, one.entry);
+      if (taken !== 'taken') continue;
+      await this.#keepForLater(one, signal).catch(() => this.#discard(one.path, one.entry));
     }
   }
 
@@ -308,8 +313,11 @@ export class Pool {
     const { commonDir, folder, me } = this.place;
     let removed = 0;
     for (const one of this.idle().filter(({ path }) => paths.includes(path))) {
-      if (!takeIdle(commonDir, one, me) && existsSync(one.path)) continue;
-      await dropWorktree(commonDir, one.path, signal).catch(() => this.#discard(one.path));
+      const taken = takeIdle(commonDir, one, me);
+      if (taken === 'lost') continue;
+      const drop = () => dropWorktree(commonDir, one.path, signal);
+      if (taken === 'broken') await this.#discard(one.path, one.entry);
+      else await drop().catch(() => this.#discard(one.path, one.entry));
       if (existsSync(dirname(one.path))) await sweepRemoved(dirname(one.path), signal);
       removed += 1;
     }
@@ -357,12 +365,15 @@ export class Pool {
     }
   }
 
-  /** One that git does not know as a worktree is only a folder. */
-  async #discard(path: string): Promise<void> {
-    const limit = AbortSignal.timeout(CLEAN_UP_MS);
-    await removeWorktree(this.place.commonDir, path, limit).catch(() =>
-      rm(path, { recursive: true, force: true }).catch(() => undefined),
-    );
+  /** One that git does not know as a worktree is only a folder; then git forgets the other end. */
+  async #discard(path: string, entry: string): Promise<void> {
+    const { commonDir } = this.place;
+    const remove = () => removeWorktree(commonDir, path, AbortSignal.timeout(CLEAN_UP_MS));
+    await remove().catch(async () => {
+      await rm(path, { recursive: true, force: true }).catch(() => undefined);
+      forgetNotes(entry);
+      await remove().catch(() => undefined);
+    });
   }
 
   async #removeEmptyFolders(): Promise<void> {

@@ -20,6 +20,7 @@ import {
   sizeText,
 } from '../../report/pool.ts';
 import { hide } from '../../workspace/hide.ts';
+import { isWhole } from '../../workspace/idle.ts';
 import type { Added, Pool } from '../../workspace/pool.ts';
 import type { Seeds } from '../../workspace/seeds.ts';
 import { loadConfiguration } from '../config-files.ts';
@@ -180,6 +181,7 @@ async function viewOf({ pool, seeds, repository, signal }: Opened): Promise<Pool
   const head = await headOf(repository.dir, signal);
   const now = Date.now();
   const idle = pool.idle().map(({ path, note }): PoolRow => {
+    if (!isWhole(repository.commonDir, { path })) return unknown(path, 'broken');
     const { commit, files, bytes, at } = note;
     const idle_sec = Math.round((now - at) / 1000);
     return { path, state: 'idle', commit, at_head: commit === head, idle_sec, files, bytes };
