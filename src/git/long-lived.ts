@@ -90,4 +90,5 @@ export async function changesBetween(
   return answer == null ? null : unquoted(answer.slice(1, -1));
 }
 
-const END = '--end--';
+/** No file is called that: its name would be a path from the root. */
+const END = '/end';

@@ -127,18 +127,6 @@ export async function headRefOf(dir: string, signal: AbortSignal): Promise<strin
   return (await git(dir, args, signal, { okCodes: [0, 1] })).stdout.trim() || null;
 }
 
-/** The branch that a name in the end stands for: one may be another name of another. */
-export async function branchBehind(
-  dir: string,
-  branch: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const args = ['symbolic-ref', '--quiet', `refs/heads/${branch}`];
-  const { stdout } = await git(dir, args, signal, { okCodes: [0, 1, 128] });
-  const ref = stdout.trim();
-  return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : branch;
-}
-
 /** The commit that a person's name for it means (branch, tag, id, `HEAD~2`), or null. */
 export async function resolveCommit(
   dir: string,

@@ -17,7 +17,8 @@ import { limitsFrom } from '../limits.ts';
 import { loadPlan } from '../load-plan.ts';
 import { EXIT } from '../main.ts';
 import { findPlace, type Place } from '../place.ts';
-import { startRun, targetIn } from './run.ts';
+import { targetIn } from '../target.ts';
+import { startRun } from './run.ts';
 
 export interface LandFlags extends HowToRun {
   readonly target?: string;

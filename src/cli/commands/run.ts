@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { OperationalError, UserError } from '../../base/errors.ts';
 import { identityProblem } from '../../git/identity.ts';
 import { readRef } from '../../git/refs.ts';
-import { headBranch, type Repository } from '../../git/repository.ts';
+import type { Repository } from '../../git/repository.ts';
 import { signingProblem } from '../../git/signing.ts';
 import { openDatabase } from '../../journal/database.ts';
 import { isClaimed } from '../../journal/lease.ts';
@@ -27,6 +27,7 @@ import { findPlace, type Place } from '../place.ts';
 import { leftState } from '../po-state.ts';
 import { remoteBase, withKnownRemote } from '../remote-base.ts';
 import { withoutSecrets } from '../secrets.ts';
+import { branchBehind, targetIn } from '../target.ts';
 import { formatOf, type WishFlags, wishesOf } from '../wishes.ts';
 import { resume as resumeNewest } from './resume.ts';
 
@@ -213,7 +214,8 @@ async function startingPoint(
   }
   if (plan.base !== undefined) {
     const base = await remoteBase(repository, plan.base, signal);
-    return { base, target: plan.target ?? plan.base };
+    const target = await branchBehind(repository, plan.target ?? plan.base, signal);
+    return { base, target };
   }
   return targetIn(repository, plan.target, signal);
 }
@@ -225,46 +227,6 @@ export async function requireSignatures(
 ): Promise<void> {
   const problem = await signingProblem(commonDir, signal);
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
-}
-
-/** The branch that somebody names, or else the one that is checked out; and where it is. */
-export async function targetIn(
-  repository: Repository,
-  named: string | undefined,
-  signal: AbortSignal,
-): Promise<{ readonly base: Sha; readonly target: string }> {
-  return named === undefined
-    ? currentBranch(repository, signal)
-    : namedBranch(repository, named, signal);
-}
-
-async function currentBranch(
-  { dir }: Repository,
-  signal: AbortSignal,
-): Promise<{ readonly base: Sha; readonly target: string }> {
-  const head = await headBranch(dir, signal);
-  switch (head.kind) {
-    case 'branch':
-      return { base: head.commit, target: head.name };
-    case 'detached':
-      throw new OperationalError('HEAD is detached: there is no current branch to publish to.', {
-        remedy: 'Check out a branch (git switch main), or name one with --target.',
-      });
-    case 'unborn':
-      throw new OperationalError('The repository has no commits yet.', {
-        remedy: 'Make a first one: git add -A && git commit -m "First commit".',
-      });
-  }
-}
-
-async function namedBranch(
-  { commonDir }: Repository,
-  target: string,
-  signal: AbortSignal,
-): Promise<{ readonly base: Sha; readonly target: string }> {
-  const base = await readRef(commonDir, `refs/heads/${target}`, signal);
-  if (base !== null) return { base, target };
-  throw new UserError(`There is no branch ${target}.`, `Make it first: git branch ${target}.`);
 }
 
 function lastRunOf(place: Place, hash: string): string | null {
