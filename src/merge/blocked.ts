@@ -4,8 +4,9 @@
  *   K1. The command can be typed as it stands where the run was started, wherever the target is
  *       checked out. What a person has to do before it stands in front: `…, then: command`.
  *   K2. Where what landed is verified as it is, the command only moves the target to it. Where the
- *       combination with a moved target does not fit, it begins a merge of the two. Where a hook
- *       may still refuse, it is ours: git's own would leave the files of a refused branch behind.
+ *       combination with a moved target does not fit, it begins a merge of the two; where the
+ *       target was rewritten, it picks what landed. Where a hook may still refuse, it is ours: git's
+ *       own would leave the files of a refused branch behind.
  */
 
 import { shellWord } from '../base/shell-word.ts';
@@ -92,10 +93,37 @@ export async function doesNotFit(
   why: string,
   signal: AbortSignal,
 ): Promise<Blocked> {
-  const checkout = await checkoutOf(ground.repository, target, signal);
   const merge = `merge ${runBranch(ground.run)}`;
-  if (checkout !== null) return blocked(why, `${gitIn(ground, checkout)} ${merge}`);
-  return blocked(why, `git switch ${shellWord(target)} && git ${merge}`);
+  return blocked(why, await onTarget(ground, target, merge, signal));
+}
+
+/** The target's history was replaced: a person picks what landed after `last`. */
+export async function mustBePicked(
+  ground: Ground,
+  { base, target }: { readonly base: Sha; readonly target: string },
+  last: Sha,
+  signal: AbortSignal,
+): Promise<Blocked> {
+  const branch = runBranch(ground.run);
+  const why = [
+    `The history of ${target} was rewritten meanwhile: it no longer holds ${base.slice(0, 7)},`,
+    `which the run started from. It was not touched; what landed is on ${branch}.`,
+  ].join(' ');
+  // Each landing becomes one commit, with a note by which a resumed run knows it (rewritten.ts).
+  const pick = `cherry-pick -x -m 1 --first-parent ${last}..${branch}`;
+  return blocked(why, await onTarget(ground, target, pick, signal));
+}
+
+/** A command of git where the target is checked out, or once it is. */
+async function onTarget(
+  ground: Ground,
+  target: string,
+  command: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const checkout = await checkoutOf(ground.repository, target, signal);
+  if (checkout !== null) return `${gitIn(ground, checkout)} ${command}`;
+  return `git switch ${shellWord(target)} && git ${command}`;
 }
 
 /** What the target should be at, by a name that holds it. */

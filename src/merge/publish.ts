@@ -6,6 +6,7 @@
  *       changes; otherwise nothing moves at all, and the message says the one command to run
  *       (blocked.ts).
  *   P3. If the target moved meanwhile, the combination is a new candidate and is verified again.
+ *   P4. A target whose history was rewritten is not moved (rewritten.ts).
  */
 
 import { assert } from '../base/assert.ts';
@@ -27,11 +28,13 @@ import {
   cannotFollow,
   doesNotFit,
   gone,
+  mustBePicked,
   refusedByHook,
   tryAgain,
 } from './blocked.ts';
 import { buildCandidate } from './candidate.ts';
 import { generatedScope, isResult, lostFrom, missingFrom, ownCommits } from './proof.ts';
+import { isRewritten, lastPicked } from './rewritten.ts';
 import { settlerFor } from './settle.ts';
 import { verify } from './verify.ts';
 
@@ -73,6 +76,9 @@ async function tryPublish(
   if (tip === null) return gone(ground, effect, signal);
   const isBehind = tip !== head && (await isAncestor(commonDir, tip, head, signal));
   const isThere = !isBehind && (await isAncestor(commonDir, head, tip, signal));
+  if (!isThere && (await isRewritten(ground, effect, tip, signal))) {
+    return await pickedByHand(ground, effect, tip, signal);
+  }
   const to = isThere ? tip : await combine(ground, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
   const [{ proof, told }, worktrees] = await Promise.all([
@@ -86,6 +92,19 @@ async function tryPublish(
   if (moved?.type !== 'publish.finished') return moved;
   for (const fact of told) report(fact);
   return { ...moved, proved: proof };
+}
+
+/** What has become of a rewritten target: a person has picked all that landed, or has to. */
+async function pickedByHand(
+  ground: Ground,
+  effect: PublishEffect,
+  tip: Sha,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { head, target } = effect;
+  const last = await lastPicked(ground, effect, tip, signal);
+  if (last === head) return finished(target, tip, 'none');
+  return mustBePicked(ground, effect, last, signal);
 }
 
 /** Throws where something that landed would not reach the target; else says where all of it is. */
