@@ -43,6 +43,8 @@ export async function tempRepo(
     readonly files?: Readonly<Record<string, string>> | null;
     /** The name of the checkout's folder. */
     readonly name?: string;
+    /** More for `git init`. */
+    readonly init?: readonly string[];
   } = {},
 ): Promise<TempRepo> {
   const home = await tempDir();
@@ -54,7 +56,7 @@ export async function tempRepo(
     GIT_CEILING_DIRECTORIES: home.path,
   });
   const dir = join(home.path, options.name ?? 'repo');
-  await runGit(home.path, ['init', '--quiet', '-b', 'main', dir]);
+  await runGit(home.path, ['init', '--quiet', '-b', 'main', ...(options.init ?? []), dir]);
   await runGit(dir, ['config', 'user.name', 'Ada Lovelace']);
   await runGit(dir, ['config', 'user.email', 'ada@example.com']);
   const files = options.files === undefined ? { 'README.md': 'hello\n' } : options.files;
