@@ -9,6 +9,7 @@ import { Suspension } from '../base/suspension.ts';
 import { drive, takeOver } from '../engine/drive.ts';
 import { whileHolding } from '../engine/hold.ts';
 import type { World } from '../engine/world.ts';
+import { closeGitShells, openGitShells } from '../git/git.ts';
 import { closeLongLived, openLongLived } from '../git/long-lived.ts';
 import type { Database } from '../journal/database.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
@@ -53,7 +54,6 @@ import { checkReport, writeReport } from './report-file.ts';
 import { writeResultLogs } from './result-logs.ts';
 import { Room } from './room.ts';
 import { openScreen, type Screen } from './screen.ts';
-import { closeShells, openShells } from './shells.ts';
 import { Signals } from './signals.ts';
 
 /** How a run is executed and shown: the flags that `run` and `resume` share. */
@@ -139,7 +139,7 @@ async function executeHolding(
     notifier.recorded(entries);
   };
   using profile = openProfile(how.profile);
-  openShells(run, plan, place.repository);
+  openGitShells(run);
   if (place.repository !== null) openLongLived(place.repository.commonDir);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
@@ -181,7 +181,7 @@ async function whileOurs(
 /** However a run ended: a git that waits for more would keep this process from ending. */
 async function closeGit(ground: Ground | null): Promise<void> {
   if (ground !== null) await closeLongLived(ground.repository.commonDir);
-  await closeShells();
+  await closeGitShells();
 }
 
 async function driveRun(

@@ -14,8 +14,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperationalError } from '../base/errors.ts';
 import { type Captured, capture, TimeLimitError } from '../process/capture.ts';
-import { CoShells } from '../process/co-shell.ts';
 import { scratchFolder } from '../process/scratch.ts';
+import { ShellPool } from '../process/shell-pool.ts';
 import { BATCH_SSH, choosesSsh, DURABLE, gitEnvironment } from './environment.ts';
 import { sparseSettings } from './sparse.ts';
 
@@ -97,11 +97,11 @@ export class GitTimeoutError extends OperationalError {
   }
 }
 
-let shells: CoShells | null = null;
+let shells: ShellPool | null = null;
 
-/** From now on git is started by small shells (process/co-shell.ts): a run needs it often. */
+/** From now on git is started by small shells (process/shell-pool.ts): a run needs it often. */
 export function openGitShells(run: string): void {
-  shells ??= new CoShells(gitEnvironment(process.env, {}), scratchFolder(run));
+  shells ??= new ShellPool(gitEnvironment(process.env, {}), scratchFolder(run));
 }
 
 /**

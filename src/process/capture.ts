@@ -17,9 +17,9 @@ const DRAIN_MS = 200;
 const GRACE_MS = 2_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A command whose output is wanted as text. */
+/** A command whose output is wanted. */
 export interface Capture extends Program {
-  readonly stdin: string;
+  readonly stdin: string | Uint8Array;
   /** Default: no limit but the signal. */
   readonly limitMs?: number;
   /** For each of stdout and stderr. */
@@ -33,6 +33,13 @@ export interface Captured {
   readonly stderr: string;
 }
 
+/** The same as bytes, for output such as paths, which need not be UTF-8. */
+export interface CapturedBytes {
+  readonly exit: Exit;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
 /** The reason of an exit of kind `aborted` when the command's own time limit did it. */
 export class TimeLimitError extends OperationalError {
   override readonly name = 'TimeLimitError';
@@ -42,41 +49,60 @@ export class TimeLimitError extends OperationalError {
   }
 }
 
-/** Runs a command and collects its output. */
+/** Runs a command and collects its output as text. */
 export async function capture(command: Capture, signal: AbortSignal): Promise<Captured> {
-  if (signal.aborted) {
-    return { exit: { kind: 'aborted', reason: signal.reason }, stdout: '', stderr: '' };
-  }
-  const child = await start(command, command.stdin === '' ? 'ignore' : 'pipe');
-  const stop = new Stop(child);
-  const onAbort = () => stop.because(signal.reason);
-  const { limitMs, maxBytes = MAX_BYTES } = command;
-  const timer =
-    limitMs === undefined
-      ? undefined
-      : setTimeout(() => stop.because(new TimeLimitError(command.file, limitMs)), limitMs);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  return asText(await captureBytes(command, signal));
+}
 
+/** Runs a command and collects its output. */
+export async function captureBytes(command: Capture, signal: AbortSignal): Promise<CapturedBytes> {
+  if (signal.aborted) return nothingBecause(signal.reason);
+  const child = await start(command, command.stdin.length === 0 ? 'ignore' : 'pipe');
+  using stop = new Stop(child);
+  using _ = whenStopped(command, signal, (reason) => stop.because(reason));
+
+  const { maxBytes = MAX_BYTES } = command;
   const tooMuch = () => stop.because(new OperationalError(`${command.file} printed too much`));
   const stdout = collect(child.stdout, maxBytes, tooMuch);
   const stderr = collect(child.stderr, maxBytes, tooMuch);
   child.stdin?.on('error', () => {}); // It may exit without reading its input.
   child.stdin?.end(command.stdin);
 
-  try {
-    const ended = await endOf(child, () => stdout.bytes + stderr.bytes);
-    const exit: Exit = stop.reason === undefined ? ended : { kind: 'aborted', ...stop.reason };
-    return { exit, stdout: textOf(stdout.chunks), stderr: textOf(stderr.chunks) };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-    stop.over();
-  }
+  const ended = await endOf(child, () => stdout.bytes + stderr.bytes);
+  const exit: Exit = stop.reason === undefined ? ended : { kind: 'aborted', ...stop.reason };
+  return { exit, stdout: Buffer.concat(stdout.chunks), stderr: Buffer.concat(stderr.chunks) };
+}
+
+/** The answer for a command that was aborted before it started. */
+export function nothingBecause(reason: unknown): CapturedBytes {
+  return { exit: { kind: 'aborted', reason }, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+
+export function asText({ exit, stdout, stderr }: CapturedBytes): Captured {
+  return { exit, stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8') };
+}
+
+/** Calls `stop` if the signal is aborted or the time limit passes before it is disposed. */
+export function whenStopped(
+  { file, limitMs }: Capture,
+  signal: AbortSignal,
+  stop: (reason: unknown) => void,
+): Disposable {
+  const onAbort = () => stop(signal.reason);
+  const onLimit = (ms: number) => stop(new TimeLimitError(file, ms));
+  const timer = limitMs === undefined ? undefined : setTimeout(onLimit, limitMs, limitMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
 }
 
 /** Ends a child once, for the first reason given. */
-class Stop {
+class Stop implements Disposable {
   readonly #child: StartedChild;
   #force: NodeJS.Timeout | undefined;
   reason: { readonly reason: unknown } | undefined;
@@ -92,7 +118,7 @@ class Stop {
     this.#force = setTimeout(() => sendSignal(-this.#child.pid, 'SIGKILL'), GRACE_MS);
   }
 
-  over(): void {
+  [Symbol.dispose](): void {
     clearTimeout(this.#force);
     if (this.reason !== undefined) sendSignal(-this.#child.pid, 'SIGKILL');
   }
@@ -133,10 +159,4 @@ function endOf(child: StartedChild, received: () => number): Promise<Exit> {
       resolve(exitOf(code, killedBy));
     });
   });
-}
-
-function textOf(chunks: readonly Buffer[]): string {
-  const [first] = chunks;
-  if (first === undefined) return '';
-  return chunks.length === 1 ? first.toString('utf8') : Buffer.concat(chunks).toString('utf8');
 }

@@ -12,17 +12,16 @@
  *       After `run` settled `onLine` is not called again.
  */
 
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../base/assert.ts';
 import type { Exit } from '../base/exit.ts';
 import { pause } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
-import { launch } from './launcher.ts';
 import { LineSplitter } from './lines.ts';
-import { type Running, spawned } from './running.ts';
-import type { Program } from './spawn.ts';
-import { MARK_VARIABLE, markFor } from './table.ts';
+import { exitOf, type Program, start } from './spawn.ts';
+import { MARK_VARIABLE, markFor, startOf } from './table.ts';
+import { Family } from './tree.ts';
 
 const DRAIN_MS = 500;
 
@@ -60,25 +59,38 @@ export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
   if (cmd.keepsInput === true) converse(child, cmd);
   else child.stdin?.end(cmd.stdin);
 
-  let [exit, isClean]: [Exit | undefined, boolean] = [undefined, false];
+  let exit: Exit | undefined;
   try {
     exit = await Promise.race([firstCause(child, signal), output.failure]);
     return exit;
   } finally {
     const isOwn = exit !== undefined && exit.kind !== 'aborted';
     await (isOwn ? family.endLeftovers() : family.end(cmd.graceMs));
-    try {
-      isClean = (await output.drain()) && isOwn;
-    } finally {
-      await child.over(isClean);
-    }
+    await output.drain();
   }
+}
+
+/** A program that has started. */
+interface Running {
+  /** It, and all that it starts. */
+  readonly family: Family;
+  /** Null if it gets no input: then it reads /dev/null. */
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** How it ended by itself. */
+  readonly exit: Promise<Exit>;
 }
 
 async function begin(cmd: Run): Promise<Running> {
   const needsInput = cmd.stdin !== '' || cmd.keepsInput === true;
-  const launched = needsInput ? null : await launch(cmd, cmd.mark);
-  return launched ?? spawned(cmd, cmd.mark);
+  const child = await start(cmd, needsInput ? 'pipe' : 'ignore');
+  const { pid, stdin, stdout, stderr } = child;
+  const family = new Family({ pid, start: startOf(pid) ?? 0 }, cmd.mark);
+  const exit = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, killedBy) => resolve(exitOf(code, killedBy)));
+  });
+  return { family, stdin, stdout: stdout!, stderr: stderr!, exit };
 }
 
 function converse(child: Running, cmd: Run): void {
@@ -135,11 +147,10 @@ class Output {
     );
   }
 
-  /** Waits for end-of-file, but not for long, and lets go of the streams; says whether it came. */
-  async drain(): Promise<boolean> {
+  /** Waits for end-of-file, but not for long, and lets go of the streams. */
+  async drain(): Promise<void> {
     const timer = new AbortController();
-    const tooLong = pause(DRAIN_MS, timer.signal).then(() => false);
-    const isEnded = await Promise.race([this.#ended.then(() => true), tooLong]);
+    await Promise.race([this.#ended, pause(DRAIN_MS, timer.signal)]);
     timer.abort('over');
     for (let before = -1; before !== this.#received; ) {
       before = this.#received; // A busy loop may not have come to read what is there already.
@@ -150,7 +161,6 @@ class Output {
       this.#guarded(() => splitter.end());
     }
     if (this.#failed) await this.failure;
-    return isEnded;
   }
 
   #read(stream: Readable, splitter: LineSplitter): Promise<void> {

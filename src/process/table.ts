@@ -42,18 +42,6 @@ export function startOf(pid: number): number | null {
   return tableOfPs().find((entry) => entry.pid === pid)?.start ?? null;
 }
 
-/** The same as a process tells it of itself, in the words of its `stat` file. */
-export function startIn(stat: string): number {
-  return parseStat(0, stat).entry.start;
-}
-
-/** Who tells so of itself, if it leads its group and its session; null if not. */
-export function leaderIn(stat: string): number | null {
-  const pid = Number.parseInt(stat, 10);
-  const { group, session } = parseStat(pid, stat).entry;
-  return pid > 0 && group === pid && session === pid ? pid : null;
-}
-
 /** Whether exactly this process still lives. */
 export function isAlive({ pid, start }: Pick<ProcessEntry, 'pid' | 'start'>): boolean {
   if (HAS_PROC) {

@@ -25,11 +25,8 @@ const MOST_LOOKS = 10;
 /** The parent of the kernel's own threads, which have no environment. */
 const KERNEL_THREADS = 2;
 
-/**
- * The child as it was right after it started, while its pid was surely its own. It leads its group,
- * or a launcher does, which is not of the family.
- */
-export type Root = Pick<ProcessEntry, 'pid' | 'start' | 'group'>;
+/** The child right after it started, while its pid was surely its own. It leads its group. */
+export type Root = Pick<ProcessEntry, 'pid' | 'start'>;
 
 /** The processes of one child. */
 export class Family implements Haltable {
@@ -86,7 +83,7 @@ export class Family implements Haltable {
   async end(graceMs: number): Promise<void> {
     this.members(); // Remembered now: orphans lose the parent by which they are found.
     if (isAlive(this.#root) && graceMs > 0) {
-      sendSignal(-this.#root.group, 'SIGINT');
+      sendSignal(-this.#root.pid, 'SIGINT');
       this.#signal('SIGCONT');
       await until(() => !isAlive(this.#root), graceMs);
     }
@@ -110,10 +107,9 @@ export class Family implements Haltable {
   }
 
   #isMember(entry: ProcessEntry): boolean {
-    const { pid, start, group } = this.#root;
+    const { pid, start } = this.#root;
     if (entry.pid === pid) return entry.start === start;
-    if (entry.pid === group) return false; // The launcher.
-    if (entry.group === group || entry.session === group) return true;
+    if (entry.group === pid || entry.session === pid) return true;
     if (this.#known.get(entry.pid)?.start === entry.start) return true;
     if (this.#mark === null || entry.parent === KERNEL_THREADS) return false;
     const marks = entry.marks();

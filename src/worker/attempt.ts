@@ -19,7 +19,6 @@ import type { AttemptEffect, Emit } from '../model/effect.ts';
 import type { AttemptStart, Event, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
-import { expectScript } from '../process/launcher.ts';
 import type { Prepared } from '../workspace/bring.ts';
 import { fingerprint, strayed } from '../workspace/checkout.ts';
 import { checkedOutIn, showToPeople } from '../workspace/cone.ts';
@@ -103,11 +102,10 @@ async function tryTask(
   const task = doneBy(planned, effect.by);
   const agent = site.agentNamed(task.agent);
   const mark = `${site.run}/${task.id}.${effect.attempt}`;
-  const isDue = agent.can.prose ? null : expectScript();
   const span = (kind: string) => ({ kind, of: task.id, name: kind });
   const place = await timed(span('workspace'), () =>
     placeOf(site, { effect, task, agent, mark }, signal),
-  ).finally(isDue);
+  );
   if (place.kind === 'stopped') return failed(stopped(signal.reason));
   if (place.kind === 'failed') return failed({ kind: 'workspace-failed', message: place.message });
   if (place.setup != null) emit({ kind: 'fact', event: prepared(effect, place.setup) });

@@ -1,7 +1,7 @@
 /** `capture`: a short command's output, its end, and the limits that keep it short. */
 
 import { expect, test } from 'vitest';
-import { type Capture, capture, TimeLimitError } from '../../src/process/capture.ts';
+import { type Capture, capture, captureBytes, TimeLimitError } from '../../src/process/capture.ts';
 import { processTable } from '../../src/process/table.ts';
 
 const { signal } = new AbortController();
@@ -18,6 +18,12 @@ test('output, errors and the exit code come back as they are', async () => {
     stdout: 'in a\0bé',
     stderr: 'no\n',
   });
+});
+
+test('bytes that are not UTF-8 pass unchanged in both directions', async () => {
+  const stdin = Buffer.from([0x63, 0x61, 0x66, 0xe9, 0, 0xff, 0x0a]);
+  const { stdout } = await captureBytes(script('cat', { stdin }), signal);
+  expect([...stdout]).toEqual([...stdin]);
 });
 
 test('a large output is complete', async () => {

@@ -3,13 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Exit } from '../../src/base/exit.ts';
-import { closeLaunchers, openLaunchers } from '../../src/process/launcher.ts';
 import { marked } from '../../src/process/reap.ts';
 import { type Run, run } from '../../src/process/run.ts';
 import { SpawnError } from '../../src/process/spawn.ts';
-import { closeStarter, openStarter } from '../../src/process/starter.ts';
 import { processTable } from '../../src/process/table.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -63,180 +61,172 @@ function lives(pid: string | undefined): boolean {
   return processTable().some((entry) => entry.pid === Number(pid));
 }
 
-/** A script that is a child of our own, and one that a launcher has started: all holds for both. */
-describe.each(['child', 'launched'])('as a %s', (how) => {
-  beforeAll(() => {
-    if (how === 'child') return;
-    openStarter('r');
-    openLaunchers('r');
-  });
-  afterAll(async () => {
-    await closeLaunchers();
-    await closeStarter();
-  });
-
-  describe('a child that ends by itself', () => {
-    test('gives its exit code and its lines, the last one without a newline too', async () => {
-      const { exit, lines, errors } = await finish(
-        script('echo one; echo two >&2; cat; printf last; exit 3', { stdin: 'from stdin\n' }),
-      );
-      expect({ exit, lines, errors }).toEqual({
-        exit: { kind: 'exited', code: 3 },
-        lines: ['one', 'from stdin', 'last'],
-        errors: ['two'],
-      });
-    });
-
-    test('tells which signal killed it', async () => {
-      const { exit } = await finish(script('kill -9 $$'));
-      expect(exit).toEqual({ kind: 'signalled', signal: 'SIGKILL' });
-    });
-
-    test('may leave its input unread', async () => {
-      const { exit } = await finish(script('exec <&-; exit 0', { stdin: 'x'.repeat(5_000_000) }));
-      expect(exit).toEqual({ kind: 'exited', code: 0 });
-    });
-
-    test('may write lines of a megabyte and bytes that are no text', async () => {
-      const { lines } = await finish(
-        script("head -c 1000000 /dev/zero | tr '\\0' a; echo; printf 'caf\\351 \\303\\251\\n'"),
-      );
-      expect(lines).toEqual(['a'.repeat(1_000_000), 'caf\uFFFD é']);
-    });
-
-    test('leaves no daemon behind', async () => {
-      const { exit, mark, ms } = await finish(script(`${DAEMON}; exit 0`));
-      expect(exit).toEqual({ kind: 'exited', code: 0 });
-      expect(marked(mark)).toEqual([]);
-      expect(ms).toBeLessThan(4_000);
-    });
-
-    test('leaves no daemon behind that ignores SIGTERM', async () => {
-      const stubborn = `(setsid sh -c 'trap "" TERM INT; echo up; while :; do sleep 1; done' &)`;
-      const { lines, mark } = await finish(script(`${stubborn}; sleep 0.3; exit 0`));
-      expect(lines).toEqual(['up']);
-      expect(marked(mark)).toEqual([]);
-    });
-
-    test('does not wait for a process that holds its output', async () => {
-      const { exit, lines, ms } = await finish(script('echo out; sleep 300 & exit 4'));
-      expect({ exit, lines }).toEqual({ exit: { kind: 'exited', code: 4 }, lines: ['out'] });
-      expect(ms).toBeLessThan(4_000);
-    });
-
-    test('does not wait for an escaped process that holds its output either', async () => {
-      const escaping = '(env -i setsid sh -c "echo \\$\\$; exec sleep 3" &)';
-      const { exit, ms } = await finish(script(`${escaping}; sleep 0.2; exit 0`));
-      expect(exit).toEqual({ kind: 'exited', code: 0 });
-      expect(ms).toBeLessThan(4_000);
+describe('a child that ends by itself', () => {
+  test('gives its exit code and its lines, the last one without a newline too', async () => {
+    const { exit, lines, errors } = await finish(
+      script('echo one; echo two >&2; cat; printf last; exit 3', { stdin: 'from stdin\n' }),
+    );
+    expect({ exit, lines, errors }).toEqual({
+      exit: { kind: 'exited', code: 3 },
+      lines: ['one', 'from stdin', 'last'],
+      errors: ['two'],
     });
   });
 
-  describe('an aborted child', () => {
-    test('is an outcome with the reason', async () => {
-      const { exit, ms } = await finish(script('echo ready; exec sleep 300'), 'ready');
-      expect(exit).toEqual({ kind: 'aborted', reason: 'enough' });
-      expect(ms).toBeLessThan(1_500);
-    });
+  test('tells which signal killed it', async () => {
+    const { exit } = await finish(script('kill -9 $$'));
+    expect(exit).toEqual({ kind: 'signalled', signal: 'SIGKILL' });
+  });
 
-    test('is not even started if the signal was aborted before', async () => {
-      const never = script('exit 0', { file: '/does/not/exist' });
-      expect(await run(never, AbortSignal.abort('early'))).toEqual({
-        kind: 'aborted',
-        reason: 'early',
-      });
-    });
+  test('reads /dev/null if it gets no input', async () => {
+    const { lines } = await finish(script('test -c /dev/stdin && echo device; cat'));
+    expect(lines).toEqual(['device']);
+  });
 
-    test('may say goodbye after SIGINT', async () => {
-      const polite = 'trap "echo bye; exit 0" INT; echo ready; while :; do sleep 0.05; done';
-      const { lines } = await finish(script(polite), 'ready');
-      expect(lines).toEqual(['ready', 'bye']);
-    });
+  test('may leave its input unread', async () => {
+    const { exit } = await finish(script('exec <&-; exit 0', { stdin: 'x'.repeat(5_000_000) }));
+    expect(exit).toEqual({ kind: 'exited', code: 0 });
+  });
 
-    test('that ignores SIGINT and SIGTERM is killed', { timeout: 15_000 }, async () => {
-      const stubborn = 'trap "" INT TERM; echo ready; while :; do sleep 0.2; done';
-      const { exit, mark, ms } = await finish(script(stubborn, { graceMs: 200 }), 'ready');
-      expect(exit).toEqual({ kind: 'aborted', reason: 'enough' });
-      expect(marked(mark)).toEqual([]);
-      expect(ms).toBeGreaterThan(200);
-    });
+  test('may write lines of a megabyte and bytes that are no text', async () => {
+    const { lines } = await finish(
+      script("head -c 1000000 /dev/zero | tr '\\0' a; echo; printf 'caf\\351 \\303\\251\\n'"),
+    );
+    expect(lines).toEqual(['a'.repeat(1_000_000), 'caf\uFFFD é']);
+  });
 
-    test('takes its daemons along', async () => {
-      const { mark, ms } = await finish(script(`${DAEMON}; echo ready; sleep 300`), 'ready');
-      expect(marked(mark)).toEqual([]);
-      expect(ms).toBeLessThan(4_000);
-    });
+  test('leaves no daemon behind', async () => {
+    const { exit, mark, ms } = await finish(script(`${DAEMON}; exit 0`));
+    expect(exit).toEqual({ kind: 'exited', code: 0 });
+    expect(marked(mark)).toEqual([]);
+    expect(ms).toBeLessThan(4_000);
+  });
 
-    test('takes along a child with a clean environment in a session of its own', async () => {
-      const text = `env -i setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2; echo ready; wait`;
-      const { lines } = await finish(script(text), 'ready');
-      expect(lives(lines[0])).toBe(false);
-    });
+  test('leaves no daemon behind that ignores SIGTERM', async () => {
+    const stubborn = `(setsid sh -c 'trap "" TERM INT; echo up; while :; do sleep 1; done' &)`;
+    const { lines, mark } = await finish(script(`${stubborn}; sleep 0.3; exit 0`));
+    expect(lines).toEqual(['up']);
+    expect(marked(mark)).toEqual([]);
+  });
 
-    test('takes its daemons along when a time limit aborts it', async () => {
-      const command = script(`${DAEMON}; sleep 300`);
-      const exit = await run(command, AbortSignal.timeout(300));
-      expect(exit).toMatchObject({ kind: 'aborted', reason: { name: 'TimeoutError' } });
-      expect(marked(command.mark ?? '')).toEqual([]);
-    });
+  test('does not wait for a process that holds its output', async () => {
+    const { exit, lines, ms } = await finish(script('echo out; sleep 300 & exit 4'));
+    expect({ exit, lines }).toEqual({ exit: { kind: 'exited', code: 4 }, lines: ['out'] });
+    expect(ms).toBeLessThan(4_000);
+  });
 
-    test('without a mark still takes its process group along', async () => {
-      const text = 'sleep 300 & echo $!; echo ready; wait';
-      const { lines } = await finish(script(text, { mark: null }), 'ready');
-      expect(lives(lines[0])).toBe(false);
+  test('does not wait for an escaped process that holds its output either', async () => {
+    const escaping = '(env -i setsid sh -c "echo \\$\\$; exec sleep 3" &)';
+    const { exit, ms } = await finish(script(`${escaping}; sleep 0.2; exit 0`));
+    expect(exit).toEqual({ kind: 'exited', code: 0 });
+    expect(ms).toBeLessThan(4_000);
+  });
+});
+
+describe('an aborted child', () => {
+  test('is an outcome with the reason', async () => {
+    const { exit, ms } = await finish(script('echo ready; exec sleep 300'), 'ready');
+    expect(exit).toEqual({ kind: 'aborted', reason: 'enough' });
+    expect(ms).toBeLessThan(1_500);
+  });
+
+  test('is not even started if the signal was aborted before', async () => {
+    const never = script('exit 0', { file: '/does/not/exist' });
+    expect(await run(never, AbortSignal.abort('early'))).toEqual({
+      kind: 'aborted',
+      reason: 'early',
     });
   });
 
-  describe('a program that cannot be started', () => {
-    async function problemOf(command: Run): Promise<string> {
-      const error = await run(command, new AbortController().signal).catch((e: unknown) => e);
-      expect(error).toBeInstanceOf(SpawnError);
-      return (error as SpawnError).problem;
-    }
-
-    test('is missing', async () => {
-      expect(await problemOf(script('', { file: 'no-such-program' }))).toBe('no-program');
-    });
-
-    test('is not executable', async () => {
-      await using dir = await tempDir();
-      await dir.write({ plain: 'text' });
-      await chmod(join(dir.path, 'plain'), 0o644);
-      expect(await problemOf(script('', { file: join(dir.path, 'plain') }))).toBe('not-executable');
-    });
-
-    test('has no directory to run in', async () => {
-      expect(await problemOf(script('', { cwd: '/no/such/folder' }))).toBe('no-directory');
-      expect(await problemOf(script('', { cwd: '/etc/passwd' }))).toBe('no-directory');
-    });
-
-    test('has too long an argument', async () => {
-      const args = ['-c', 'exit 0', 'x'.repeat(3_000_000)];
-      expect(await problemOf(script('', { args }))).toBe('arguments-too-long');
-    });
+  test('may say goodbye after SIGINT', async () => {
+    const polite = 'trap "echo bye; exit 0" INT; echo ready; while :; do sleep 0.05; done';
+    const { lines } = await finish(script(polite), 'ready');
+    expect(lines).toEqual(['ready', 'bye']);
   });
 
-  test('what onLine throws ends the child and is thrown again', async () => {
-    const command = script(`${DAEMON}; echo boom; sleep 300`, {
-      onLine: () => {
-        throw new Error('cannot write the transcript');
-      },
-    });
-    await expect(run(command, new AbortController().signal)).rejects.toThrow('transcript');
+  test('that ignores SIGINT and SIGTERM is killed', { timeout: 15_000 }, async () => {
+    const stubborn = 'trap "" INT TERM; echo ready; while :; do sleep 0.2; done';
+    const { exit, mark, ms } = await finish(script(stubborn, { graceMs: 200 }), 'ready');
+    expect(exit).toEqual({ kind: 'aborted', reason: 'enough' });
+    expect(marked(mark)).toEqual([]);
+    expect(ms).toBeGreaterThan(200);
+  });
+
+  test('takes its daemons along', async () => {
+    const { mark, ms } = await finish(script(`${DAEMON}; echo ready; sleep 300`), 'ready');
+    expect(marked(mark)).toEqual([]);
+    expect(ms).toBeLessThan(4_000);
+  });
+
+  test('takes along a child with a clean environment in a session of its own', async () => {
+    const text = `env -i setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2; echo ready; wait`;
+    const { lines } = await finish(script(text), 'ready');
+    expect(lives(lines[0])).toBe(false);
+  });
+
+  test('takes its daemons along when a time limit aborts it', async () => {
+    const command = script(`${DAEMON}; sleep 300`);
+    const exit = await run(command, AbortSignal.timeout(300));
+    expect(exit).toMatchObject({ kind: 'aborted', reason: { name: 'TimeoutError' } });
     expect(marked(command.mark ?? '')).toEqual([]);
   });
 
-  test('a hundred runs on one signal leave no listeners and no warning', async () => {
-    const warnings: Error[] = [];
-    const note = (warning: Error) => warnings.push(warning);
-    process.on('warning', note);
-    const { signal } = new AbortController();
-    for (let batch = 0; batch < 5; batch++) {
-      const runs = Array.from({ length: 20 }, () => run(script('exit 0'), signal));
-      expect(await Promise.all(runs)).toEqual(Array(20).fill({ kind: 'exited', code: 0 }));
-    }
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off('warning', note);
-    expect(warnings).toEqual([]);
+  test('without a mark still takes its process group along', async () => {
+    const text = 'sleep 300 & echo $!; echo ready; wait';
+    const { lines } = await finish(script(text, { mark: null }), 'ready');
+    expect(lives(lines[0])).toBe(false);
   });
+});
+
+describe('a program that cannot be started', () => {
+  async function problemOf(command: Run): Promise<string> {
+    const error = await run(command, new AbortController().signal).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(SpawnError);
+    return (error as SpawnError).problem;
+  }
+
+  test('is missing', async () => {
+    expect(await problemOf(script('', { file: 'no-such-program' }))).toBe('no-program');
+  });
+
+  test('is not executable', async () => {
+    await using dir = await tempDir();
+    await dir.write({ plain: 'text' });
+    await chmod(join(dir.path, 'plain'), 0o644);
+    expect(await problemOf(script('', { file: join(dir.path, 'plain') }))).toBe('not-executable');
+  });
+
+  test('has no directory to run in', async () => {
+    expect(await problemOf(script('', { cwd: '/no/such/folder' }))).toBe('no-directory');
+    expect(await problemOf(script('', { cwd: '/etc/passwd' }))).toBe('no-directory');
+  });
+
+  test('has too long an argument', async () => {
+    const args = ['-c', 'exit 0', 'x'.repeat(3_000_000)];
+    expect(await problemOf(script('', { args }))).toBe('arguments-too-long');
+  });
+});
+
+test('what onLine throws ends the child and is thrown again', async () => {
+  const command = script(`${DAEMON}; echo boom; sleep 300`, {
+    onLine: () => {
+      throw new Error('cannot write the transcript');
+    },
+  });
+  await expect(run(command, new AbortController().signal)).rejects.toThrow('transcript');
+  expect(marked(command.mark ?? '')).toEqual([]);
+});
+
+test('a hundred runs on one signal leave no listeners and no warning', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  const { signal } = new AbortController();
+  for (let batch = 0; batch < 5; batch++) {
+    const runs = Array.from({ length: 20 }, () => run(script('exit 0'), signal));
+    expect(await Promise.all(runs)).toEqual(Array(20).fill({ kind: 'exited', code: 0 }));
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
 });
