@@ -5,8 +5,8 @@
  *   A1. Since 2.41 git reads them from a commit (`--attr-source`).
  *   A2. An older one gets a work tree that holds nothing but the `.gitattributes` files of the
  *       commit, and only where one of them concerns merging.
- *   A3. Where the user has a merge driver it runs in a work tree with all files of the commit, as in
- *       a checkout: its command may be one of them.
+ *   A3. Where the user has a merge driver it runs in a work tree with all files of the commit, as
+ *       in a checkout: its command may be one of them.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises';

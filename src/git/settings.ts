@@ -11,7 +11,7 @@
 
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { git } from './git.ts';
 
 /** Values by name; a name without a value means yes. */
@@ -31,18 +31,23 @@ export async function settingsIn(dir: string, signal: AbortSignal): Promise<Sett
   if (before !== undefined && isAsItWas(before.files)) return before.settings;
   const standard = standardFiles(dir).map((file) => [file, printOf(file)] as const);
   const { stdout } = await git(dir, ['config', '--list', '--show-origin', '-z'], signal);
-  const { settings, origins } = parsed(stdout);
-  const told = origins.map((file) => [resolve(dir, file), printOf(resolve(dir, file))] as const);
+  const { settings, sources } = parsed(stdout, dir);
+  const told = sources.map((file) => [file, printOf(file)] as const);
   known.set(dir, { settings, files: new Map([...standard, ...told]) });
   return settings;
 }
 
 /** Where git looks for settings, whether something is there or not. */
 function standardFiles(dir: string): readonly string[] {
-  const home = process.env.HOME ?? homedir();
-  const config = process.env.XDG_CONFIG_HOME || join(home, '.config');
-  const users = [join(home, '.gitconfig'), join(config, 'git', 'config'), '/etc/gitconfig'];
-  return [...users, join(dir, 'config'), join(dir, 'config.worktree')];
+  const { XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM } = process.env;
+  const config = XDG_CONFIG_HOME || join(home(), '.config');
+  const users = [join(home(), '.gitconfig'), join(config, 'git', 'config'), '/etc/gitconfig'];
+  const named = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM].filter((file) => file !== undefined);
+  return [...users, ...named, join(dir, 'config'), join(dir, 'config.worktree')];
+}
+
+function home(): string {
+  return process.env.HOME ?? homedir();
 }
 
 function isAsItWas(files: ReadonlyMap<string, string>): boolean {
@@ -66,21 +71,31 @@ export function areShared(settings: Settings): boolean {
   return [...settings.keys()].every((name) => !name.startsWith(CONDITION) || FOR_ALL.test(name));
 }
 
+/** Names a file that is read as well, or will be once it is there. */
+const INCLUDE = /^include(?:if\..*)?\.path$/s;
+
 /** `origin NUL name LF value NUL`, or `origin NUL name NUL`. */
-function parsed(text: string): {
-  readonly settings: Settings;
-  readonly origins: readonly string[];
-} {
+function parsed(
+  text: string,
+  dir: string,
+): { readonly settings: Settings; readonly sources: readonly string[] } {
   const settings = new Map<string, string | true>();
-  const origins = new Set<string>();
+  const sources = new Set<string>();
   const fields = text.split('\0');
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [origin = '', field = ''] = [fields[at], fields[at + 1]];
-    if (origin.startsWith('file:')) origins.add(origin.slice('file:'.length));
     const end = field.indexOf('\n');
-    settings.set(end === -1 ? field : field.slice(0, end), end === -1 || field.slice(end + 1));
+    const name = end === -1 ? field : field.slice(0, end);
+    const value = end === -1 || field.slice(end + 1);
+    settings.set(name, value);
+    if (!origin.startsWith('file:')) continue;
+    const source = resolve(dir, origin.slice('file:'.length));
+    sources.add(source);
+    if (INCLUDE.test(name) && value !== true) {
+      sources.add(resolve(dirname(source), value.replace(/^~(?=\/)/, home)));
+    }
   }
-  return { settings, origins: [...origins] };
+  return { settings, sources: [...sources] };
 }
 
 /** Whether a setting is on, as git understands it. */

@@ -13,6 +13,7 @@ import { git } from '../git/git.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { addWorktree, FILLING, removeWorktree } from '../git/worktree.ts';
+import { isLinked } from '../git/worktree-link.ts';
 import type { Sha } from '../model/plan.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
 import { restore } from '../workspace/restore.ts';
@@ -59,8 +60,8 @@ export async function moveTo(
 ): Promise<void> {
   if (isWorkingTree(dir) && (await moveOn(ground, dir, commit, signal))) return;
   const { commonDir } = ground.repository;
+  if (!isLinked(commonDir, dir)) await rm(dir, { recursive: true, force: true });
   await removeWorktree(commonDir, dir, signal); // Git may still know of one that is gone.
-  await rm(dir, { recursive: true, force: true });
   const { assertHeld } = ground;
   const wanted = { dir, commit, branch: null, owner: null, assertHeld };
   if (await ground.pool.take(wanted, signal)) return;

@@ -11,7 +11,7 @@ import { candidateRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { type Ref, removeBranches } from '../workspace/branches.ts';
-import { type Ground, runRef, workspaceDir } from '../workspace/ground.ts';
+import { type Ground, gateDirs, poolDirs, runRef, workspaceDir } from '../workspace/ground.ts';
 import { removeRunFolder } from '../workspace/remove.ts';
 
 /** Makes sure the run's branch exists; a resumed run finds it where it left it. */
@@ -42,7 +42,8 @@ export async function repair(ground: Ground, signal: AbortSignal): Promise<void>
 /** Both sides of the link between a repository and a worktree name the other by its full path. */
 async function findWorktrees(ground: Ground, signal: AbortSignal): Promise<void> {
   const { commonDir } = ground.repository;
-  const dirs = ground.plan.tasks.map(({ id }) => workspaceDir(ground, id));
+  const tasks = ground.plan.tasks.map(({ id }) => workspaceDir(ground, id));
+  const dirs = [...tasks, ...gateDirs(ground), ...poolDirs(ground)];
   const moved = dirs.filter((dir) => existsSync(dir) && !isLinked(commonDir, dir));
   if (moved.length === 0) return;
   await git(commonDir, ['worktree', 'repair', ...moved], signal, { okCodes: [0, 1, 128] });

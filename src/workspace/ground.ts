@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { basename, join, resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { assert } from '../base/assert.ts';
 import type { Suspension } from '../base/suspension.ts';
 import type { Repository } from '../git/repository.ts';
@@ -97,9 +97,10 @@ export function poolFolder(of: Folders): string {
   return join(folder, folder === worktreesDir ? POOL : sharedPool(commonDir));
 }
 
-/** Whether a folder is called like a pool of the repository. */
-export function isPoolFolder(folder: string, commonDir: string): boolean {
-  return [POOL, sharedPool(commonDir)].includes(basename(folder));
+/** All that are there. */
+export function poolDirs(of: Folders): readonly string[] {
+  const folder = poolFolder(of);
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
 const POOL = '.pool';

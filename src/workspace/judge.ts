@@ -97,8 +97,8 @@ async function brokenState(
   const broken = (message: string): Judged => bad({ kind: 'commit-failed', message });
   if (!isSameFolder(dir)) {
     return broken(
-      'The agent has replaced the folder of its workspace by another one: what is missing there ' +
-        'would count as deleted.',
+      'The folder of the workspace was replaced by another one: what is missing there would count ' +
+        'as deleted.',
     );
   }
   if (head === null) {
