@@ -5,7 +5,8 @@
  *       to the commit and cleaned first, of ignored files too; only what set-up made may stay.
  *   V2. The first red gate decides; those after it are not run.
  *   V3. Interrupted is not red.
- *   V4. A gate that was green on the same files, in this run or another, is not run again.
+ *   V4. A gate that was green on the same input (verdict-key.ts), in this run or another, is not
+ *       run again. A verdict is not remembered if the user changed a copied file meanwhile.
  */
 
 import { timed } from '../base/timing.ts';
@@ -16,8 +17,9 @@ import { inScope } from '../model/scope.ts';
 import { bring } from '../workspace/bring.ts';
 import { check } from '../workspace/check.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
+import { copiedFiles } from './copied-files.ts';
 import { moveTo, takeSlot } from './gate-workspace.ts';
-import { verdictKey } from './verdict-key.ts';
+import { type GateInputs, gateInputs, verdictKey } from './verdict-key.ts';
 
 export type Verdict =
   | { readonly kind: 'green'; readonly ms?: number }
@@ -67,6 +69,7 @@ export async function isSpared(
 
 interface Due {
   readonly gate: GateSpec;
+  readonly inputs: GateInputs;
   readonly key: string;
 }
 
@@ -84,6 +87,7 @@ async function dueGates(
       ? await filesBetween(repository.commonDir, since, commit, signal)
       : null;
   const due: Due[] = [];
+  let inputs: GateInputs | null = null;
   for (const gate of plan.gates) {
     const spare = (spared: 'memory' | 'paths', by?: string): void => {
       const told = { spared, ...(by === undefined ? {} : { by }) };
@@ -95,10 +99,11 @@ async function dueGates(
       spare('paths');
       continue;
     }
-    const key = await verdictKey(ground, gate, tree, signal);
+    inputs ??= await gateInputs(ground, { tree, commit }, signal);
+    const key = verdictKey(inputs, gate);
     const by = verdicts.recall(key);
     if (by !== null) spare('memory', by);
-    else due.push({ gate, key });
+    else due.push({ gate, inputs, key });
   }
   const cost = ({ gate }: Due): number => verdicts.cost(gate.name) ?? 0;
   return due.map((one) => ({ ...one, ms: cost(one) })).sort((a, b) => a.ms - b.ms);
@@ -111,14 +116,14 @@ async function runRepeatedly(
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { gate, key, tree } = todo;
+  const { gate, inputs, key, tree } = todo;
   let verdict: Verdict = { kind: 'stopped' };
   for (let nth = 0; nth <= (gate.retries ?? 0); nth += 1) {
     const broken = await prepare(ground, todo, report, signal);
     verdict = broken ?? (await runGate(ground, todo, report, signal));
     if (verdict.kind !== 'red') break;
   }
-  if (verdict.kind === 'green') {
+  if (verdict.kind === 'green' && (await copiedFiles(ground, signal)) === inputs.copied) {
     const green = { key, gate: gate.name, tree, ms: verdict.ms ?? 0, run: ground.run };
     ground.assertHeld(); // Another engine may have brought other files to where the gate ran.
     ground.verdicts.learn(green, Date.now());

@@ -206,6 +206,8 @@ export interface GateSpec {
   readonly env?: Readonly<Record<string, string>>;
   /** It is run and told of, but red does not count. */
   readonly quarantine?: boolean;
+  /** `commit`: it reads the commit itself, so its verdict holds for that commit only. */
+  readonly sees?: 'tree' | 'commit';
 }
 
 export interface WorkspaceSpec {

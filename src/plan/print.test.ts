@@ -108,6 +108,7 @@ class PlanMaker {
         const gate: Required<GateSpec> = {
           ...{ name: `g${i}`, run: this.#text(), timeoutMs: this.#ms() },
           ...{ retries: r.between(0, 3), paths: ['src/**'], env: { A: 'b' }, quarantine: true },
+          sees: r.pick(['tree', 'commit']),
         };
         // What passes others needs gates that are about paths.
         const scoped = tasks.some(({ independent }) => independent === true);
@@ -115,6 +116,7 @@ class PlanMaker {
           'retries',
           'env',
           'quarantine',
+          'sees',
           ...(scoped ? [] : (['paths'] as const)),
         ]);
       }),

@@ -169,7 +169,8 @@ async function copyUntracked(
   return files;
 }
 
-async function includePatterns(ground: Ground): Promise<readonly string[]> {
+/** What is copied from the user's checkout, in git's ignore syntax. */
+export async function includePatterns(ground: Ground): Promise<readonly string[]> {
   const file = join(ground.repository.dir, INCLUDE_FILE);
   const text = existsSync(file) ? await readFile(file, 'utf8') : '';
   const named = text.split('\n').map((line) => line.trim());

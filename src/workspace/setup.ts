@@ -45,6 +45,11 @@ const OF_A_SESSION = new RegExp(
   ].join('|')})$`,
 );
 
+/** Whether a variable only describes a log-in session: no result depends on it. */
+export function isOfSession(name: string): boolean {
+  return OF_A_SESSION.test(name);
+}
+
 /** What the set-up of a workspace depends on; `unkeyed` stands for the key files if there are none. */
 export async function setupKey(
   ground: Ground,
@@ -53,7 +58,7 @@ export async function setupKey(
 ): Promise<string> {
   const { setup, setupKey: names } = ground.plan.workspace;
   const env = Object.entries(ground.env)
-    .filter(([name]) => !OF_A_SESSION.test(name))
+    .filter(([name]) => !isOfSession(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const files = names.length === 0 ? unkeyed : await contentsOf(dir, names, signal);
   const tools = await toolsOf(ground, signal);

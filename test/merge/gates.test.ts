@@ -55,6 +55,8 @@ test('a tree that was green is not verified again, in the next run either', asyn
   expect(times(repo, 'runs')).toBe(1);
   const other = { ...plan, gates: [{ name: 'tests', run: `${counted(repo, 'runs')}; true` }] };
   expect(gates(await runPlan(repo, other))).toEqual(['same tests green']);
+  const tokyo = { env: { TZ: 'Asia/Tokyo' } };
+  expect(gates(await runPlan(repo, plan, tokyo))).toEqual(['same tests green']);
   const newer = { ...plan, land: { ...plan.land, fingerprint: ['echo version 2'] } };
   expect(gates(await runPlan(repo, newer as typeof plan))).toEqual(['same tests green']);
 });

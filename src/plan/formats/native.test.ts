@@ -53,6 +53,7 @@ workspace: { setup: [npm ci], setup_key: [package-lock.json], copy: [.env.local]
 gates:
   - { name: types, run: npx tsc --noEmit, timeout: 500ms }
   - { name: tests, run: npm test }
+  - { name: messages, run: npx commitlint, sees: commit }
 land:
   strategy: squash
   verify: "off"
@@ -140,6 +141,7 @@ test('every key becomes part of the plan', () => {
     gates: [
       { name: 'types', run: 'npx tsc --noEmit', timeoutMs: 500 },
       { name: 'tests', run: 'npm test', timeoutMs: 600_000 },
+      { name: 'messages', run: 'npx commitlint', timeoutMs: 600_000, sees: 'commit' },
     ],
     workspace: {
       setup: ['npm ci'],

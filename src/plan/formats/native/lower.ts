@@ -220,6 +220,7 @@ export function lowerGate({
     ...present('paths', rest.paths),
     ...present('env', rest.env),
     ...present('quarantine', rest.quarantine),
+    ...present('sees', rest.sees),
   };
 }
 

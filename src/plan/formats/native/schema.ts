@@ -142,6 +142,7 @@ export const gateSchema = z.strictObject({
   paths: scopes.optional(),
   env: env.optional(),
   quarantine: flag.optional(),
+  sees: choice(['tree', 'commit']).optional(),
 });
 
 /** Files that a command makes anew instead of a merge. */
