@@ -16,6 +16,8 @@ const FAULTS = 'faults';
 const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
 /** Planted bugs and hostile texts: minutes of processor time. */
 const SLOW = ['test/sim/mutants.test.ts', 'test/plan/hostile.test.ts'];
+/** Property tests: a few seeds are fast, many are slow (test/support/seeds.ts). */
+const SEEDED = ['test/merge/gate-dirt.test.ts'];
 
 export default defineConfig({
   test: {
@@ -30,7 +32,14 @@ export default defineConfig({
           testTimeout: 30_000,
         },
       },
-      { test: { name: 'slow', include: SLOW, testTimeout: 240_000 } },
+      {
+        test: {
+          name: 'slow',
+          include: [...SLOW, ...SEEDED],
+          env: { FUZZ_SEEDS: process.env.FUZZ_SEEDS ?? '60' },
+          testTimeout: 240_000,
+        },
+      },
       ...APART.map((name) => ({
         test: {
           name,

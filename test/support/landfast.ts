@@ -25,7 +25,14 @@ export interface Options {
   readonly cwd: string;
   /** Added to an environment that holds only what any program needs. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Another user than the one who runs the tests. */
+  readonly as?: User;
 }
+
+export type User = { readonly uid: number; readonly gid: number } | Record<string, never>;
+
+/** Somebody who is not root: root may do everything. */
+export const SOMEBODY: User = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** The environment of a user with nothing but a home. */
 export function bareEnv(home: string): Record<string, string> {
@@ -46,12 +53,13 @@ export async function landfast(args: readonly string[], options: Options): Promi
 }
 
 /** Starts the program; tests steer it while it runs. */
-export function start(args: readonly string[], { cwd, env = {} }: Options): Running {
+export function start(args: readonly string[], { cwd, env = {}, as = {} }: Options): Running {
   const home = join(cwd, '..');
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd,
     env: { ...bareEnv(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...as,
   });
   return new Running(child);
 }
