@@ -9,8 +9,6 @@
  *       as it was: hooks inherit it.
  */
 
-import { SPARSE_PARAMETERS } from './sparse.ts';
-
 /** Set by git for its hooks and meant for one repository; `git rev-parse --local-env-vars`. */
 const OF_ANOTHER_REPOSITORY = [
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
@@ -65,6 +63,12 @@ const FIXED = {
  * system by itself. So what the journal calls landed survives a power cut.
  */
 export const DURABLE = 'core.fsync=committed,reference';
+
+/** What git needs to be told where only some folders are checked out (sparse.ts). */
+export const SPARSE_SETTINGS = ['core.sparseCheckout', 'core.sparseCheckoutCone', 'index.sparse'];
+
+/** The same for `GIT_CONFIG_PARAMETERS`, as `git -c` writes it. */
+export const SPARSE_PARAMETERS = SPARSE_SETTINGS.map((name) => `'${name}=true'`).join(' ');
 
 /** What an agent is told of its workspace (sparse.ts) means nothing elsewhere, if it starts us. */
 function withoutSparse(settings: string): string {

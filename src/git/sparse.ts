@@ -10,7 +10,7 @@
  */
 
 import { existsSync } from 'node:fs';
-import { DURABLE } from './environment.ts';
+import { DURABLE, SPARSE_PARAMETERS, SPARSE_SETTINGS } from './environment.ts';
 import { git, LONG_LIMIT_MS } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { readNote, writeNote } from './worktree-notes.ts';
@@ -19,11 +19,6 @@ import { readNote, writeNote } from './worktree-notes.ts';
 export type Cone = readonly string[];
 
 const CONE_NOTE = 'cone';
-
-const SETTINGS = ['core.sparseCheckout', 'core.sparseCheckoutCone', 'index.sparse'];
-
-/** The same for `GIT_CONFIG_PARAMETERS`, as `git -c` writes it. */
-export const SPARSE_PARAMETERS = SETTINGS.map((name) => `'${name}=true'`).join(' ');
 
 /** The cone of a worktree; null where all of its commit is checked out, or the user decides. */
 export function coneOf(dir: string): Cone | null {
@@ -62,7 +57,7 @@ export function mayBeSparse(dir: string): boolean {
 /** What a git command in a folder needs on its command line. */
 export function sparseSettings(dir: string): readonly string[] {
   if (coneOf(dir) === null) return [];
-  return SETTINGS.flatMap((name) => ['-c', `${name}=true`]);
+  return SPARSE_SETTINGS.flatMap((name) => ['-c', `${name}=true`]);
 }
 
 /**
