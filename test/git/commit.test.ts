@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commitAll, commitTree, readCommit } from '../../src/git/commit.ts';
 import { leftoversIn } from '../../src/git/diff.ts';
-import { removeStaleLocks } from '../../src/git/locks.ts';
 import { treeOf } from '../../src/git/refs.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -84,15 +83,6 @@ describe('commitAll', () => {
     expect(await readFile(join(repo.dir, 'a'), 'utf8')).toBe('one\r\ntwo\r\n');
     expect(await leftoversIn(repo.dir, repo.signal)).toBe('pristine');
     expect(await commitAll(repo.dir, { message: 'x' }, repo.signal)).toEqual({ kind: 'nothing' });
-  });
-
-  test('works when a killed git left its lock, once that is removed', async () => {
-    await using repo = await tempRepo();
-    await repo.write({ a: '', '.git/index.lock': '' });
-    await removeStaleLocks(repo.dir, repo.signal);
-    expect(await commitAll(repo.dir, { message: 'x' }, repo.signal)).toMatchObject({
-      kind: 'committed',
-    });
   });
 });
 

@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { removeDeadLocks } from '../../src/git/locks.ts';
+import { commitAll } from '../../src/git/commit.ts';
+import { removeDeadLocks, removeStaleLocks } from '../../src/git/locks.ts';
+import { addWorktree } from '../../src/git/worktree.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const lockOf = ({ commonDir }: TempRepo): string => join(commonDir, 'refs/heads/main.lock');
@@ -51,4 +53,21 @@ test('one that holds it for long keeps it', async () => {
   expect(existsSync(lockOf(repo))).toBe(true);
   git.stdin?.end();
   await once(git, 'exit');
+});
+
+test('those of a worktree and its branch are removed, and those of others stay', async () => {
+  await using repo = await tempRepo();
+  const { commonDir, signal } = repo;
+  const commit = await repo.git('rev-parse', 'HEAD');
+  const dir = join(repo.outside, 'one');
+  await addWorktree(commonDir, { path: dir, branch: 'task/one', commit }, signal);
+  const others = ['index.lock', 'refs/heads/main.lock', 'refs/heads/task/two.lock'];
+  const own = ['index', 'HEAD'].map((name) => `worktrees/one/${name}.lock`);
+  for (const name of [...others, ...own, 'refs/heads/task/one.lock']) {
+    writeFileSync(join(commonDir, name), '');
+  }
+  await removeStaleLocks({ commonDir, dir, branch: 'task/one' }, signal);
+  writeFileSync(join(dir, 'a'), '');
+  expect(await commitAll(dir, { message: 'x' }, signal)).toMatchObject({ kind: 'committed' });
+  expect(others.filter((name) => existsSync(join(commonDir, name)))).toEqual(others);
 });

@@ -1,8 +1,9 @@
 /** Merges in memory, and the repositories they must cope with. */
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { mergeTree } from '../../src/git/merge-tree.ts';
+import { conflictsOf, mergeTree } from '../../src/git/merge-tree.ts';
 import { runGit, tempRepo } from '../support/temp-repo.ts';
 
 test('branches that touch the same line conflict, and the file is named', async () => {
@@ -81,5 +82,53 @@ test('a commit that does not exist is an error', async () => {
   await using repo = await tempRepo();
   await expect(mergeTree(repo.dir, 'main', '1'.repeat(40), repo.signal)).rejects.toMatchObject({
     name: 'GitError',
+  });
+});
+
+/** Each is changed in the same line on both sides. */
+const MERGED = [
+  'union.txt',
+  'binary.txt',
+  'driver.txt',
+  'nested/n.txt',
+  'nested/u.txt',
+  'plain.txt',
+];
+
+test('attributes decide as they do for `git merge` in a checkout of our side', async () => {
+  const files = (text: string) => Object.fromEntries(MERGED.map((name) => [name, `0\n${text}`]));
+  const attributes =
+    'union.txt merge=union\nbinary.txt -merge\ndriver.txt merge=mine\n*u.txt -merge\n';
+  await using repo = await tempRepo({
+    files: {
+      ...files('1\n'),
+      '.gitattributes': attributes,
+      'nested/.gitattributes': 'n.txt merge=union\nu.txt merge=union\n',
+    },
+  });
+  await repo.git('config', 'merge.mine.driver', 'echo driven by %P > %A');
+  // What their side says of attributes does not count.
+  const theirs = { ...files('theirs\n'), '.gitattributes': `${attributes}plain.txt merge=union\n` };
+  const b = await repo.commit('b', theirs);
+  const a = await repo.commit('main', files('ours\n'));
+
+  const merged = await mergeTree(repo.commonDir, a, b, repo.signal);
+  const conflicts = ['binary.txt', 'plain.txt'];
+  expect(merged).toMatchObject({ kind: 'conflict', files: conflicts });
+  expect(await conflictsOf(repo.commonDir, [[a, b]], repo.signal)).toEqual([conflicts]);
+  await repo.git('merge', '-q', 'b').catch(() => undefined);
+  for (const name of MERGED.filter((each) => each !== 'plain.txt')) {
+    const ours = `${await repo.git('show', `${merged.tree}:${name}`)}\n`;
+    expect([name, ours]).toEqual([name, readFileSync(join(repo.dir, name), 'utf8')]);
+  }
+  const driven = await repo.git('show', `${merged.tree}:driver.txt`);
+  expect(driven).toBe('driven by driver.txt');
+
+  await repo.git('reset', '-q', '--hard');
+  const later = await repo.commit('main', { '.gitattributes': null });
+  const without = await mergeTree(repo.commonDir, later, b, repo.signal);
+  expect(without).toMatchObject({
+    kind: 'conflict',
+    files: ['.gitattributes', 'binary.txt', 'driver.txt', 'plain.txt', 'union.txt'],
   });
 });

@@ -1,68 +1,112 @@
 /** Refs move by compare-and-swap, and names are resolved without surprises. */
 
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { writesPlainly } from '../../src/git/loose-object.ts';
+import { describe, expect, test } from 'vitest';
+import { closeLongLived, openLongLived } from '../../src/git/long-lived.ts';
 import {
   deleteRef,
+  detachHead,
+  headOf,
+  headRefOf,
   isAncestor,
   readRef,
   resolveCommit,
-  tipOf,
+  setRef,
   treeOf,
   updateRef,
 } from '../../src/git/refs.ts';
-import { tempRepo } from '../support/temp-repo.ts';
+import { addWorktree } from '../../src/git/worktree.ts';
+import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const REF = 'refs/heads/landfast/run';
 
-test('a ref is created, moved and deleted only from where it is', async () => {
-  await using repo = await tempRepo();
-  const first = await repo.git('rev-parse', 'main');
-  const second = await repo.commit('main', { a: '' });
-  const update = (to: string, from: string | null) =>
-    updateRef(repo.dir, REF, { to, from }, repo.signal);
+describe.each([
+  ['by commands', false],
+  ['by processes that stay', true],
+])('%s', (_, stays) => {
+  async function opened(): Promise<TempRepo> {
+    const repo = await tempRepo();
+    if (stays) openLongLived(repo.commonDir);
+    const close = async (): Promise<void> => {
+      await closeLongLived(repo.commonDir);
+      await repo[Symbol.asyncDispose]();
+    };
+    return { ...repo, [Symbol.asyncDispose]: close };
+  }
 
-  expect(await readRef(repo.dir, REF, repo.signal)).toBe(null);
-  expect(await update(second, first)).toEqual({ kind: 'lost', actual: null });
-  expect(await update(first, null)).toEqual({ kind: 'moved' });
-  expect(await update(second, null)).toEqual({ kind: 'lost', actual: first });
-  expect(await update(first, second)).toEqual({ kind: 'lost', actual: first });
-  expect(await update(second, first)).toEqual({ kind: 'moved' });
-  expect(await readRef(repo.dir, REF, repo.signal)).toBe(second);
+  test('a ref is created, moved and deleted only from where it is', async () => {
+    await using repo = await opened();
+    const { commonDir: dir, signal } = repo;
+    const first = await repo.git('rev-parse', 'main');
+    const second = await repo.commit('main', { a: '' });
+    const update = (to: string, from: string | null) => updateRef(dir, REF, { to, from }, signal);
 
-  expect(await deleteRef(repo.dir, REF, first, repo.signal)).toEqual({
-    kind: 'lost',
-    actual: second,
+    expect(await readRef(dir, REF, signal)).toBe(null);
+    expect(await update(second, first)).toEqual({ kind: 'lost', actual: null });
+    expect(await update(first, null)).toEqual({ kind: 'moved' });
+    expect(await update(second, null)).toEqual({ kind: 'lost', actual: first });
+    expect(await update(first, second)).toEqual({ kind: 'lost', actual: first });
+    expect(await update(second, first)).toEqual({ kind: 'moved' });
+    expect(await readRef(dir, REF, signal)).toBe(second);
+
+    expect(await deleteRef(dir, REF, first, signal)).toEqual({ kind: 'lost', actual: second });
+    expect(await deleteRef(dir, REF, second, signal)).toEqual({ kind: 'moved' });
+    expect(await deleteRef(dir, REF, second, signal)).toEqual({ kind: 'lost', actual: null });
   });
-  expect(await deleteRef(repo.dir, REF, second, repo.signal)).toEqual({ kind: 'moved' });
-  expect(await deleteRef(repo.dir, REF, second, repo.signal)).toEqual({
-    kind: 'lost',
-    actual: null,
+
+  test('of many that move a ref at once from one place, exactly one wins', async () => {
+    await using repo = await opened();
+    const { commonDir: dir, signal } = repo;
+    const from = await repo.git('rev-parse', 'main');
+    await setRef(dir, REF, from, signal);
+    const commits = await Promise.all([1, 2, 3, 4].map((n) => repo.commit(`b${n}`, { f: `${n}` })));
+    const results = await Promise.all(
+      commits.map((to) => updateRef(dir, REF, { to, from }, signal)),
+    );
+    const winner = commits[results.findIndex((result) => result.kind === 'moved')];
+    expect(results.filter((result) => result.kind === 'moved')).toHaveLength(1);
+    expect(await readRef(dir, REF, signal)).toBe(winner);
   });
-});
 
-test('of many that move a ref at once from one place, exactly one wins', async () => {
-  await using repo = await tempRepo();
-  const from = await repo.git('rev-parse', 'main');
-  await updateRef(repo.dir, REF, { to: from, from: null }, repo.signal);
-  const commits = await Promise.all(
-    Array.from({ length: 8 }, (_, n) => repo.commit(`b${n}`, { [`f${n}`]: '' })),
-  );
-  const results = await Promise.all(
-    commits.map((to) => updateRef(repo.dir, REF, { to, from }, repo.signal)),
-  );
-  const winner = commits[results.findIndex((result) => result.kind === 'moved')];
-  expect(results.filter((result) => result.kind === 'moved')).toHaveLength(1);
-  expect(await readRef(repo.dir, REF, repo.signal)).toBe(winner);
-});
+  test('a ref that cannot exist is an error, and so is one that must not be moved', async () => {
+    await using repo = await opened();
+    const { commonDir: dir, signal } = repo;
+    const to = await repo.git('rev-parse', 'main');
+    const impossible = updateRef(dir, 'refs/heads/main/below', { to, from: null }, signal);
+    await expect(impossible).rejects.toMatchObject({ name: 'GitError' });
+    const assertHeld = (): never => {
+      throw new Error('another engine has it');
+    };
+    const late = updateRef(dir, REF, { to, from: null, assertHeld }, signal);
+    await expect(late).rejects.toThrow('another engine has it');
+    expect(await readRef(dir, REF, signal)).toBe(null);
+  });
 
-test('a ref that cannot exist is an error, not a lost race', async () => {
-  await using repo = await tempRepo();
-  const to = await repo.git('rev-parse', 'main');
-  const impossible = updateRef(repo.dir, 'refs/heads/main/below', { to, from: null }, repo.signal);
-  await expect(impossible).rejects.toMatchObject({ name: 'GitError' });
+  test('HEAD of a worktree is told, and taken off its branch', async () => {
+    await using repo = await opened();
+    const { commonDir, signal } = repo;
+    const path = join(repo.outside, 'one');
+    const first = await repo.git('rev-parse', 'main');
+    await addWorktree(commonDir, { path, branch: 'one', commit: first }, signal);
+    const second = await repo.commit('two', { a: '' });
+    expect([await headOf(path, signal), await headOf(repo.dir, signal)]).toEqual([first, first]);
+    expect(await headRefOf(path, signal)).toBe('refs/heads/one');
+    await detachHead(path, second, signal);
+    expect([await headOf(path, signal), await headRefOf(path, signal)]).toEqual([second, null]);
+    expect(await readRef(commonDir, 'refs/heads/one', signal)).toBe(first);
+    await repo.git('-C', path, 'checkout', '-q', '--orphan', 'none');
+    expect(await headOf(path, signal)).toBe(null);
+  });
+
+  test('a tag with the name of a branch does not lie', async () => {
+    await using repo = await opened();
+    const { commonDir, signal } = repo;
+    const first = await repo.git('rev-parse', 'main');
+    await repo.commit('main', { a: '' });
+    await setRef(commonDir, REF, first, signal);
+    for (const name of ['landfast/run', 'heads/landfast/run', REF]) await repo.git('tag', name);
+    expect(await readRef(commonDir, REF, signal)).toBe(first);
+  });
 });
 
 test('names are resolved to commits, and what is no commit is null', async () => {
@@ -75,30 +119,7 @@ test('names are resolved to commits, and what is no commit is null', async () =>
   expect(await resolve('v1')).toBe(second);
   expect(await resolve('HEAD~1')).toBe(first);
   expect(await resolve(first.slice(0, 10))).toBe(first);
-  expect(await resolve('nothing')).toBe(null);
-  expect(await resolve('--all')).toBe(null);
-  expect(await resolve('main:a')).toBe(null);
-  expect(await resolve('')).toBe(null);
-});
-
-test('what files tell of a ref is what git says, packed or not', async () => {
-  await using repo = await tempRepo();
-  await repo.commit('team/a', { a: '' });
-  await repo.commit('team/b', { b: '' });
-  await repo.git('symbolic-ref', 'refs/heads/same', 'refs/heads/main');
-  const refs = ['main', 'same', 'team', 'team/a', 'team/b', 'team/c', 'eam/a'];
-  const expectAlike = async () => {
-    for (const ref of refs.map((name) => `refs/heads/${name}`)) {
-      const said = await readRef(repo.dir, ref, repo.signal);
-      expect([ref, await tipOf(repo.commonDir, ref, repo.signal)]).toEqual([ref, said]);
-    }
-  };
-  await expectAlike();
-  await repo.git('pack-refs', '--all');
-  await expectAlike();
-  await repo.commit('team/b', { b: 'newer than what is packed' });
-  await repo.git('update-ref', '-d', 'refs/heads/team/a');
-  await expectAlike();
+  for (const name of ['nothing', '--all', 'main:a', '']) expect(await resolve(name)).toBe(null);
 });
 
 test('ancestry and trees', async () => {
@@ -106,49 +127,28 @@ test('ancestry and trees', async () => {
   const base = await repo.git('rev-parse', 'main');
   await repo.commit('topic', { a: '' });
   const b = await repo.commit('topic', { b: '' });
-  await repo.git('checkout', '-q', 'main');
   await repo.git('merge', '-q', '--no-ff', '-m', 'merge', b);
   const merged = await repo.git('rev-parse', 'main');
-  for (const dir of [repo.dir, repo.commonDir]) {
-    expect(await isAncestor(dir, base, b, repo.signal)).toBe(true);
-    expect(await isAncestor(dir, b, b, repo.signal)).toBe(true);
-    expect(await isAncestor(dir, b, merged, repo.signal)).toBe(true); // By its second parent.
-    expect(await isAncestor(dir, b, base, repo.signal)).toBe(false);
-    expect(await isAncestor(dir, base, 'main', repo.signal)).toBe(true);
-  }
+  const isIn = (ancestor: string, of: string) => isAncestor(repo.dir, ancestor, of, repo.signal);
+  expect(await isIn(base, b)).toBe(true);
+  expect(await isIn(b, b)).toBe(true);
+  expect(await isIn(b, merged)).toBe(true); // By its second parent.
+  expect(await isIn(b, base)).toBe(false);
+  expect(await isIn(base, 'main')).toBe(true);
   expect(await treeOf(repo.dir, b, repo.signal)).toBe(await repo.git('rev-parse', 'topic^{tree}'));
 });
 
-test.each([
-  ['a ref', []],
-  ['a packed ref', ['pack-refs', '--all', '--prune']],
-])(
-  'where %s replaces a commit, its tree and its ancestors are those that git sees',
-  async (_, more) => {
-    await using repo = await tempRepo();
-    const first = await repo.git('rev-parse', 'main');
-    const second = await repo.commit('main', { a: 'a\n' });
-    const tree = await repo.git('rev-parse', 'main^{tree}');
-    const other = await repo.commit('other', { a: 'b\n' });
-    await repo.git('replace', '--graft', other);
-    const orphan = await repo.git('rev-parse', `refs/replace/${other}`);
-    await repo.git('replace', '-d', other);
-    await repo.git('replace', second, orphan);
-    if (more.length > 0) await repo.git(...more);
-    if (more.length > 0) await rm(join(repo.commonDir, 'refs/replace'), { recursive: true });
-    const seen = await repo.git('rev-parse', 'main^{tree}');
-    expect(seen).not.toBe(tree);
-    expect(await treeOf(repo.commonDir, second, repo.signal)).toBe(seen);
-    expect(await isAncestor(repo.commonDir, first, second, repo.signal)).toBe(false);
-    expect(await writesPlainly(repo.commonDir, repo.signal)).toBe(false);
-  },
-);
-
-test('where a graft gives a commit other parents, ancestors are those that git sees', async () => {
+test('where a commit is replaced, its tree and its ancestors are those that git sees', async () => {
   await using repo = await tempRepo();
   const first = await repo.git('rev-parse', 'main');
   const second = await repo.commit('main', { a: 'a\n' });
-  await repo.write({ '.git/info/grafts': `${second}\n` });
+  const other = await repo.commit('other', { a: 'b\n' });
+  await repo.git('replace', '--graft', other);
+  const orphan = await repo.git('rev-parse', `refs/replace/${other}`);
+  await repo.git('replace', second, orphan);
+  const seen = await repo.git('rev-parse', `${other}^{tree}`);
+  openLongLived(repo.commonDir);
+  expect(await treeOf(repo.commonDir, second, repo.signal)).toBe(seen);
+  await closeLongLived(repo.commonDir);
   expect(await isAncestor(repo.commonDir, first, second, repo.signal)).toBe(false);
-  expect(await writesPlainly(repo.commonDir, repo.signal)).toBe(false);
 });

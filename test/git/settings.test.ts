@@ -1,20 +1,30 @@
-/** Settings are what git says they are. */
+/** Settings are what git says they are, at once after any of its files has changed. */
 
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { isOn, pathSet, settingsIn, userFile } from '../../src/git/settings.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { isOn, pathSet, settingsIn } from '../../src/git/settings.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-test.each(['true', 'yes', 'ON', '1', '2', 'false', 'no', 'off', '0', ''])(
-  '%j is on or off as git has it',
-  async (value) => {
-    await using repo = await tempRepo();
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test('values are read as git reads them', async () => {
+  await using repo = await tempRepo();
+  const { commonDir, signal } = repo;
+  for (const value of ['true', 'yes', 'ON', '1', '2', 'false', 'no', 'off', '0', '']) {
     await repo.git('config', 'commit.gpgSign', value);
     const said = await repo.git('config', '--type=bool', '--get', 'commit.gpgSign');
-    const settings = await settingsIn(repo.commonDir, repo.signal);
-    expect(String(isOn(settings, 'commit.gpgsign'))).toBe(said);
-  },
-);
+    const isSet = isOn(await settingsIn(commonDir, signal), 'commit.gpgsign');
+    expect([value, String(isSet)]).toEqual([value, said]);
+  }
+  for (const value of ['/abs', 'hooks of ours', '~/hooks', '~root/hooks', '%(prefix)/hooks']) {
+    await repo.git('config', 'core.hooksPath', value);
+    const said = await repo.git('config', '--type=path', '--get', 'core.hooksPath');
+    expect(await pathSet(commonDir, 'core.hookspath', signal)).toBe(said);
+  }
+});
 
 test('the last value counts, one may have lines, and a name alone means yes', async () => {
   await using repo = await tempRepo();
@@ -28,28 +38,36 @@ test('the last value counts, one may have lines, and a name alone means yes', as
   expect(isOn(settings, 'some.other')).toBe(false);
 });
 
-test.each(['/abs/hooks', 'hooks of ours', '~/hooks', '~root/hooks', '%(prefix)/hooks'])(
-  'the path %s is the one that git means',
-  async (value) => {
-    await using repo = await tempRepo();
-    await repo.git('config', 'core.hooksPath', value);
-    const said = await repo.git('config', '--type=path', '--get', 'core.hooksPath');
-    expect(await pathSet(repo.commonDir, 'core.hookspath', repo.signal)).toBe(said);
-  },
-);
-
-test("the user's files are where git looks for them", () => {
-  const { XDG_CONFIG_HOME: before, HOME = '' } = process.env;
-  const inHome = join(HOME, '.config', 'git', 'ignore');
-  try {
-    process.env.XDG_CONFIG_HOME = '/elsewhere';
-    expect(userFile('ignore')).toBe('/elsewhere/git/ignore');
-    process.env.XDG_CONFIG_HOME = ''; // To git that is none.
-    expect(userFile('ignore')).toBe(inHome);
-    delete process.env.XDG_CONFIG_HOME;
-    expect(userFile('ignore')).toBe(inHome);
-  } finally {
-    if (before === undefined) delete process.env.XDG_CONFIG_HOME;
-    else process.env.XDG_CONFIG_HOME = before;
+test('a change in any file that git reads is seen at once', async () => {
+  await using repo = await tempRepo();
+  vi.stubEnv('GIT_CONFIG_GLOBAL', undefined);
+  const home = process.env.HOME ?? '';
+  await mkdir(join(home, '.config', 'git'), { recursive: true });
+  await repo.git('config', 'extensions.worktreeConfig', 'true');
+  await repo.git('config', 'include.path', 'included'); // It is not there yet.
+  const files = [
+    ...[join(home, '.config', 'git', 'config'), join(home, '.gitconfig')],
+    ...[join(repo.commonDir, 'included'), join(repo.commonDir, 'config.worktree')],
+  ];
+  const read = async () => (await settingsIn(repo.commonDir, repo.signal)).get('some.value');
+  expect(await read()).toBe(undefined);
+  for (const text of ['one', 'two', 'ten']) {
+    for (const [nth, file] of files.entries()) {
+      await writeFile(file, `[some]\n\tvalue = ${text}${nth}\n`);
+      const said = await repo.git('config', '--get', 'some.value');
+      expect([file, await read()]).toEqual([file, said]);
+    }
   }
+  await repo.git('config', 'some.value', 'local');
+  await writeFile(join(repo.commonDir, 'config.worktree'), '');
+  expect(await read()).toBe('local');
+});
+
+test('a global file that a variable names is seen as soon as it is made', async () => {
+  await using repo = await tempRepo();
+  const file = join(repo.outside, 'global');
+  vi.stubEnv('GIT_CONFIG_GLOBAL', file);
+  expect((await settingsIn(repo.commonDir, repo.signal)).get('some.value')).toBe(undefined);
+  await writeFile(file, '[some]\n\tvalue = 1\n');
+  expect((await settingsIn(repo.commonDir, repo.signal)).get('some.value')).toBe('1');
 });
