@@ -17,7 +17,7 @@ import { isLinked } from '../git/worktree-link.ts';
 import type { Sha } from '../model/plan.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
 import { restore } from '../workspace/restore.ts';
-import { setupIn } from '../workspace/setup.ts';
+import { keepSetup } from '../workspace/setup.ts';
 
 /** Takes a gate workspace and brings it to a commit; without set-up. */
 export async function openGateWorkspace(
@@ -80,7 +80,7 @@ async function moveOn(
   const { commonDir } = ground.repository;
   await removeStaleLocks({ commonDir, dir, branch: null }, signal); // The slot is ours.
   ground.assertHeld(); // Another engine would find other files under its gates.
-  const keep = setupIn(dir)?.made ?? [];
+  const keep = await keepSetup(dir, signal);
   const since = ground.pool.sinceOf(dir);
   if ((await restore({ dir, since, keep, bare: false, flagged: null }, signal)) === null) {
     return false;

@@ -140,7 +140,7 @@ async function moveIn(dir: string, done: Setup, signal: AbortSignal): Promise<bo
   if (files === null) return false;
   forgetSetup(dir); // Half of it must not count.
   await relocate(dir, { files, from, to: dir }, signal);
-  noteSetup(dir, { ...done, at: dir });
+  await noteSetup(dir, done, signal);
   return true;
 }
 

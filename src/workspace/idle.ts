@@ -77,8 +77,13 @@ export function takeIdle(
   me: Claimant,
 ): 'taken' | 'broken' | 'lost' {
   const folder = notesOfEntry(one.entry);
+  const taken = `${folder}/${TAKEN}${me.name}`;
   try {
-    renameSync(`${folder}/${one.name}`, `${folder}/${TAKEN}${me.name}`);
+    renameSync(`${folder}/${one.name}`, taken);
+    if (parsed(textOf(taken))?.at !== one.note.at) {
+      renameSync(taken, `${folder}/${IDLE}`); // Somebody has used it since we looked.
+      return 'lost';
+    }
   } catch {
     return 'lost';
   }

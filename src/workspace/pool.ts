@@ -11,7 +11,7 @@
  *   P5. Git does the moving: `worktree move`, then `checkout` of a branch at the commit.
  */
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSetBack, type Moment, momentOf } from '../base/moment.ts';
@@ -100,6 +100,12 @@ export interface ToTake {
 
 const CLEAN_UP_MS = 60_000;
 
+/** A hook is run once, for the task that gets a worktree, which is new to it. */
+const WITHOUT_HOOKS = {
+  ...FILLING,
+  config: { ...FILLING.config, 'core.hooksPath': '/dev/null' },
+};
+
 export class Pool {
   readonly place: PoolPlace;
   readonly coming = new Coming();
@@ -165,7 +171,7 @@ export class Pool {
     const keep: readonly string[] = [];
     const known = { since: momentOf(filledAt), bare: false, flagged: false };
     const left = await restore({ dir: path, keep, ...known }, signal);
-    if (left !== null) await git(path, ['checkout', '-q', '-f', '--detach'], signal, FILLING);
+    if (left !== null) await git(path, ['checkout', '-q', '-f', '--detach'], signal, WITHOUT_HOOKS);
     if (left !== null) await settleIndex(path, signal);
     if (left !== null && (await this.#note(path, { commit, kept: [], left }, signal))) {
       return 'added';
@@ -189,6 +195,7 @@ export class Pool {
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
     const { commonDir, me } = this.place;
     for (const one of this.#rankedFor(wanted)) {
+      if (one.path !== wanted.dir && !isVacant(wanted.dir)) continue; // Git would move it inside.
       const taken = takeIdle(commonDir, one, me);
       if (taken === 'broken') await this.#discard(one.path, one.entry);
       if (taken !== 'taken') continue;
@@ -221,18 +228,15 @@ export class Pool {
       wanted.assertHeld?.();
       mkdirSync(dirname(dir), { recursive: true });
       if (path !== dir) {
-        await rmdir(dir).catch(() => undefined); // Into a folder that is there git would move it.
+        await rmdir(dir).catch(() => undefined);
         await moveWorktree(commonDir, path, dir, signal);
       }
       if (owner !== null) setOwner(dir, owner);
       const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
-      const config = { ...FILLING.config, 'core.hooksPath': '/dev/null' };
-      await git(dir, ['checkout', '-q', '-f', '--no-recurse-submodules', ...target], signal, {
-        ...FILLING,
-        config, // Its hook is run as in a new worktree, which this is to all.
-      });
+      const how = ['-q', '-f', '--no-recurse-submodules'];
+      await git(dir, ['checkout', ...how, ...target], signal, WITHOUT_HOOKS);
       await forgetMoves(dir, signal);
-      if (note.kept.length > 0) await this.#clear(dir, { ...note, to: commit }, signal);
+      if (note.kept.length > 0) await this.#clear(dir, { ...note, to: commit, isOurs }, signal);
       this.begin(dir, Date.now());
       if (note.asked) this.#asked.add(dir);
       forgetIdle(dir, me);
@@ -257,22 +261,21 @@ export class Pool {
     if (changed.some((file) => basename(file) === '.gitattributes')) return false;
     if (isOurs) return true;
     const since = momentOf(note.at);
-    const { keepFiles } = this.place;
-    const keep = keepFiles.length === 0 ? [] : await ignoredMatching(path, keepFiles, signal);
     if (isSetBack(since)) return false;
     const known = { since, bare: false, flagged: null };
-    return (await restore({ dir: path, keep, ...known }, signal)) !== null;
+    return (await restore({ dir: path, keep: note.kept, ...known }, signal)) !== null;
   }
 
-  /** What a plan keeps stays only where git ignores it at the new commit, too. */
+  /** What was kept stays only where this plan keeps it, and git ignores it at the new commit. */
   async #clear(
     dir: string,
-    { commit, to }: { readonly commit: Sha; readonly to: Sha },
+    { commit, to, isOurs }: { readonly commit: Sha; readonly to: Sha; readonly isOurs: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const changed = await filesBetween(this.place.commonDir, commit, to, signal);
-    if (changed.some((file) => basename(file) === '.gitignore')) {
-      const keep = await ignoredMatching(dir, this.place.keepFiles, signal);
+    const { commonDir, keepFiles } = this.place;
+    const changed = await filesBetween(commonDir, commit, to, signal);
+    if (!isOurs || changed.some((file) => basename(file) === '.gitignore')) {
+      const keep = keepFiles.length === 0 ? [] : await ignoredMatching(dir, keepFiles, signal);
       await removeUntracked(dir, keep, signal);
     }
     const setup = setupIn(dir);
@@ -303,7 +306,7 @@ export class Pool {
     const to = this.#reservePlace();
     await rmdir(to); // Into a folder that is there git would move it.
     await moveWorktree(commonDir, path, to, signal);
-    await git(to, ['checkout', '-q', '-f', '--detach', note.commit], signal, FILLING);
+    await git(to, ['checkout', '-q', '-f', '--detach', note.commit], signal, WITHOUT_HOOKS);
     forgetIdle(to, me);
     noteIdle(to, { ...note, at: Date.now() });
   }
@@ -370,7 +373,9 @@ export class Pool {
     const { commonDir } = this.place;
     const remove = () => removeWorktree(commonDir, path, AbortSignal.timeout(CLEAN_UP_MS));
     await remove().catch(async () => {
-      await rm(path, { recursive: true, force: true }).catch(() => undefined);
+      // Another folder may have taken its place; in a copy of the repository it is the original's.
+      const isOurs = isLinked(commonDir, path);
+      if (isOurs) await rm(path, { recursive: true, force: true }).catch(() => undefined);
       forgetNotes(entry);
       await remove().catch(() => undefined);
     });
@@ -380,6 +385,11 @@ export class Pool {
     const { folder } = this.place;
     for (const each of [folder, dirname(folder)]) await rmdir(each).catch(() => undefined);
   }
+}
+
+/** Whether nothing is there, or an empty folder. */
+function isVacant(dir: string): boolean {
+  return !existsSync(dir) || readdirSync(dir).length === 0;
 }
 
 function isMade(path: string): boolean {

@@ -122,7 +122,7 @@ export class Seeds {
       await relocate(join(temp, 'new'), { files, from: setup.at, to: dir }, signal);
       signal.throwIfAborted();
       await moveAll(stored.paths, { from: join(temp, 'new'), to: dir, old: join(temp, 'old') });
-      await noteSetup(dir, { ...setup, at: dir });
+      await noteSetup(dir, setup, signal);
       const now = new Date();
       await utimes(join(this.place.folder, name, NOTE), now, now).catch(() => undefined);
       return true;

@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pause } from '../base/pause.ts';
 import { leftoversIn } from '../git/diff.ts';
 import { coneOf } from '../git/sparse.ts';
 import { filesIn, ignoredIn } from '../git/untracked.ts';
@@ -20,6 +21,7 @@ import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import { inScope, isLiteral } from '../model/scope.ts';
 import type { Ground } from './ground.ts';
 import { toolsOf } from './tools.ts';
+import { removeTouchedBelow } from './touched.ts';
 
 /** The note that says what set-up was done in a workspace. */
 const SETUP_DONE = 'setup';
@@ -35,6 +37,9 @@ export interface Setup {
   readonly keyed: boolean;
   /** It changed or made files that a commit would take: they go when the workspace is reset. */
   readonly loose: boolean;
+  /** How many files it made, and when it was done (ms since 1970). */
+  readonly files: number;
+  readonly doneAt: number;
 }
 
 /** Variables that tell of a log-in, not of what set-up will make. */
@@ -98,14 +103,54 @@ export async function rememberSetup(
   const notMade = new Set([...done.brought, ...inject.map(({ to }) => `${to}/`)]);
   const made = (await ignoredIn(dir, signal)).filter((path) => !notMade.has(path));
   const loose = (await leftoversIn(dir, signal)) === 'work';
-  const setup = { key, made, at: dir, keyed: names.length > 0, loose };
-  noteSetup(dir, setup);
-  return setup;
+  const files = await countFiles(dir, made, signal);
+  return noteSetup(dir, { key, made, keyed: names.length > 0, loose, files }, signal);
 }
 
-/** Writes down what is done in a workspace. */
-export function noteSetup(dir: string, setup: Setup): void {
+/** What the clock of a file system may be behind ours. */
+const TICK_MS = 25;
+
+/**
+ * Takes back what somebody has done since to what a set-up made: new files go. Where others were
+ * changed or are missing it does not count as done any more. Answers with what may stay.
+ */
+export async function keepSetup(dir: string, signal: AbortSignal): Promise<readonly string[]> {
+  const setup = setupIn(dir);
+  if (setup === null) return [];
+  const { made, files, doneAt } = setup;
+  let left = 0;
+  for (const path of isThere(dir, setup) ? made : []) {
+    const below = { dir, path: path.replace(/\/$/, ''), since: doneAt };
+    left += await removeTouchedBelow(below, signal);
+  }
+  if (left === files) return made;
+  forgetSetup(dir);
+  return [];
+}
+
+async function countFiles(
+  dir: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  let files = 0;
+  for (const path of paths) {
+    const below = { dir, path: path.replace(/\/$/, ''), since: Number.POSITIVE_INFINITY };
+    files += await removeTouchedBelow(below, signal);
+  }
+  return files;
+}
+
+/** Writes down what was just done in a workspace. */
+export async function noteSetup(
+  dir: string,
+  done: Omit<Setup, 'at' | 'doneAt'>,
+  signal: AbortSignal,
+): Promise<Setup> {
+  await pause(TICK_MS, signal); // What somebody writes from now on is younger than all of it.
+  const setup = { ...done, at: dir, doneAt: Date.now() };
   writeNote(dir, SETUP_DONE, JSON.stringify(setup));
+  return setup;
 }
 
 /** The set-up of a workspace that somebody else may use now; null where he has to do his own. */

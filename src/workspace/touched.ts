@@ -50,10 +50,29 @@ export async function removeTouched(
     sinceMs: since - TICK_MS,
     stays: new Set(['.git', ...keep].map(latin1)),
     folderMode: (0o777 & ~process.umask()) | inherited,
+    keepsRepositories: false,
     signal,
   });
   await walk.enter('');
   return walk;
+}
+
+/** The same for one file or folder of it; says how many files are left. */
+export async function removeTouchedBelow(
+  below: { readonly dir: string; readonly path: string; readonly since: number },
+  signal: AbortSignal,
+): Promise<number> {
+  const { dir, since } = below;
+  const walk = new Walk({
+    dir,
+    sinceMs: since - TICK_MS / 2,
+    stays: new Set(),
+    folderMode: 0o777 & ~process.umask(),
+    keepsRepositories: true,
+    signal,
+  });
+  await walk.visit(latin1(below.path));
+  return walk.left;
 }
 
 interface Walking {
@@ -61,12 +80,15 @@ interface Walking {
   readonly sinceMs: number;
   readonly stays: ReadonlySet<string>;
   readonly folderMode: number;
+  readonly keepsRepositories: boolean;
   readonly signal: AbortSignal;
 }
 
 class Walk implements Touched {
   files = 0;
   bytes = 0;
+  /** Without what was removed. */
+  left = 0;
   readonly #of: Walking;
   #turnBegan = performance.now();
 
@@ -83,19 +105,25 @@ class Walk implements Touched {
     if (isTouched && (mode & PERMISSIONS) !== folderMode) chmodSync(place, folderMode);
     for (const name of readdirSync(place, 'latin1')) {
       const below = folder === '' ? name : `${folder}/${name}`;
-      if (stays.has(below)) continue;
-      const path = bytePath(dir, below);
-      const stat = lstatSync(path, { throwIfNoEntry: false });
-      if (stat === undefined) continue;
-      if (name === '.git') rmSync(path, { recursive: true, force: true });
-      else if (stat.isDirectory()) await this.enter(below);
-      else {
-        if (stat.ctimeMs >= sinceMs) unlinkSync(path);
-        this.files += 1;
-        this.bytes += stat.size;
-      }
+      if (!stays.has(below)) await this.visit(below);
     }
     if (isTouched && folder !== '') removeWhereEmpty(place);
+  }
+
+  /** A file, or a folder with all that is in it. */
+  async visit(below: string): Promise<void> {
+    const { dir, sinceMs } = this.#of;
+    const path = bytePath(dir, below);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return;
+    const isRepository = below.endsWith('/.git') && !this.#of.keepsRepositories;
+    if (isRepository) return rmSync(path, { recursive: true, force: true });
+    if (stat.isDirectory()) return this.enter(below);
+    const isTouched = stat.ctimeMs >= sinceMs;
+    if (isTouched) unlinkSync(path);
+    else this.left += 1;
+    this.files += 1;
+    this.bytes += stat.size;
   }
 
   async #takeTurns(): Promise<void> {
