@@ -17,17 +17,21 @@ export const FILES = {
   'bin/tool': '#!/bin/sh\n',
 };
 
-/** Kinds of dirt, each a shell script in the workspace; `|| true`: one may stand in another's way. */
+/**
+ * Kinds of dirt that can be removed, each a shell script in the workspace; `|| true`: one may stand
+ * in another's way.
+ */
 export const DIRT: Readonly<Record<string, string>> = {
   'a changed file': 'echo x >> a',
   'a changed file that is staged': 'echo x >> b; git add b',
   'a deleted file': 'rm -f dir/c',
-  'an emptied folder': 'rm -f dir/deep/d',
   'an emptied folder with something ignored': 'rm -f dir/deep/d; echo x > dir/deep/x.log',
   'a deleted folder': 'rm -rf dir',
+  'a moved folder': 'mv dir moved; mkdir dir; mv moved/deep dir/other',
+  'folders that changed places': 'mv dir was; mv bin dir; mv was bin',
   'a file that is a folder now': 'rm -f a; mkdir a; echo x > a/x',
   'a folder that is a file now': 'rm -rf dir; echo x > dir',
-  'a folder that is a link now': 'rm -rf dir; mkdir ../elsewhere; ln -s ../elsewhere dir',
+  'a folder that is a link now': 'rm -rf dir; mkdir -p ../elsewhere; ln -s ../elsewhere dir',
   'a link that leads elsewhere': 'rm -f link; ln -s /etc/passwd link',
   'links to what is elsewhere':
     'mkdir -p ../out; echo x > ../out/x; ln -s ../out new; ln -s "$PWD/../out" cache; ln -s no no',
@@ -41,57 +45,58 @@ export const DIRT: Readonly<Record<string, string>> = {
   'a program that is none': 'chmod -x bin/tool',
   'a file that is a program': 'chmod +x b',
   'a secret mode': 'chmod 600 a; git status >/dev/null',
-  'a file nobody may write': 'chmod 444 dir/deep/d',
   'a folder nobody may enter': 'chmod 000 dir/deep',
   'folders nobody may write to':
-    'mkdir -p ro/in; echo x > ro/in/x; chmod 555 ro/in ro dir/deep dir',
+    'mkdir -p ro/in; echo x > ro/in/x; chmod 444 dir/c; chmod 555 ro/in ro dir/deep dir',
   'modes beyond the usual': 'chmod 4755 bin/tool; chmod 2755 dir; chmod 1777 dir/deep',
-  'a folder for everybody': 'chmod 777 dir',
   'a pipe': 'mkfifo pipe',
-  'a second name of a file': 'ln a ../second; git update-index --refresh',
+  'a second name of a file': 'ln a ../second-$$; git update-index --refresh',
   'a commit': 'echo x > own; git add own; git commit -qm own',
   'another branch': 'git checkout -q -b other-$$',
   'files that git does not look at': 'git update-index --assume-unchanged a; echo x > a',
   'files that git skips': 'git update-index --skip-worktree b; rm -f b',
   'a file that is only intended': 'echo x > soon; git add -N soon',
-  'half of a checkout': 'git sparse-checkout set dir',
-  'a sparse index': 'git sparse-checkout set --sparse-index dir',
-  'a bisection': 'git bisect start -q; git bisect bad',
-  'a revert in progress':
-    'echo z > a; git commit -qam z; echo y > a; git commit -qam y; git revert --no-edit HEAD~1',
-  'patches half applied':
-    'git format-patch -q -1 side -o ../patches; echo z > a; git commit -qam z; git am -q ../patches/*',
-  'a rebase that waits for an edit':
-    'echo z > b; git commit -qam z; GIT_SEQUENCE_EDITOR="sed -i 1s/pick/edit/" git rebase -q -i HEAD~1',
-  'a merge that is to be one commit': 'git merge -q --squash side',
-  'what was fetched': 'git fetch -q . side',
-  'a merge in progress': 'git merge -q --no-commit --no-ff side',
-  'a conflict': 'echo y > a; git commit -qam y; git merge -q side',
-  'a rebase in progress': 'echo z > a; git commit -qam z; git rebase -q side',
-  'a cherry-pick in progress': 'echo z > a; git commit -qam z; git cherry-pick side',
-  'settings of its own': 'git config --worktree core.eol crlf; git config --worktree user.name X',
-  'settings of its own, where that is allowed':
-    'git config extensions.worktreeConfig true; git config --worktree user.name X; ' +
-    'echo secret > ../ignored; git config --worktree core.excludesFile "$PWD/../ignored"; ' +
-    'git config --worktree core.fileMode false; chmod +x b; echo x > secret',
   'files that the shared exclude hides':
     'echo hidden >> "$(git rev-parse --git-path info/exclude)"; mkdir hidden; echo x > hidden/x',
-  'refs of its own': 'git update-ref refs/worktree/mine HEAD; git update-ref refs/bisect/x HEAD',
-  'a broken index': 'echo broken > "$(git rev-parse --git-path index)"',
   'no index': 'rm -f "$(git rev-parse --git-path index)"',
-  'a lock': 'touch "$(git rev-parse --git-path index.lock)"',
-  'a locked worktree': 'git worktree lock .',
   'an index of another form': 'git update-index --index-version 4',
   'a split index':
     'git update-index --split-index; git update-index --assume-unchanged a; echo x > a',
   'an untracked cache': 'git update-index --untracked-cache; git status; echo x > late',
   'repositories in folders':
-    'mkdir -p cache dir/sub; for r in cache/inner dir/sub new/repo; do git init -q $r; echo x > $r/x; done',
+    'mkdir -p cache dir/sub; ' +
+    'for r in cache/inner dir/sub new/repo; do git init -q $r; echo x > $r/x; done',
   'a repository that is a folder of the commit':
     'rm -rf dir; git init -q dir; echo x > dir/c; git -C dir add c; git -C dir commit -qm x',
-  'a repository inside': 'git init -q inner; git -C inner commit -q --allow-empty -m x',
+  'a repository with a commit': 'git init -q in; git -C in commit -q --allow-empty -m x',
   'a line end': "printf '1\\r\\n' > a",
-  'notes in the git folder': 'echo x > "$(git rev-parse --git-dir)/landfast-whatever"',
+};
+
+/** What makes a workspace one that is not used again. */
+export const LASTING_DIRT: Readonly<Record<string, string>> = {
+  'half of a checkout': 'git sparse-checkout set dir',
+  'a bisection': 'git bisect start -q; git bisect bad',
+  'a revert in progress':
+    'echo z > a; git commit -qam z; echo y > a; git commit -qam y; git revert --no-edit HEAD~1',
+  'patches half applied':
+    'git format-patch -q -1 side -o ../patches; echo z > a; git commit -qam z; ' +
+    'git am -q ../patches/*',
+  'a rebase that waits for an edit':
+    'echo z > b; git commit -qam z; ' +
+    'GIT_SEQUENCE_EDITOR="sed -i 1s/pick/edit/" git rebase -q -i HEAD~1',
+  'a merge that is to be one commit': 'git merge -q --squash side',
+  'what was fetched': 'git fetch -q . side',
+  'a merge in progress': 'git merge -q --no-commit --no-ff side',
+  'a conflict': 'echo y > a; git commit -qam y; git merge -q side',
+  'a cherry-pick in progress': 'echo z > a; git commit -qam z; git cherry-pick side',
+  'settings of its own':
+    'git config extensions.worktreeConfig true; git config --worktree core.fileMode false',
+  'refs of its own': 'git update-ref refs/worktree/mine HEAD',
+  'a broken index': 'echo broken > "$(git rev-parse --git-path index)"',
+  'a lock': 'touch "$(git rev-parse --git-path index.lock)"',
+  'a worktree lock': 'git worktree lock .',
+  submodules: 'git -c protocol.file.allow=always submodule add -q "$PWD/../repo" sub',
+  'files of somebody else in the git folder': 'echo x > "$(git rev-parse --git-dir)/whatever"',
 };
 
 /** Where HEAD is. */
@@ -111,13 +116,8 @@ export async function dirtyable(): Promise<TempRepo> {
 }
 
 /** Runs a script of dirt. */
-export function dirty(
-  cwd: string,
-  script: string,
-  env: Readonly<Record<string, string>> = {},
-): void {
-  const options = { cwd, env: { ...process.env, ...env } };
-  execFileSync('sh', ['-c', `(${script}) >/dev/null 2>&1 || true`], options);
+export function dirty(cwd: string, script: string): void {
+  execFileSync('sh', ['-c', `(${script}) >/dev/null 2>&1 || true`], { cwd });
 }
 
 /** Every file and folder: its kind, mode and content. */
@@ -139,29 +139,17 @@ export function walk(dir: string, below = ''): ReadonlyMap<string, string> {
   return found;
 }
 
-/** What an agent can ask git about where it is. */
-export function gitState(
-  cwd: string,
-  env: Readonly<Record<string, string>> = {},
-): readonly string[] {
+/** What an agent can ask git about where it is, and the answers. */
+export function gitState(cwd: string): readonly string[] {
   const asked = [
     'git status --porcelain=v2 --branch --ignored --untracked-files=all',
     'git ls-files -v -s',
-    'git write-tree; git rev-parse HEAD HEAD^{tree}; git symbolic-ref HEAD',
+    'git write-tree; git rev-parse HEAD "HEAD^{tree}"; git symbolic-ref HEAD',
     'git diff HEAD --raw',
-    'git sparse-checkout list',
-    'git rev-parse @{-1} ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD BISECT_HEAD',
+    'git rev-parse --verify "@{-1}"; git reflog show HEAD',
     'git for-each-ref refs/bisect refs/worktree refs/rewritten',
-    'git config --get core.eol; git config --get user.name; git config --get core.sparseCheckout',
-    'git bisect log',
-    'git reflog show HEAD --format=%H | sort -u | grep -v "$(git rev-parse HEAD)"',
-    'ls "$(git rev-parse --git-dir)" | grep -v -e ^logs$ -e ^refs$ -e ORIG_HEAD -e landfast-owner',
-    'cd "$(git rev-parse --git-dir)" && ls -A refs',
+    'cd "$(git rev-parse --git-dir)"; ls -I logs -I ORIG_HEAD -I COMMIT_EDITMSG -I "sharedindex.*"',
   ];
-  return asked.map((command) =>
-    execFileSync('sh', ['-c', `${command} 2>&1 || true`], {
-      ...{ cwd, encoding: 'utf8' },
-      env: { ...process.env, ...env },
-    }),
-  );
+  const script = asked.map((command) => `echo '> ${command}'; (${command}) 2>&1`).join('; ');
+  return execFileSync('sh', ['-c', script], { cwd, encoding: 'utf8' }).split('\n');
 }

@@ -8,6 +8,7 @@ import { openRepository } from '../../src/git/repository.ts';
 import { NATIVE_CONVENTIONS } from '../../src/model/plan.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
 import { type Ground, workspaceDir } from '../../src/workspace/ground.ts';
+import { isWaiting } from '../../src/workspace/idle.ts';
 import { removeRunFolder, removeWorkspace } from '../../src/workspace/remove.ts';
 import { planOf } from '../support/journal-builder.ts';
 import { MARK } from '../support/mark.ts';
@@ -83,7 +84,7 @@ test('two runs that name their folders alike do not take them from each other', 
   expect(readFileSync(join(dir, 'work.txt'), 'utf8')).toBe('work\n');
   expect(await create(repo, first, 2)).toMatchObject({ kind: 'ready', dir });
   expect(await release(repo, first)).toEqual({ kind: 'removed' });
-  expect(existsSync(dir)).toBe(false);
+  expect(isWaiting(dir)).toBe(true);
   await removeRunFolder(first, repo.signal);
   expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
   expect(await create(repo, second, 3)).toMatchObject({ kind: 'ready', dir });

@@ -1,74 +1,63 @@
-/** Which workspaces stay for a later run, and which do not although there is room. */
+/** Which worktrees stay for a later run, and which do not although there is room. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { landfast } from '../support/landfast.ts';
+import { staying, WORTH_KEEPING_FILES } from '../../src/workspace/retention.ts';
 import { testPool } from '../support/pool.ts';
-import { runPlan } from '../support/run-plan.ts';
-import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { tempRepo } from '../support/temp-repo.ts';
 
-const tells = test.runIf(existsSync('/proc/self/cwd'));
+const NOTE = { commit: '', run: 'r1', at: 0, files: 10, bytes: 0, asked: false, kept: [] };
+const LARGE = { files: WORTH_KEEPING_FILES };
 
-const slotsOf = (repo: TempRepo): readonly number[] =>
-  testPool(repo, 8)
-    .idle()
-    .map(({ slot }) => slot)
-    .toSorted((a, b) => a - b);
+/** Their numbers, the one that became idle last first. */
+const staysOf = (notes: readonly object[], place: { later: number; small: boolean }) => [
+  ...staying(
+    notes.map((note, nth) => ({ path: `/none/${nth}`, note: { ...NOTE, ...note } })),
+    place,
+  ),
+];
 
-test('those that were asked for stay, unless the user has said that fewer do', async () => {
+test('the last ones stay where that is worth it, and those that were asked for', () => {
+  const asked = { asked: true };
+  const few = { later: 2, small: false };
+  expect(staysOf([LARGE, {}, LARGE, LARGE], few)).toEqual(['/none/0', '/none/2']);
+  expect(staysOf([{}, {}, asked, asked, asked], few)).toEqual(['/none/2', '/none/3', '/none/4']);
+  expect(staysOf([LARGE, LARGE, asked], few)).toEqual(['/none/2', '/none/0']);
+  const told = { later: 2, small: true }; // The user has said how many.
+  expect(staysOf([{}, {}, asked, asked], told)).toEqual(['/none/0', '/none/1']);
+  expect(staysOf([LARGE, asked], { later: 0, small: true })).toEqual([]);
+});
+
+test.runIf(existsSync('/proc/self/cwd'))(
+  'one in which a process works does not stay, and the process is left alone',
+  async () => {
+    await using temp = await tempDir();
+    await temp.write({ '1/below/x': '', '10/x': '', '2/x': '' });
+    const child = spawn('sleep', ['300'], { cwd: join(temp.path, '1', 'below') });
+    try {
+      await once(child, 'spawn');
+      const idle = ['1', '10', '2'].map((name) => ({ path: join(temp.path, name), note: NOTE }));
+      const stays = staying(idle, { later: 8, small: true });
+      expect([...stays]).toEqual([join(temp.path, '10'), join(temp.path, '2')]);
+      expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  },
+);
+
+test('one that was asked for stays after a task has used it, others go', async () => {
   await using repo = await tempRepo();
   const commit = await repo.git('rev-parse', 'HEAD');
-  const place = { later: 2 };
-  for (let nth = 0; nth < 4; nth += 1) await testPool(repo, 8).add(commit, repo.signal);
-  await testPool(repo, 8, place).settle(repo.signal);
-  expect(slotsOf(repo)).toEqual([1, 2, 3, 4]);
-  await testPool(repo, 8, { ...place, small: true }).settle(repo.signal);
-  expect(slotsOf(repo)).toHaveLength(2);
-});
-
-test('what was warmed stays after a run that would leave fewer', async () => {
-  await using repo = await tempRepo();
-  const warmed = await landfast(['pool', 'warm', '6'], { cwd: repo.dir });
-  expect(warmed).toMatchObject({ code: 0 });
-  const tasks = { one: 'echo 1 > one', two: 'echo 1 > two' };
-  expect(await runPlan(repo, { workers: 2, tasks })).toMatchObject({ code: 0 });
-  expect(slotsOf(repo)).toHaveLength(6);
-});
-
-tells('one in which a process works does not wait for another run', async () => {
-  await using repo = await tempRepo();
-  const commit = await repo.git('rev-parse', 'HEAD');
-  const pool = testPool(repo, 8, { small: true });
-  for (let nth = 0; nth < 3; nth += 1) await pool.add(commit, repo.signal);
-  const below = join(pool.place.folder, '2', 'below');
-  mkdirSync(below);
-  const child = spawn('sleep', ['60'], { cwd: below });
-  try {
-    await once(child, 'spawn');
-    await pool.settle(repo.signal);
-    expect(slotsOf(repo)).toEqual([1, 3]);
-    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
-  } finally {
-    child.kill('SIGKILL');
-  }
-});
-
-tells('a program that hides from its run does not reach the next one', async () => {
-  await using repo = await tempRepo();
-  const file = join(repo.outside, 'pid');
-  const daemon = `echo $$ > ${file}; exec sleep 300`;
-  const hidden = `env -i PATH="$PATH" setsid nohup sh -c '${daemon}' >/dev/null 2>&1 &`;
-  const script = `${hidden}\nuntil test -s ${file}; do :; done; echo 1 > one`;
-  const more = { workspace: { pool: 2 } };
-  try {
-    expect(await runPlan(repo, { tasks: { one: script }, more })).toMatchObject({ code: 0 });
-    expect(slotsOf(repo)).toEqual([]);
-  } finally {
-    process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL'); // It lives: nobody has ended it.
-  }
-  expect(await runPlan(repo, { tasks: { two: 'echo 1 > two' }, more })).toMatchObject({ code: 0 });
-  expect(readdirSync(testPool(repo, 8).place.folder)).toHaveLength(1);
+  const pool = testPool(repo, 4, { later: 0 });
+  await testPool(repo, 4).add(commit, repo.signal);
+  const dir = join(repo.outside, 'one');
+  expect(await pool.take({ dir, commit, branch: null, owner: null }, repo.signal)).toBe(true);
+  await pool.put(dir, { commit, bare: true, flagged: false }, repo.signal);
+  await pool.settle(repo.signal);
+  expect(pool.idle()).toMatchObject([{ path: join(pool.place.folder, '1') }]);
 });

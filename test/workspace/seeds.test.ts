@@ -9,6 +9,7 @@ import { thisProcess } from '../../src/journal/lease.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Ground } from '../../src/workspace/ground.ts';
 import { Seeds, type SeedsPlace } from '../../src/workspace/seeds.ts';
+import { setupIn } from '../../src/workspace/setup.ts';
 import { closeTask, openTask, testGround } from '../support/ground.ts';
 import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
@@ -217,7 +218,7 @@ test('a copy that is stopped half way leaves nothing, in the workspace or beside
   const seeds = seedsIn(repo);
   const ground = await seededGround(repo, seeds, { setup: [many] });
   const one = await openTask(ground, 'one');
-  const { key } = JSON.parse(sh(one.dir, 'cat "$(git rev-parse --git-dir)/landfast-setup"'));
+  const key = setupIn(one.dir)?.key ?? '';
   const dir = join(repo.outside, 'new');
   await repo.git('worktree', 'add', '-q', '--detach', dir);
   const stop = new AbortController();

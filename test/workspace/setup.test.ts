@@ -33,10 +33,11 @@ async function twice(
   sh(one.dir, between.leave ?? 'true');
   await closeTask(ground, 'one');
   if (between.commit !== undefined) await repo.commit('main', between.commit);
-  const other = await testGround(repo, { ...first, ...between.second });
+  const { pool } = ground;
+  const other = await testGround(repo, { ...first, ...between.second }, { pool });
   const env = { ...other.env, ...between.env };
   const two = await openTask({ ...other, env }, 'two');
-  expect(existsSync(one.dir)).toBe(false);
+  expect(existsSync(one.dir)).toBe(false); // It has become that of the second.
   return [one.setup, two.setup];
 }
 
