@@ -19,6 +19,7 @@ const plan = planOf(tasks);
 const pool = new Pool({
   commonDir: opened.repository.commonDir,
   folder: `${dir}.worktrees/.pool`,
+  run: 'r1',
   most: 0,
   later: 0,
   small: false,

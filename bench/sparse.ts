@@ -1,8 +1,8 @@
 /**
- * What a workspace with some folders, and one that is a mount over another, cost beside a whole one
- * in a repository of 50,000 files: to make one, to look at what has changed, to hand one on to the next
- * task, to remove one. All take turns, round by round. One of 50 packages, with 1,000 files, is what
- * the task may write. A mount is left out where none can be made.
+ * What a workspace with some folders costs beside a whole one, in a repository of 50,000 files: to
+ * make one, to look at what has changed, to remove one. A whole one is also handed on to the next
+ * task, as the pool does. Both take turns, round by round. One of 50 packages, with 1,000 files, is
+ * what the task may write.
  *
  *   npm run bench:sparse [-- --files 50000 --rounds 5 --dir /dev/shm]
  */
@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { thisClaimant } from '../src/cli/pooling.ts';
 import { changedFiles } from '../src/git/diff.ts';
-import { type Floor, overlayProblem } from '../src/git/overlay.ts';
 import type { Cone } from '../src/git/sparse.ts';
 import { addWorktree, removeWorktree } from '../src/git/worktree.ts';
 import { Pool } from '../src/workspace/pool.ts';
@@ -40,16 +39,11 @@ try {
 
 async function measure(dir: string): Promise<void> {
   const commits = build(dir, Number(values.files));
-  const floor = await floorIn(dir, commits.base);
-  const kinds: Readonly<Record<string, Kind>> = {
-    full: {},
-    sparse: { cone: ['packages/p7'] },
-    ...(floor === null ? {} : { overlay: { floor } }),
-  };
+  const kinds: Readonly<Record<string, Cone | null>> = { full: null, sparse: ['packages/p7'] };
   const times = new Map<string, number[]>();
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const [name, kind] of Object.entries(kinds)) {
-      for (const [step, ms] of await once(dir, commits, kind)) {
+    for (const [name, cone] of Object.entries(kinds)) {
+      for (const [step, ms] of await once(dir, commits, cone)) {
         const key = `${step} ${name}`;
         times.set(key, [...(times.get(key) ?? []), ms]);
       }
@@ -60,39 +54,19 @@ async function measure(dir: string): Promise<void> {
     const ratio = median(all) / full(key.replace(/ \w+$/, ''));
     console.log(`${key}: ${median(all).toFixed(0)} ms, ratio ${ratio.toFixed(3)}`);
   }
-  if (floor !== null)
-    await removeWorktree(join(dir, '.git'), floor.dir, AbortSignal.timeout(MINUTES));
-}
-
-/** What mounts are made over; null where none can be. */
-async function floorIn(dir: string, commit: string): Promise<Floor | null> {
-  const signal = AbortSignal.timeout(10 * MINUTES);
-  const commonDir = join(dir, '.git');
-  const path = join(`${dir}.worktrees`, 'floor');
-  mkdirSync(`${dir}.worktrees`, { recursive: true });
-  const why = await overlayProblem(commonDir, `${dir}.worktrees`, signal);
-  if (why !== null) console.log(`No overlay can be mounted: ${why}`);
-  if (why !== null) return null;
-  await addWorktree(commonDir, { path, branch: null, commit }, signal);
-  return { dir: path, commit };
-}
-
-interface Kind {
-  readonly cone?: Cone;
-  readonly floor?: Floor;
 }
 
 /** The life of one workspace: how long each step took. */
 async function once(
   dir: string,
   { base, next }: { readonly base: string; readonly next: string },
-  { cone = null, floor = null }: { readonly cone?: Cone | null; readonly floor?: Floor | null },
+  cone: Cone | null,
 ): Promise<readonly (readonly [string, number])[]> {
   const signal = AbortSignal.timeout(10 * MINUTES);
   const commonDir = join(dir, '.git');
   const pool = new Pool({
-    ...{ commonDir, folder: join(`${dir}.worktrees`, '.pool'), most: 4, later: 0, small: true },
-    ...{ disk: null, keepFiles: [], me: thisClaimant() },
+    ...{ commonDir, folder: join(`${dir}.worktrees`, '.pool'), run: 'bench' },
+    ...{ most: 4, later: 0, small: true, disk: null, keepFiles: [], me: thisClaimant() },
   });
   const [one, two] = [join(`${dir}.worktrees`, 'one'), join(`${dir}.worktrees`, 'two')];
   const steps: (readonly [string, number])[] = [];
@@ -102,24 +76,19 @@ async function once(
     steps.push([step, performance.now() - began]);
   };
   mkdirSync(`${dir}.worktrees`, { recursive: true });
-  await timed('make', () =>
-    addWorktree(commonDir, { path: one, branch: null, commit: base, cone, floor }, signal),
-  );
+  await timed('make', async () => {
+    const worktree = { path: one, branch: null, commit: base, cone };
+    pool.begin(one, await addWorktree(commonDir, worktree, signal));
+  });
   writeFileSync(join(one, 'packages/p7/d3/f1.ts'), 'changed\n');
   await timed('look', () => changedFiles(one, base, signal));
-  if (floor !== null) {
+  if (cone !== null) {
     await timed('remove', () => removeWorktree(commonDir, one, signal));
     return steps;
   }
-  await timed('wipe', () => pool.put(one, { commit: base, pristine: false }, signal));
-  const wanted = {
-    dir: two,
-    commit: next,
-    branch: null,
-    owner: null,
-    cone,
-    assertHeld: () => undefined,
-  };
+  const what = { commit: base, bare: false, flagged: false };
+  await timed('restore', () => pool.put(one, what, signal));
+  const wanted = { dir: two, commit: next, branch: null, owner: null };
   await timed('hand on', async () => {
     if (!(await pool.take(wanted, signal))) throw new Error('nothing was handed on');
   });
