@@ -31,7 +31,7 @@ import {
   setOwner,
   sweepRemoved,
 } from '../git/worktree.ts';
-import { isLinked } from '../git/worktree-link.ts';
+import { isLinked, mendLink } from '../git/worktree-link.ts';
 import { forgetNotes } from '../git/worktree-notes.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Claimant } from './claimant.ts';
@@ -372,6 +372,7 @@ export class Pool {
   async #discard(path: string, entry: string): Promise<void> {
     const { commonDir } = this.place;
     const remove = () => removeWorktree(commonDir, path, AbortSignal.timeout(CLEAN_UP_MS));
+    if (!existsSync(join(path, '.git'))) mendLink(commonDir, path); // Git would not remove it.
     await remove().catch(async () => {
       // Another folder may have taken its place; in a copy of the repository it is the original's.
       const isOurs = isLinked(commonDir, path);
