@@ -15,6 +15,7 @@ import { removeStaleLocks } from '../git/locks.ts';
 import { objectProblem } from '../git/object-check.ts';
 import { detachHead, headOf, readRef, setRef } from '../git/refs.ts';
 import { type Status, statusOf } from '../git/status.ts';
+import { syncRepository } from '../git/sync.ts';
 import { mendLink } from '../git/worktree-link.ts';
 import { ownDoer } from '../model/doer.ts';
 import type { Failure } from '../model/failure.ts';
@@ -212,6 +213,7 @@ async function commit(
   // What our own `git add` has made needs no check: git made sure of it then.
   const isForeign = looked.head !== base || looked.staged.length > 0;
   const problem = isForeign ? await objectProblem(dir, { from: base, to: head }, signal) : null;
+  if (isForeign) await syncRepository(commonDir, signal);
   if (problem !== null) {
     return bad({
       kind: 'commit-failed',

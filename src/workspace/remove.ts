@@ -16,6 +16,7 @@ import { isAncestor } from '../git/refs.ts';
 import { type Status, statusOf } from '../git/status.ts';
 import { isHalfDone } from '../git/unfinished.ts';
 import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
+import { mendLink } from '../git/worktree-link.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -49,7 +50,7 @@ export async function removeWorkspace(
   const { commonDir } = ground.repository;
   if (!(await isOwn(ground, task))) return { kind: 'removed' }; // It never had one.
   if (isWaiting(dir)) return { kind: 'removed' }; // An engine that died had come so far.
-  if (isWorkingTree(dir)) {
+  if (mendLink(commonDir, dir)) {
     await takeBack(dir, signal);
     const left = await leftoversIn(ground, { dir, safe }, signal);
     if (left.hasWork && !succeeded) {
