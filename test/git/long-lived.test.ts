@@ -117,6 +117,7 @@ test('one ends with its signal, and with its input', async () => {
   const args = ['cat-file', '--batch-check=%(objectname)'];
   const talk = new Conversation(repo.dir, args, stop.signal);
   stop.abort(new Error('enough'));
+  expect(await talk.ended).toMatchObject({ kind: 'aborted' });
   expect(await talk.ask('HEAD\n', () => true)).toBe(null);
   const other = new Conversation(repo.dir, args);
   expect(await other.ask('HEAD\n', () => true)).toEqual([await repo.git('rev-parse', 'HEAD')]);

@@ -46,6 +46,8 @@ export async function testGround(
 export interface Opened {
   readonly dir: string;
   readonly setup: Prepared['how'] | null;
+  /** Why what set-up made is no seed. */
+  readonly why?: string;
 }
 
 /** The workspace of a task's attempt, at the head of `main`. */
@@ -61,7 +63,12 @@ export async function openTask(
   const created = await createWorkspace(ground, order, signal);
   if (created.kind === 'failed') throw new Error(created.message);
   if (created.kind === 'stopped') throw new Error('stopped');
-  return { dir: created.dir, setup: created.setup?.how ?? null };
+  const { dir, setup } = created;
+  return {
+    dir,
+    setup: setup?.how ?? null,
+    ...(setup?.why === undefined ? {} : { why: setup.why }),
+  };
 }
 
 /** The task is done with its workspace. */

@@ -107,7 +107,6 @@ test('so do those of a task that fails for good', async () => {
 test('a lock that a killed git left in the workspace does not stop the commit', async () => {
   await using repo = await tempRepo();
   const lock = 'for name in index HEAD; do touch "$(git rev-parse --git-dir)/$name.lock"; done';
-  const began = performance.now();
   const run = await runPlan(repo, {
     retries: 1,
     tasks: {
@@ -118,5 +117,4 @@ test('a lock that a killed git left in the workspace does not stop the commit', 
   expect(run).toMatchObject({ code: 0 });
   expect(await repo.git('ls-files')).toBe('README.md\nfails.txt\nworks.txt');
   expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
-  expect(performance.now() - began).toBeLessThan(15_000);
 });
