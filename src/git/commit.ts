@@ -8,7 +8,15 @@
  */
 
 import { assert } from '../base/assert.ts';
-import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
+import {
+  GitError,
+  GitTimeoutError,
+  git,
+  LONG_LIMIT_MS,
+  type Sha,
+  splitNul,
+  textOf,
+} from './git.ts';
 import { headOf } from './refs.ts';
 import { signingRefusal, signsCommits } from './signing.ts';
 import { isMerging } from './unfinished.ts';
@@ -43,6 +51,24 @@ const NO_IDENTITY =
   'git does not know who you are; run `git config --global user.name "Your Name"` and ' +
   '`git config --global user.email you@example.com`';
 
+/** Stages everything in a working tree; says which paths that were, in no order. */
+export async function stageAll(dir: string, signal: AbortSignal): Promise<readonly string[]> {
+  // Also what lies outside of the folders that are checked out, if only some are.
+  const args = ['add', '--all', '--sparse', '--verbose'];
+  const { stdout } = await git(dir, args, signal, { limitMs: LONG_LIMIT_MS });
+  const lines = stdout.split('\n').slice(0, -1);
+  const names = lines.map((line) => /^(?:add|remove) '(.*)'$/.exec(line)?.[1]);
+  if (!names.includes(undefined)) return names.map((name) => name ?? '');
+  // A name that holds a line end.
+  const compare = ['diff', '--cached', '--name-only', '-z', '--no-renames', '--no-ext-diff'];
+  return splitNul((await git(dir, compare, signal)).stdout);
+}
+
+/** Takes everything out of the index again that was staged; no file is touched. */
+export async function unstageAll(dir: string, signal: AbortSignal): Promise<void> {
+  await git(dir, ['reset', '-q', '--mixed'], signal, { limitMs: LONG_LIMIT_MS, config: NO_LOG });
+}
+
 /** Commits everything in a working tree; concludes a merge that waits to be committed. */
 export async function commitAll(
   dir: string,
@@ -50,13 +76,14 @@ export async function commitAll(
     readonly message: string;
     /** How long hooks and signing may take. */
     readonly limitMs?: number;
+    /** Everything is staged already. */
+    readonly isStaged?: boolean;
   },
   signal: AbortSignal,
 ): Promise<Committed | { readonly kind: 'nothing' }> {
   const limitMs = options.limitMs ?? LONG_LIMIT_MS;
   return orRefused(async () => {
-    // Also what lies outside of the folders that are checked out, if only some are.
-    await git(dir, ['add', '--all', '--sparse'], signal, { limitMs: LONG_LIMIT_MS });
+    if (options.isStaged !== true) await stageAll(dir, signal);
     const args = ['commit', '--quiet', '--file=-'];
     const how = { stdin: options.message, limitMs, okCodes: [0, 1], config: NO_LOG };
     const result = await git(dir, args, signal, how);

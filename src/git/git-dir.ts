@@ -40,6 +40,7 @@ export function isWorkingTree(dir: string): boolean {
 
 /** What a file holds; null where it cannot be read. */
 export function textOf(path: string): string | null {
+  if (!existsSync(path)) return null; // A look costs less than an error.
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -20,7 +20,7 @@ import type { AttemptStart, Event, SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { FailurePattern, Sha, TaskSpec } from '../model/plan.ts';
 import type { Prepared } from '../workspace/bring.ts';
-import { fingerprint, strayed } from '../workspace/checkout.ts';
+import { fingerprint, fingerprintBefore, strayed } from '../workspace/checkout.ts';
 import { checkedOutIn, showToPeople } from '../workspace/cone.ts';
 import { createWorkspace } from '../workspace/create.ts';
 import type { Ground } from '../workspace/ground.ts';
@@ -161,7 +161,7 @@ async function speakWatched(
   // What a task does in the user's checkout is meant, and nobody can tell whose change it is.
   const isMeant = site.tasks.some(({ mode }) => mode === 'here');
   const watched = agent.can.prose && !isMeant ? site.ground : null;
-  const before = watched && (await fingerprint(watched));
+  const before = watched && (await fingerprintBefore(watched));
   const ids = { run: site.run, task: task.id, attempt, index: order.index };
   const here = checkedOutIn(place.root ?? place.dir, { ...site.userEnv, ...task.env });
   const spoken = await speak(

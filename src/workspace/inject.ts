@@ -16,6 +16,8 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, splitNul } from '../git/git.ts';
+import { nameOf } from '../git/long-lived.ts';
+import { headOf } from '../git/refs.ts';
 import { coneOf } from '../git/sparse.ts';
 import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import type { InjectSpec } from '../model/plan.ts';
@@ -51,7 +53,9 @@ export async function takeBack(dir: string, signal: AbortSignal): Promise<void> 
   const { ignores, blanked } = noteOf(dir);
   for (const { folder, text } of ignores) {
     if (!existsSync(join(dir, folder))) continue; // Whoever removed it removed the files, too.
-    await writeFile(join(dir, folder, IGNORE), text);
+    const file = join(dir, folder, IGNORE);
+    const isThere = (await readFile(file, 'utf8').catch(() => null)) === text;
+    if (!isThere) await writeFile(file, text);
   }
   if (blanked.length === 0) return;
   // An agent may have taken one out of the index: then it is gone for good.
@@ -69,7 +73,9 @@ async function injectOne(
   const from = resolve(ground.repository.dir, spec.from);
   const at = (name: string): string => [spec.to, name].filter((part) => part !== '').join('/');
   const before = noteOf(dir);
-  const tracked = await trackedIn(dir, [spec.to === '' ? '.' : spec.to], signal);
+  const tracked = (await hasNothingAt(ground, dir, spec.to, signal))
+    ? new Set<string>()
+    : await trackedIn(dir, [spec.to === '' ? '.' : spec.to], signal);
   const blanks = spec.blank.map(at);
   const isFree = (path: string): boolean =>
     isReached(dir, path) &&
@@ -156,6 +162,18 @@ async function hide(dir: string, paths: readonly string[], signal: AbortSignal):
 /** Where only some folders are checked out git looks at skipped files that are there. */
 function hiding(dir: string): string {
   return coneOf(dir) === null ? 'skip-worktree' : 'assume-unchanged';
+}
+
+/** Whether no file is tracked below a folder, as far as that can be told without a git process. */
+async function hasNothingAt(
+  { repository }: Ground,
+  dir: string,
+  folder: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (folder === '' || folder.includes('\n') || existsSync(join(dir, folder))) return false;
+  const head = await headOf(dir, signal);
+  return head !== null && (await nameOf(repository.commonDir, `${head}:${folder}`)) === 'none';
 }
 
 async function trackedIn(

@@ -8,7 +8,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commitAll } from '../git/commit.ts';
+import { commitAll, stageAll, unstageAll } from '../git/commit.ts';
 import { changedSince, conflictMarkersIn } from '../git/diff.ts';
 import { areRelated } from '../git/history.ts';
 import { removeStaleLocks } from '../git/locks.ts';
@@ -52,17 +52,36 @@ export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal)
   const { commonDir } = ground.repository;
   const branch = branchOf(ground, task.id);
   await removeStaleLocks({ commonDir, dir, branch }, signal); // Everything that ran here has ended.
+  const isPlain = ground.pool.isGitAsGiven(dir) && (await headOf(dir, signal)) === work.base;
   await takeBack(dir, signal);
+  // A check may look at what is staged, so that nothing is before it has run.
+  if (isPlain && task.mode !== 'read' && task.checks.length === 0) {
+    return judgeStaged(ground, work, signal);
+  }
   const first = await lookAgain(ground, work, await look(work, signal), signal);
   const refusal =
     (await brokenState(work, first, signal)) ?? (await refusalOf(work, first.files, signal));
   if (refusal !== null) return refusal;
-  if (task.checks.length === 0) return commit(ground, work, first, signal);
   const red = await runChecks(ground, work, signal);
   if (red !== null) return bad(red);
-  const now = await look(work, signal); // Checks may have changed something, too.
+  const now = task.checks.length === 0 ? first : await look(work, signal); // They may change files.
   const late = await judgeFiles(work, now.files, signal);
   return late === null ? commit(ground, work, now, signal) : bad(late);
+}
+
+/** The agent has left git alone: what can be staged is all that it has done. */
+async function judgeStaged(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
+  const { task, dir, base } = work;
+  if (!isSameFolder(dir)) return replaced();
+  const files = [...(await stageAll(dir, signal))].sort();
+  const refusal = await refusalOf(work, files, signal);
+  if (refusal !== null) {
+    await unstageAll(dir, signal);
+    return refusal;
+  }
+  const branch = branchOf(ground, task.id);
+  const staged = { files, head: base, branch, staged: [], isStaged: true };
+  return commit(ground, work, staged, signal);
 }
 
 /** What there is to judge. */
@@ -96,12 +115,7 @@ async function brokenState(
   signal: AbortSignal,
 ): Promise<Judged | null> {
   const broken = (message: string): Judged => bad({ kind: 'commit-failed', message });
-  if (!isSameFolder(dir)) {
-    return broken(
-      'The folder of the workspace was replaced by another one: what is missing there would count ' +
-        'as deleted.',
-    );
-  }
+  if (!isSameFolder(dir)) return replaced();
   if (head === null) {
     return broken('The agent left its workspace on a branch without a commit (an orphan branch).');
   }
@@ -113,6 +127,13 @@ async function brokenState(
   return broken(
     `The agent stopped in the middle of a merge: ${unmerged.join(', ')} is not resolved.`,
   );
+}
+
+function replaced(): Judged {
+  const message =
+    'The folder of the workspace was replaced by another one: what is missing there would count ' +
+    'as deleted.';
+  return bad({ kind: 'commit-failed', message });
 }
 
 /** The end of work that is not to be committed; null for work that may be. */
@@ -187,10 +208,15 @@ export async function runChecks(
   return null;
 }
 
+/** What is to be committed; perhaps staged already. */
+interface ToCommit extends Pick<Looked, 'files' | 'head' | 'branch' | 'staged'> {
+  readonly isStaged?: boolean;
+}
+
 async function commit(
   ground: Ground,
   { task, dir, base }: Work,
-  looked: Looked,
+  looked: ToCommit,
   signal: AbortSignal,
 ): Promise<Judged> {
   const message = commitMessage(ground.plan.conventions, ground.run, task, ownDoer(task));
@@ -201,7 +227,8 @@ async function commit(
   const isElsewhere = looked.branch !== null && looked.branch !== branch;
   // That branch is somebody else's.
   if (isElsewhere && looked.head !== null) await detachHead(dir, looked.head, signal);
-  const answer = await commitAll(dir, { message }, signal);
+  const { isStaged = false } = looked;
+  const answer = await commitAll(dir, { message, isStaged }, signal);
   if (answer.kind === 'refused') {
     return bad({
       kind: 'commit-failed',
@@ -226,6 +253,7 @@ async function commit(
     await keepAside(ground, task.id, dir, signal);
     await setRef(commonDir, ref, head, signal);
   }
+  if (isStaged) ground.pool.commit(dir, head);
   return { kind: 'good', commit: head, files, outside: outsideOf(task, files) };
 }
 

@@ -40,9 +40,16 @@ import { diskUse } from './disk-use.ts';
 import { forgetIdle, type Idle, type IdleWorktree, idleIn, noteIdle, takeIdle } from './idle.ts';
 import { forgetInjected } from './inject.ts';
 import { forgetMoves, restore } from './restore.ts';
-import { staying, WORTH_KEEPING_FILES } from './retention.ts';
+import { staying } from './retention.ts';
 import { forgetSetup, isCovered, isThere, type Setup, setupIn } from './setup.ts';
 import type { Touched } from './touched.ts';
+import {
+  type Committed,
+  committedAs,
+  type GitState,
+  gitStateOf,
+  isAsCommitted,
+} from './witness.ts';
 
 export interface PoolPlace {
   readonly commonDir: string;
@@ -111,6 +118,9 @@ export class Pool {
   readonly coming = new Coming();
   /** Since when something may have happened in a worktree that a task has, by where it is. */
   readonly #since = new Map<string, Moment>();
+  /** What git kept about it then, and the commit that held all of it since. */
+  readonly #given = new Map<string, GitState | null>();
+  readonly #committed = new Map<string, Committed>();
   /** Those that somebody asked for ahead of a run. */
   readonly #asked = new Set<string>();
   /** What this engine has put there: nobody else has business with it until it is taken. */
@@ -123,18 +133,31 @@ export class Pool {
   /** A worktree holds a commit as a checkout has it; from now on it is somebody's. */
   begin(dir: string, filledAt: number): void {
     this.#since.set(dir, momentOf(filledAt));
+    this.#given.set(dir, gitStateOf(dir));
+    this.#committed.delete(dir);
+  }
+
+  /** Whether nobody has switched branches, staged or hidden anything since then. */
+  isGitAsGiven(dir: string): boolean {
+    const given = this.#given.get(dir) ?? null;
+    return given !== null && given === gitStateOf(dir);
+  }
+
+  /** A commit holds all of a worktree, whose index hides nothing. */
+  commit(dir: string, commit: Sha): void {
+    this.#committed.set(dir, committedAs(commit));
+  }
+
+  /** The commit that still holds all of a worktree; null where that cannot be said for sure. */
+  async heldBy(dir: string, signal: AbortSignal): Promise<Sha | null> {
+    const committed = this.#committed.get(dir);
+    if (committed === undefined || !(await isAsCommitted(dir, committed, signal))) return null;
+    return committed.commit;
   }
 
   /** Since when something may have happened in a worktree; null where nobody knows. */
   sinceOf(dir: string): Moment | null {
     return this.#since.get(dir) ?? null;
-  }
-
-  /** Whether a worktree is worth the disk it takes until a later run. */
-  isWorthKeeping(dir: string, files: number): boolean {
-    const { most, small } = this.place;
-    if (most === 0) return false;
-    return small || this.#asked.has(dir) || files >= WORTH_KEEPING_FILES;
   }
 
   /**
@@ -145,7 +168,8 @@ export class Pool {
     const { most, keepFiles, me, commonDir } = this.place;
     const since = this.sinceOf(dir);
     this.#since.delete(dir);
-    if (this.idle().length >= most || hasOwnSettings(commonDir)) return false;
+    this.#committed.delete(dir);
+    if (this.#ours.size >= most || hasOwnSettings(commonDir)) return false;
     if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
     const kept = keepFiles.length === 0 ? [] : await ignoredMatching(dir, keepFiles, signal);
     const { bare, flagged } = what;
@@ -350,12 +374,15 @@ export class Pool {
     const { run, disk } = this.place;
     const { commit, kept, left } = what;
     const bytes = left.bytes + (await diskUse(dir, kept, signal));
-    const before = this.idle().reduce((sum, { note }) => sum + note.bytes, 0);
-    if (disk !== null && before + bytes > disk) return false;
+    if (disk !== null && this.#bytes() + bytes > disk) return false;
     const asked = this.#asked.delete(dir);
     const note: Idle = { commit, run, at: Date.now(), files: left.files, bytes, asked, kept };
     noteIdle(dir, note);
     return true;
+  }
+
+  #bytes(): number {
+    return this.idle().reduce((sum, { note }) => sum + note.bytes, 0);
   }
 
   /** A folder of the pool that nobody else gets: it is there, and empty. */

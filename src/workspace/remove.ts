@@ -12,7 +12,7 @@ import { rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { flaggedIn, hiddenChanges } from '../git/hidden.ts';
-import { isAncestor } from '../git/refs.ts';
+import { headOf, isAncestor } from '../git/refs.ts';
 import { type Status, statusOf } from '../git/status.ts';
 import { isHalfDone } from '../git/unfinished.ts';
 import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
@@ -141,6 +141,10 @@ async function leftoversIn(
   { dir, safe }: { readonly dir: string; readonly safe: readonly Sha[] },
   signal: AbortSignal,
 ): Promise<Leftovers> {
+  const held = await ground.pool.heldBy(dir, signal);
+  if (held !== null && safe.includes(held) && (await headOf(dir, signal)) === held) {
+    return { head: held, hasWork: false, bare: true, flagged: false };
+  }
   const [status, flags] = await Promise.all([
     statusOf(dir, { untracked: 'normal', ignored: true }, signal),
     flaggedIn(dir, signal),

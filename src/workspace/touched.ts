@@ -57,7 +57,21 @@ export async function removeTouched(
   return walk;
 }
 
-/** The same for one file or folder of it; says how many files are left. */
+/** When anything in a workspace was last touched (ms since 1970); nothing is removed. */
+export async function youngestIn(dir: string, signal: AbortSignal): Promise<number> {
+  const walk = new Walk({
+    dir,
+    sinceMs: Number.POSITIVE_INFINITY,
+    stays: new Set(['.git']),
+    folderMode: 0,
+    keepsRepositories: true,
+    signal,
+  });
+  await walk.enter('');
+  return walk.youngestMs;
+}
+
+/** Removes what was touched of one file or folder; says how many files are left. */
 export async function removeTouchedBelow(
   below: { readonly dir: string; readonly path: string; readonly since: number },
   signal: AbortSignal,
@@ -89,6 +103,7 @@ class Walk implements Touched {
   bytes = 0;
   /** Without what was removed. */
   left = 0;
+  youngestMs = 0;
   readonly #of: Walking;
   #turnBegan = performance.now();
 
@@ -102,6 +117,7 @@ class Walk implements Touched {
     const place = bytePath(dir, folder);
     const { ctimeMs, mode } = lstatSync(place);
     const isTouched = ctimeMs >= sinceMs;
+    this.youngestMs = Math.max(this.youngestMs, ctimeMs);
     if (isTouched && (mode & PERMISSIONS) !== folderMode) chmodSync(place, folderMode);
     for (const name of readdirSync(place, 'latin1')) {
       const below = folder === '' ? name : `${folder}/${name}`;
@@ -120,6 +136,7 @@ class Walk implements Touched {
     if (isRepository) return rmSync(path, { recursive: true, force: true });
     if (stat.isDirectory()) return this.enter(below);
     const isTouched = stat.ctimeMs >= sinceMs;
+    this.youngestMs = Math.max(this.youngestMs, stat.ctimeMs);
     if (isTouched) unlinkSync(path);
     else this.left += 1;
     this.files += 1;
