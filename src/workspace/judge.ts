@@ -10,6 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, stageAll, unstageAll } from '../git/commit.ts';
 import { changedSince, conflictMarkersIn } from '../git/diff.ts';
+import { GitError } from '../git/git.ts';
 import { areRelated } from '../git/history.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { objectProblem } from '../git/object-check.ts';
@@ -55,9 +56,9 @@ export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal)
   const isPlain = ground.pool.isGitAsGiven(dir) && (await headOf(dir, signal)) === work.base;
   await takeBack(dir, signal);
   // A check may look at what is staged, so that nothing is before it has run.
-  if (isPlain && task.mode !== 'read' && task.checks.length === 0) {
-    return judgeStaged(ground, work, signal);
-  }
+  const canStage = isPlain && task.mode !== 'read' && task.checks.length === 0;
+  const staged = canStage ? await judgeStaged(ground, work, signal) : null;
+  if (staged !== null) return staged;
   const first = await lookAgain(ground, work, await look(work, signal), signal);
   const refusal =
     (await brokenState(work, first, signal)) ?? (await refusalOf(work, first.files, signal));
@@ -69,13 +70,24 @@ export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal)
   return late === null ? commit(ground, work, now, signal) : bad(late);
 }
 
-/** The agent has left git alone: what can be staged is all that it has done. */
-async function judgeStaged(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
+/**
+ * The agent has left git alone: what can be staged is all that it has done. Null where git does not
+ * stage it: a closer look tells why.
+ */
+async function judgeStaged(
+  ground: Ground,
+  work: Work,
+  signal: AbortSignal,
+): Promise<Judged | null> {
   const { task, dir, base } = work;
   if (!isSameFolder(dir)) return replaced();
-  const files = [...(await stageAll(dir, signal))].sort();
-  const refusal = await refusalOf(work, files, signal);
-  if (refusal !== null) {
+  const staging = await stageAll(dir, signal).catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+    return null;
+  });
+  const files = staging === null ? null : [...staging].sort();
+  const refusal = files === null ? null : await refusalOf(work, files, signal);
+  if (files === null || refusal !== null) {
     await unstageAll(dir, signal);
     return refusal;
   }

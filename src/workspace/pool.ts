@@ -169,7 +169,8 @@ export class Pool {
     const since = this.sinceOf(dir);
     this.#since.delete(dir);
     this.#committed.delete(dir);
-    if (this.#ours.size >= most || hasOwnSettings(commonDir)) return false;
+    const isFull = this.#ours.size >= most && this.idle().length >= most;
+    if (isFull || hasOwnSettings(commonDir)) return false;
     if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
     const kept = keepFiles.length === 0 ? [] : await ignoredMatching(dir, keepFiles, signal);
     const { bare, flagged } = what;

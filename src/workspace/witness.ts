@@ -1,13 +1,13 @@
 /**
  * witness: whether anybody has touched a workspace since a moment, told without a git process.
  *
- *   W1. Whoever writes, renames or chmods something changes a ctime, which no program can set. So a
- *       workspace in which nothing is younger than the commit of its work holds just that commit,
- *       and perhaps what git ignores.
- *   W2. Whoever sets a flag in the index, switches branches or stages something replaces the file in
- *       which git keeps it. Only when these files were replaced is looked at, never what is in them.
- *   W3. Yes is said only for sure: where a moment is too near to tell, or the clock was set back, it
- *       is no, and git is asked.
+ *   W1. Whoever writes, renames or chmods something changes a ctime, which no program can set. So
+ *       a workspace in which nothing is younger than the commit of its work holds just that
+ *       commit, and perhaps what git ignores.
+ *   W2. Whoever sets a flag in the index, switches branches or stages something replaces the file
+ *       in which git keeps it. When that was is looked at, never what is in these files.
+ *   W3. Yes is said only for sure: where a moment is too near to tell, or the clock was set back,
+ *       it is no, and git is asked.
  */
 
 import { existsSync, statSync } from 'node:fs';
