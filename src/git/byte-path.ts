@@ -2,9 +2,11 @@
 
 /** The path of a file with such a name. */
 export function bytePath(dir: string, name: string): string | Buffer {
-  if (/^[\x00-\x7f]*$/.test(name)) return name === '' ? dir : `${dir}/${name}`;
+  if (!BEYOND_ASCII.test(name)) return name === '' ? dir : `${dir}/${name}`;
   return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(name, 'latin1')]);
 }
+
+const BEYOND_ASCII = /[^\x00-\x7f]/;
 
 /** Such a name for people to read. */
 export function nameAsText(name: string): string {

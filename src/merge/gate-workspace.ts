@@ -9,14 +9,16 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isNameChanged } from '../git/diff.ts';
 import { git } from '../git/git.ts';
 import { isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
+import { headOf } from '../git/refs.ts';
 import { addWorktree, FILLING, removeWorktree } from '../git/worktree.ts';
 import { isLinked } from '../git/worktree-link.ts';
 import type { Sha } from '../model/plan.ts';
 import { type Ground, gateDir } from '../workspace/ground.ts';
-import { restore } from '../workspace/restore.ts';
+import { forgetMoves, restore } from '../workspace/restore.ts';
 import { keepSetup } from '../workspace/setup.ts';
 
 /** Takes a gate workspace and brings it to a commit; without set-up. */
@@ -70,6 +72,8 @@ export async function moveTo(
   ground.pool.begin(dir, await addWorktree(commonDir, added, signal));
 }
 
+const ATTRIBUTES = '.gitattributes';
+
 /** Moves one in which an earlier candidate was tried; false where traces of that may be left. */
 async function moveOn(
   ground: Ground,
@@ -85,8 +89,14 @@ async function moveOn(
   if ((await restore({ dir, since, keep, bare: false, flagged: null }, signal)) === null) {
     return false;
   }
+  const before = await headOf(dir, signal);
+  // Other attributes write the same content as another file.
+  if (before === null || (await isNameChanged(commonDir, before, commit, ATTRIBUTES, signal))) {
+    return false;
+  }
   const target = ['--no-recurse-submodules', '--detach', commit];
   await git(dir, ['checkout', '-q', '-f', ...target], signal, FILLING);
+  await forgetMoves(dir, signal);
   if (existsSync(join(dir, '.gitmodules'))) return false; // They know where they are.
   ground.pool.begin(dir, Date.now());
   return true;

@@ -42,7 +42,7 @@ import { forgetInjected } from './inject.ts';
 import { forgetMoves, restore } from './restore.ts';
 import { staying } from './retention.ts';
 import { forgetSetup, isCovered, isThere, type Setup, setupIn } from './setup.ts';
-import type { Touched } from './touched.ts';
+import { type Found, findTouched } from './touched.ts';
 import {
   type Committed,
   committedAs,
@@ -88,6 +88,8 @@ export interface ToPut {
   readonly bare: boolean;
   /** Git was told not to look at some files; null where nobody knows. */
   readonly flagged: boolean | null;
+  /** What was found to be touched just now, if somebody has looked. */
+  readonly found?: Found | null;
   /** Its set-up, if the next task may use what that made. */
   readonly setup?: Setup | null;
 }
@@ -103,6 +105,12 @@ export interface ToTake {
   readonly cone?: Cone | null;
   /** Throws where the run is another engine's by now: nothing is moved then. */
   readonly assertHeld?: () => void;
+}
+
+/** All of a worktree is in a commit; what was touched in it before that. */
+export interface Held {
+  readonly commit: Sha;
+  readonly found: Found;
 }
 
 const CLEAN_UP_MS = 60_000;
@@ -149,10 +157,11 @@ export class Pool {
   }
 
   /** The commit that still holds all of a worktree; null where that cannot be said for sure. */
-  async heldBy(dir: string, signal: AbortSignal): Promise<Sha | null> {
-    const committed = this.#committed.get(dir);
-    if (committed === undefined || !(await isAsCommitted(dir, committed, signal))) return null;
-    return committed.commit;
+  async heldBy(dir: string, signal: AbortSignal): Promise<Held | null> {
+    const [committed, since] = [this.#committed.get(dir), this.sinceOf(dir)];
+    if (committed === undefined || since === null) return null;
+    const found = await findTouched({ dir, since: since.at, keep: [] }, signal);
+    return isAsCommitted(committed, found) ? { commit: committed.commit, found } : null;
   }
 
   /** Since when something may have happened in a worktree; null where nobody knows. */
@@ -174,7 +183,8 @@ export class Pool {
     if (!isLinked(commonDir, dir)) return false; // Not by what an agent has made of it.
     const kept = keepFiles.length === 0 ? [] : await ignoredMatching(dir, keepFiles, signal);
     const { bare, flagged } = what;
-    const left = await restore({ dir, since, keep: kept, bare, flagged }, signal);
+    const found = kept.length === 0 ? (what.found ?? null) : null;
+    const left = await restore({ dir, since, keep: kept, bare, flagged, found }, signal);
     if (left === null) return false;
     if (what.setup == null || !isCovered(what.setup.made, kept)) forgetSetup(dir);
     forgetInjected(dir);
@@ -369,7 +379,7 @@ export class Pool {
 
   async #note(
     dir: string,
-    what: { readonly commit: Sha; readonly kept: readonly string[]; readonly left: Touched },
+    what: { readonly commit: Sha; readonly kept: readonly string[]; readonly left: Found },
     signal: AbortSignal,
   ): Promise<boolean> {
     const { run, disk } = this.place;

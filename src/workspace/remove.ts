@@ -35,6 +35,7 @@ import { takeBack } from './inject.ts';
 import { keepWork } from './keep.ts';
 import type { ToPut } from './pool.ts';
 import { lastingSetup } from './setup.ts';
+import type { Found } from './touched.ts';
 
 export type Removed =
   | { readonly kind: 'removed' }
@@ -61,8 +62,8 @@ export async function removeWorkspace(
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
     ground.assertHeld();
-    const { head: commit, bare, flagged } = left;
-    if (commit !== null && (await shelve(ground, dir, { commit, bare, flagged }, signal))) {
+    const { head: commit, bare, flagged, found } = left;
+    if (commit !== null && (await shelve(ground, dir, { commit, bare, flagged, found }, signal))) {
       return { kind: 'removed' };
     }
   }
@@ -134,6 +135,8 @@ interface Leftovers extends Pick<Status, 'head'> {
   readonly bare: boolean;
   /** Git was told not to look at some files. */
   readonly flagged: boolean;
+  /** What was touched, if that was looked for. */
+  readonly found: Found | null;
 }
 
 async function leftoversIn(
@@ -142,8 +145,10 @@ async function leftoversIn(
   signal: AbortSignal,
 ): Promise<Leftovers> {
   const held = await ground.pool.heldBy(dir, signal);
-  if (held !== null && safe.includes(held) && (await headOf(dir, signal)) === held) {
-    return { head: held, hasWork: false, bare: true, flagged: false };
+  const isSure = held !== null && safe.includes(held.commit);
+  if (isSure && (await headOf(dir, signal)) === held.commit) {
+    const { commit: head, found } = held;
+    return { head, hasWork: false, bare: true, flagged: false, found };
   }
   const [status, flags] = await Promise.all([
     statusOf(dir, { untracked: 'normal', ignored: true }, signal),
@@ -155,7 +160,7 @@ async function leftoversIn(
   const isSafe = head !== null && (await isHeld(ground, { dir, safe, head }, signal));
   const isClean = changed.length + untracked.length + hidden.length === 0 && !isHalfDone(dir);
   const bare = isClean && ignored.length === 0;
-  return { head, hasWork: !isSafe || !isClean, bare, flagged: flags.length > 0 };
+  return { head, hasWork: !isSafe || !isClean, bare, flagged: flags.length > 0, found: null };
 }
 
 /** Whether the run's branch holds the workspace's last commit. */

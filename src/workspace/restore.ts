@@ -16,7 +16,7 @@ import { git } from '../git/git.ts';
 import { gitDirOf } from '../git/git-dir.ts';
 import { flaggedIn } from '../git/hidden.ts';
 import { coneOf } from '../git/sparse.ts';
-import { removeTouched, type Touched } from './touched.ts';
+import { type Found, findTouched, removeFound } from './touched.ts';
 
 export interface ToRestore {
   readonly dir: string;
@@ -28,6 +28,8 @@ export interface ToRestore {
   readonly bare: boolean;
   /** Git was told not to look at some files; null where nobody knows. */
   readonly flagged: boolean | null;
+  /** What was found to be touched just now, if somebody has looked. */
+  readonly found?: Found | null;
 }
 
 /** What the git folder of a worktree may hold without anything being half done, or set. */
@@ -38,16 +40,17 @@ const PLAIN = new Set([
 const PART_OF_INDEX = /^sharedindex\.[0-9a-f]+$/;
 
 /** Removes from a workspace whatever git did not put there; null where it has to be made anew. */
-export async function restore(what: ToRestore, signal: AbortSignal): Promise<Touched | null> {
+export async function restore(what: ToRestore, signal: AbortSignal): Promise<Found | null> {
   const { dir, since, keep, bare, flagged } = what;
   if (since === null || isSetBack(since) || coneOf(dir) !== null || !isPlain(dir)) return null;
   try {
-    const left = await removeTouched(dir, { since: since.at, keep }, signal);
+    const found = what.found ?? (await findTouched({ dir, since: since.at, keep }, signal));
+    removeFound(dir, found);
     if (flagged ?? (await flaggedIn(dir, signal)).length > 0) {
       await git(dir, ['read-tree', '--empty'], signal); // Git writes every file again.
     }
     if (!bare) await removeUntracked(dir, keep, signal);
-    return left;
+    return found;
   } catch (error) {
     if (signal.aborted) throw error;
     return null; // A file of another user's, or anything else that nobody foresaw.

@@ -1,5 +1,5 @@
 /**
- * touched: removes from a workspace what anybody has touched since a moment.
+ * touched: what anybody has touched in a workspace since a moment, and how it is taken away.
  *
  * Whoever writes, renames, links or chmods a file changes its ctime, which no program can set. So
  * what is left has the content and mode that git gave it, and git writes the rest again. Files in
@@ -18,6 +18,7 @@ import {
   readdirSync,
   rmdirSync,
   rmSync,
+  type Stats,
   statSync,
   unlinkSync,
 } from 'node:fs';
@@ -25,10 +26,26 @@ import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bytePath } from '../git/byte-path.ts';
 
-export interface Touched {
-  /** All that was there, also what is removed: git writes that again. */
+/** What was found in a workspace, or in a part of it. */
+export interface Found {
+  /** All files, and their bytes. */
   readonly files: number;
   readonly bytes: number;
+  /** When anything was last touched, in ms since 1970. */
+  readonly youngestMs: number;
+  /** Those that were touched; folders come after all that is in them. */
+  readonly touchedFiles: readonly (string | Buffer)[];
+  readonly touchedFolders: readonly (string | Buffer)[];
+  /** Repositories inside. */
+  readonly repositories: readonly (string | Buffer)[];
+}
+
+export interface Looking {
+  readonly dir: string;
+  /** What was touched at this time (ms since 1970) or later counts as touched. */
+  readonly since: number;
+  /** Paths that are not looked at. */
+  readonly keep: readonly string[];
 }
 
 /** What the clock of a file system may be behind ours. */
@@ -38,72 +55,63 @@ const TURN_MS = 10;
 const SET_GROUP = 0o2000;
 const PERMISSIONS = 0o7777;
 
-/** Removes what was touched at this time (ms since 1970) or later, but what is to stay. */
-export async function removeTouched(
-  dir: string,
-  { since, keep }: { readonly since: number; readonly keep: readonly string[] },
-  signal: AbortSignal,
-): Promise<Touched> {
-  const inherited = statSync(dirname(dir)).mode & SET_GROUP;
-  const walk = new Walk({
-    dir,
-    sinceMs: since - TICK_MS,
-    stays: new Set(['.git', ...keep].map(latin1)),
-    folderMode: (0o777 & ~process.umask()) | inherited,
-    keepsRepositories: false,
-    signal,
-  });
-  await walk.enter('');
+/** Looks through a workspace; nothing is changed, but for folders that nobody could enter. */
+export async function findTouched(looking: Looking, signal: AbortSignal): Promise<Found> {
+  const { dir, since, keep } = looking;
+  const stays = new Set(['.git', ...keep].map(latin1));
+  const walk = new Walk({ dir, sinceMs: since - TICK_MS, stays, findsRepositories: true, signal });
+  await walk.enter('', lstatSync(dir));
   return walk;
 }
 
-/** When anything in a workspace was last touched (ms since 1970); nothing is removed. */
-export async function youngestIn(dir: string, signal: AbortSignal): Promise<number> {
-  const walk = new Walk({
-    dir,
-    sinceMs: Number.POSITIVE_INFINITY,
-    stays: new Set(['.git']),
-    folderMode: 0,
-    keepsRepositories: true,
-    signal,
-  });
-  await walk.enter('');
-  return walk.youngestMs;
+/** Takes away what was found to be touched. */
+export function removeFound(dir: string, found: Found): void {
+  const mode = folderModeIn(dir);
+  // Outer ones first: nothing can be done in a folder that nobody may write to.
+  for (const path of found.touchedFolders.toReversed()) {
+    if ((lstatSync(path).mode & PERMISSIONS) !== mode) chmodSync(path, mode);
+  }
+  for (const path of found.repositories) rmSync(path, { recursive: true, force: true });
+  for (const path of found.touchedFiles) unlinkSync(path);
+  for (const path of found.touchedFolders) {
+    if (path !== dir && readdirSync(path).length === 0) rmdirSync(path);
+  }
 }
 
-/** Removes what was touched of one file or folder; says how many files are left. */
+/** Removes what was touched of one file or folder of a workspace; says how many files are left. */
 export async function removeTouchedBelow(
   below: { readonly dir: string; readonly path: string; readonly since: number },
   signal: AbortSignal,
 ): Promise<number> {
   const { dir, since } = below;
-  const walk = new Walk({
-    dir,
-    sinceMs: since - TICK_MS / 2,
-    stays: new Set(),
-    folderMode: 0o777 & ~process.umask(),
-    keepsRepositories: true,
-    signal,
-  });
-  await walk.visit(latin1(below.path));
-  return walk.left;
+  const sinceMs = since - TICK_MS / 2;
+  const stays: ReadonlySet<string> = new Set();
+  const walk = new Walk({ dir, sinceMs, stays, findsRepositories: false, signal });
+  const path = latin1(below.path);
+  const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) await walk.enter(path, stat);
+  else if (stat !== undefined) walk.file(path, stat);
+  removeFound(dir, walk);
+  return walk.files - walk.touchedFiles.length;
 }
 
 interface Walking {
   readonly dir: string;
   readonly sinceMs: number;
   readonly stays: ReadonlySet<string>;
-  readonly folderMode: number;
-  readonly keepsRepositories: boolean;
+  readonly findsRepositories: boolean;
   readonly signal: AbortSignal;
 }
 
-class Walk implements Touched {
+const IF_THERE = { throwIfNoEntry: false } as const;
+
+class Walk implements Found {
   files = 0;
   bytes = 0;
-  /** Without what was removed. */
-  left = 0;
   youngestMs = 0;
+  readonly touchedFiles: (string | Buffer)[] = [];
+  readonly touchedFolders: (string | Buffer)[] = [];
+  readonly repositories: (string | Buffer)[] = [];
   readonly #of: Walking;
   #turnBegan = performance.now();
 
@@ -111,36 +119,30 @@ class Walk implements Touched {
     this.#of = of;
   }
 
-  async enter(folder: string): Promise<void> {
+  async enter(folder: string, { ctimeMs }: Stats): Promise<void> {
     await this.#takeTurns();
-    const { dir, sinceMs, stays, folderMode } = this.#of;
+    const { dir, sinceMs, stays, findsRepositories } = this.#of;
     const place = bytePath(dir, folder);
-    const { ctimeMs, mode } = lstatSync(place);
-    const isTouched = ctimeMs >= sinceMs;
-    this.youngestMs = Math.max(this.youngestMs, ctimeMs);
-    if (isTouched && (mode & PERMISSIONS) !== folderMode) chmodSync(place, folderMode);
-    for (const name of readdirSync(place, 'latin1')) {
-      const below = folder === '' ? name : `${folder}/${name}`;
-      if (!stays.has(below)) await this.visit(below);
+    const begin = folder === '' ? '' : `${folder}/`;
+    if (ctimeMs > this.youngestMs) this.youngestMs = ctimeMs;
+    for (const name of namesIn(place)) {
+      const path = begin + name;
+      if (stays.has(path)) continue;
+      const stat = lstatSync(bytePath(dir, path), IF_THERE);
+      if (stat === undefined) continue;
+      if (name === '.git' && findsRepositories) this.repositories.push(bytePath(dir, path));
+      else if (stat.isDirectory()) await this.enter(path, stat);
+      else this.file(path, stat);
     }
-    if (isTouched && folder !== '') removeWhereEmpty(place);
+    if (ctimeMs >= sinceMs) this.touchedFolders.push(place);
   }
 
-  /** A file, or a folder with all that is in it. */
-  async visit(below: string): Promise<void> {
+  file(path: string, { ctimeMs, size }: Stats): void {
     const { dir, sinceMs } = this.#of;
-    const path = bytePath(dir, below);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return;
-    const isRepository = below.endsWith('/.git') && !this.#of.keepsRepositories;
-    if (isRepository) return rmSync(path, { recursive: true, force: true });
-    if (stat.isDirectory()) return this.enter(below);
-    const isTouched = stat.ctimeMs >= sinceMs;
-    this.youngestMs = Math.max(this.youngestMs, stat.ctimeMs);
-    if (isTouched) unlinkSync(path);
-    else this.left += 1;
     this.files += 1;
-    this.bytes += stat.size;
+    this.bytes += size;
+    if (ctimeMs > this.youngestMs) this.youngestMs = ctimeMs;
+    if (ctimeMs >= sinceMs) this.touchedFiles.push(bytePath(dir, path));
   }
 
   async #takeTurns(): Promise<void> {
@@ -151,8 +153,20 @@ class Walk implements Touched {
   }
 }
 
-function removeWhereEmpty(folder: string | Buffer): void {
-  if (readdirSync(folder).length === 0) rmdirSync(folder);
+/** A folder that its task has closed to itself is opened. */
+function namesIn(folder: string | Buffer): readonly string[] {
+  try {
+    return readdirSync(folder, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    chmodSync(folder, 0o700);
+    return readdirSync(folder, 'latin1');
+  }
+}
+
+/** The mode that git gives to a folder there. */
+function folderModeIn(dir: string): number {
+  return (0o777 & ~process.umask()) | (statSync(dirname(dir)).mode & SET_GROUP);
 }
 
 function latin1(path: string): string {

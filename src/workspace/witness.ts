@@ -14,7 +14,7 @@ import { existsSync, statSync } from 'node:fs';
 import { isSetBack, type Moment, momentOf } from '../base/moment.ts';
 import { commonDirOf, gitDirOf } from '../git/git-dir.ts';
 import type { Sha } from '../model/plan.ts';
-import { youngestIn } from './touched.ts';
+import type { Found } from './touched.ts';
 
 /** Which index and which HEAD a worktree has. */
 export type GitState = string;
@@ -38,12 +38,8 @@ export function committedAs(commit: Sha): Committed {
 }
 
 /** Whether nobody has touched anything in a workspace since it was committed. */
-export async function isAsCommitted(
-  dir: string,
-  { at }: Committed,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return !isSetBack(at) && (await youngestIn(dir, signal)) < at.at - TICK_MS;
+export function isAsCommitted({ at }: Committed, { youngestMs }: Found): boolean {
+  return !isSetBack(at) && youngestMs < at.at - TICK_MS;
 }
 
 /** What the clock of a file system may be behind ours. */

@@ -5,7 +5,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { removeTouched } from '../../src/workspace/touched.ts';
+import { findTouched, removeFound } from '../../src/workspace/touched.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const sh = (cwd: string, script: string): void => {
@@ -30,7 +30,7 @@ test('files go whose content, mode, name or links somebody has changed', async (
     'mkdir keep; touch keep/x; touch "$(printf "\\377")"; ln -s ../there link; chmod 700 deep',
   );
   sh(dir, 'mkdir -p deep/repo/.git/objects; touch deep/repo/.git/HEAD; chmod 777 .; mkfifo pipe');
-  await removeTouched(dir, { since, keep: ['keep/'] }, signal);
+  removeFound(dir, await findTouched({ dir, since, keep: ['keep/'] }, signal));
   expect(readdirSync(dir).toSorted()).toEqual([
     ...['.git', 'deep', 'elsewhere', 'keep', 'old', 'same', 'void'],
   ]);
