@@ -92,7 +92,7 @@ test('the list says what goes, what stays and why', () => {
 test('a workspace of the pool goes when it is broken, gone or old enough, or when all are to go', () => {
   const now = Date.UTC(2026, 6, 2);
   const wish: CleanupWish = { now, all: false, olderThanMs: 0, run: null };
-  const pool = (['idle', 'claimed', 'elsewhere', 'broken', 'gone'] as const).map((state) => {
+  const pool = (['idle', 'claimed', 'broken', 'gone'] as const).map((state) => {
     return { path: `/w/.pool/${state}`, state, since: now - 3_600_000 };
   });
   const going = (more: Partial<CleanupWish>): readonly string[] =>
@@ -105,8 +105,5 @@ test('a workspace of the pool goes when it is broken, gone or old enough, or whe
   expect(going({ olderThanMs: 3_600_001 })).toEqual(['broken', 'gone']);
   expect(planPooled(pool, { ...wish, run: 'r1' })).toEqual([]);
   const live = planPooled(pool, { ...wish, all: true }).filter((one) => one.live);
-  expect(live).toMatchObject([
-    { path: '/w/.pool/claimed', remove: false },
-    { path: '/w/.pool/elsewhere', remove: false },
-  ]);
+  expect(live).toMatchObject([{ path: '/w/.pool/claimed', remove: false }]);
 });

@@ -10,7 +10,7 @@
 
 import { count } from './format.ts';
 import type { Trace } from './traces.ts';
-import { type Claimed, ELSEWHERE, type Pooled, type Unmerged } from './workspaces.ts';
+import type { Claimed, Pooled, Unmerged } from './workspaces.ts';
 
 /** A workspace, and what was measured in it. */
 export interface Leftover {
@@ -95,7 +95,7 @@ export function planPooled(pooled: readonly Pooled[], wish: CleanupWish): readon
 }
 
 function isHeld({ state }: Pooled): boolean {
-  return state === 'claimed' || state === 'elsewhere';
+  return state === 'claimed';
 }
 
 function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: CleanupWish) {
@@ -105,8 +105,6 @@ function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: Cleanup
   switch (state) {
     case 'claimed':
       return leave('a process is moving it');
-    case 'elsewhere':
-      return leave(ELSEWHERE);
     case 'gone':
       return remove('its folder is not there, and it held no work');
     case 'broken':

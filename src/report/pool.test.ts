@@ -38,17 +38,6 @@ test('each workspace has its state, commit, age, size and place', () => {
   );
 });
 
-test('of one in the hands of another host it says when that ends', () => {
-  const known = { commit: null, at_head: false, idle_sec: null, files: null, bytes: null };
-  const one = { path: '/w/.pool/.claim-x', state: 'elsewhere', ...known } as const;
-  expect(poolText({ ...EMPTY, workspaces: [one] })).toMatchInlineSnapshot(`
-    "elsewhere  /w/.pool/.claim-x
-    1 workspace, 0 B; at most 4 stay for later runs.
-    elsewhere: it is held by a process of another host or container; untouched for an hour it counts as left behind.
-    "
-  `);
-});
-
 test.each([
   [0, '0 B'],
   [1023, '1023 B'],

@@ -2,7 +2,6 @@
 
 import { brief } from './clean.ts';
 import { columns, count, durationText, PLAIN_INK, shortSha } from './format.ts';
-import { ELSEWHERE } from './workspaces.ts';
 
 /** One workspace of the pool, for programs. */
 export interface PoolRow {
@@ -10,9 +9,8 @@ export interface PoolRow {
   /**
    *   idle    waits for a task                 claimed  a process is moving it just now
    *   broken  not what it should be: the next run throws it away
-   *   elsewhere  a process of another host or container had it in its hands not long ago
    */
-  readonly state: 'idle' | 'claimed' | 'elsewhere' | 'broken';
+  readonly state: 'idle' | 'claimed' | 'broken';
   /** What it holds; null where that is not known. */
   readonly commit: string | null;
   /** Whether that is what a run would start from now. */
@@ -78,9 +76,7 @@ function workspacesText({ workspaces, most, disk, bytes }: PoolView): string {
     ].map((text) => ({ text })),
   );
   const total = `${count(workspaces.length, 'workspace')}, ${sizeText(bytes)}${room}; ${limit}.`;
-  const isAway = workspaces.some(({ state }) => state === 'elsewhere');
-  const away = isAway ? [`elsewhere: ${ELSEWHERE}.`] : [];
-  return `${[...columns(rows, PLAIN_INK), total, ...away].join('\n')}\n`;
+  return `${[...columns(rows, PLAIN_INK), total].join('\n')}\n`;
 }
 
 /** `1.5 GB`, `20 MB`; a step is 1024. */

@@ -131,7 +131,7 @@ test('nothing from outside reaches the terminal as it is', () => {
 });
 
 test('a workspace of the pool is no run’s, and says what is the matter with it', () => {
-  const states = ['idle', 'claimed', 'elsewhere', 'broken', 'gone'] as const;
+  const states = ['idle', 'claimed', 'broken', 'gone'] as const;
   const rows = states.map((state, nth) => pooledRow({ path: `/w/.pool/${nth}`, state, since: 0 }));
   expect(workspacesText(rows)).toMatchInlineSnapshot(`
     "pool  idle
@@ -141,17 +141,14 @@ test('a workspace of the pool is no run’s, and says what is the matter with it
     pool  live
         /w/.pool/1
         a process is moving it
-    pool  live
-        /w/.pool/2
-        it is held by a process of another host or container; untouched for an hour it counts as left behind
     pool  left
-        /w/.pool/3
+        /w/.pool/2
         it is not what it was left as
         landfast pool drain
     pool  gone
-        /w/.pool/4
+        /w/.pool/3
         its folder is not there; perhaps its disk is not
-        git worktree remove /w/.pool/4
+        git worktree remove /w/.pool/3
     "
   `);
 });

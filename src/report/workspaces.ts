@@ -40,7 +40,7 @@ export interface Listed {
 /** A workspace and whose it is. */
 export interface Claimed extends Listed {
   readonly of: RunPlace;
-  readonly kind: 'task' | 'gate' | 'floor';
+  readonly kind: 'task' | 'gate';
   /** The task that uses it or used it last; null for gates and what others are mounted over. */
   readonly task: TaskState | null;
 }
@@ -51,9 +51,8 @@ export interface Pooled {
   /**
    *   idle    waits for a task                 claimed  a process is moving it
    *   broken  not what it was left as          gone     git knows it, but its folder is not there
-   *   elsewhere  a process of another host or container had it in its hands not long ago
    */
-  readonly state: 'idle' | 'claimed' | 'elsewhere' | 'broken' | 'gone';
+  readonly state: 'idle' | 'claimed' | 'broken' | 'gone';
   /** Since when it waits, in milliseconds since 1970; null where that is not known. */
   readonly since: number | null;
 }
@@ -131,7 +130,6 @@ const OF_THE_POOL: Readonly<
 > = {
   idle: () => ({ state: 'idle', why: 'waits for the next task', remove: DRAIN }),
   claimed: () => ({ state: 'live', why: 'a process is moving it', remove: null }),
-  elsewhere: () => ({ state: 'live', why: ELSEWHERE, remove: null }),
   broken: () => ({ state: 'left', why: 'it is not what it was left as', remove: DRAIN }),
   gone: (path) => ({ state: 'gone', why: MISSING, remove: removeCommand('gone', path) }),
 };
@@ -151,7 +149,6 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
 function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
   const folder = `${of.folder}/${of.run}/`;
   if (one.path.startsWith(`${folder}.gate-`)) return [{ ...one, of, kind: 'gate', task: null }];
-  if (one.path === `${folder}.floor`) return [{ ...one, of, kind: 'floor', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
     .filter(

@@ -15,8 +15,6 @@ export class Coming {
   /** When the attempt in each of them ended. */
   readonly #since = new Map<string, number>();
   #newMs: number | null = null;
-  /** How many wait for one with all of its folders. */
-  awaited = 0;
   #waiting = new AbortController();
 
   /** What it took to make a new one, the last time. */
@@ -41,17 +39,12 @@ export class Coming {
     this.#waiting = new AbortController();
   }
 
-  /**
-   * Waits for the next one; false where none is to be waited for. `isForAny`: whatever comes suits,
-   * as long as it has all of its folders.
-   */
-  async next(isForAny = true): Promise<boolean> {
+  /** Waits for the next one; false where none is to be waited for. */
+  async next(): Promise<boolean> {
     const last = Math.max(...this.#since.values());
     const ms = last + (this.#newMs ?? 0) - performance.now();
     if (!(ms > 0)) return false;
-    if (isForAny) this.awaited += 1;
     await pause(ms, this.#waiting.signal);
-    if (isForAny) this.awaited -= 1;
     return true;
   }
 }

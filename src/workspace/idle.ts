@@ -12,6 +12,7 @@
  */
 
 import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { textOf } from '../git/git-dir.ts';
 import { entriesIn, isLinked, placeTold } from '../git/worktree-link.ts';
 import { notesDirOf, notesOfEntry, removeNote, writeNote } from '../git/worktree-notes.ts';
@@ -61,12 +62,16 @@ export function waitingState(
   dir: string,
   entry: string,
   me: Claimant,
-): { readonly state: 'idle' | 'claimed' | 'gone'; readonly since: number | null } | null {
+): {
+  readonly state: 'idle' | 'claimed' | 'broken' | 'gone';
+  readonly since: number | null;
+} | null {
   const folder = notesOfEntry(entry);
   if (!namesIn(folder).some(isIdleName)) return null;
   if (!existsSync(dir)) return { state: 'gone', since: null };
   const name = noteIn(folder, me);
   if (name === null) return { state: 'claimed', since: null };
+  if (!isWhole(dirname(dirname(entry)), { path: dir })) return { state: 'broken', since: null };
   return { state: 'idle', since: parsed(textOf(`${folder}/${name}`))?.at ?? null };
 }
 
