@@ -11,7 +11,15 @@
  *   N2. Notes are small; each is written whole, by a rename.
  */
 
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { linkedDirOf, textOf } from './git-dir.ts';
 
@@ -49,6 +57,16 @@ export function writeNote(dir: string, name: string, text: string): void {
 export function removeNote(dir: string, name: string): void {
   const folder = notesDirOf(dir);
   if (folder !== null) rmSync(`${folder}/${name}`, { force: true });
+}
+
+/** Forgets what was noted about worktrees that are gone. */
+export function sweepNotes(commonDir: string): void {
+  const folder = `${commonDir}/landfast/worktrees`;
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const entry = `${commonDir}/worktrees/${name.replace(/\.[^.]*$/, '')}`;
+    if (existsSync(entry) && notesOfEntry(entry) === `${folder}/${name}`) continue;
+    rmSync(`${folder}/${name}`, { recursive: true, force: true });
+  }
 }
 
 /** Forgets all that was noted about the worktree with this git folder. */

@@ -17,6 +17,7 @@ import { type Status, statusOf } from '../git/status.ts';
 import { isHalfDone } from '../git/unfinished.ts';
 import { forgetGone, removeWorktree, sweepRemoved } from '../git/worktree.ts';
 import { mendLink } from '../git/worktree-link.ts';
+import { sweepNotes } from '../git/worktree-notes.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -89,6 +90,7 @@ export async function removeRunFolder(ground: Ground, signal: AbortSignal): Prom
  */
 export async function letGo(ground: Ground, signal: AbortSignal): Promise<void> {
   await ground.pool.settle(signal);
+  sweepNotes(ground.repository.commonDir);
   await rmdir(poolFolder(ground)).catch(() => undefined); // Copies of seeds pass through it.
   await rmdir(runFolder(ground)).catch(() => undefined); // Kept workspaces keep it.
   for (const { id } of ground.plan.tasks) await removeEmptyParents(ground, id);

@@ -4,7 +4,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { thisClaimant } from '../../src/cli/pooling.ts';
-import { notesDirOf } from '../../src/git/worktree-notes.ts';
+import { notesDirOf, readNote, sweepNotes, writeNote } from '../../src/git/worktree-notes.ts';
 import { thisProcess } from '../../src/journal/lease.ts';
 import type { Claimant } from '../../src/workspace/claimant.ts';
 import { idleIn, isWaiting, noteIdle, takeIdle } from '../../src/workspace/idle.ts';
@@ -88,4 +88,17 @@ test('a process of this host is known by its start, one of another by its last d
   expect(me.isAlive('anything', now)).toBe(false);
   const far = nameOf({ host: 'far' });
   expect([now, ago, ahead].map((at) => me.isAlive(far, at))).toEqual([true, false, false]);
+});
+
+test('what was noted about a worktree that is gone is forgotten, all else stays', async () => {
+  await using repo = await tempRepo();
+  const [one, two] = ['one', 'two'].map((name) => join(repo.outside, name)) as [string, string];
+  for (const dir of [one, two]) {
+    await repo.git('worktree', 'add', '-q', '--detach', dir);
+    writeNote(dir, 'owner', 'somebody');
+  }
+  await repo.git('worktree', 'remove', '--force', one);
+  sweepNotes(repo.commonDir);
+  expect(readdirSync(join(repo.commonDir, 'landfast', 'worktrees'))).toHaveLength(1);
+  expect(readNote(two, 'owner')).toBe('somebody');
 });
