@@ -24,6 +24,9 @@ const place = (random: Random): string => random.pick(['', 'dir/', 'dir/deep/', 
 const inFolder = (folder: string, script: string): string =>
   `mkdir -p ./${folder}; (cd ./${folder} && { ${script}; })`;
 
+/** How a process leaves the group of its gate, or does not. */
+const APART = process.platform === 'linux' ? ['', 'nohup ', 'setsid '] : ['', 'nohup '];
+
 /** Kinds of dirt that every repository can have. */
 const KINDS: Readonly<Record<string, Kind>> = {
   'a changed file': (r) => `echo x >> ${file(r)}`,
@@ -109,7 +112,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a process that goes on writing': (r) => {
     const write = `echo x >> late; echo x >> ${file(r)}; mkdir -p more; echo x >> more/$$`;
     const loop = `while :; do ${write}; sleep 0.01; done`;
-    const start = `${r.pick(['', 'setsid ', 'nohup '])}sh -c '${loop}' >/dev/null 2>&1 &`;
+    const start = `${r.pick(APART)}sh -c '${loop}' >/dev/null 2>&1 &`;
     return `${start} until test -e late; do sleep 0.01; done`;
   },
 };
