@@ -17,7 +17,7 @@ const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
 /** Planted bugs and hostile texts: minutes of processor time. */
 const SLOW = ['test/sim/mutants.test.ts', 'test/plan/hostile.test.ts'];
 /** Property tests: a few seeds are fast, many are slow (test/support/seeds.ts). */
-const SEEDED = ['test/merge/gate-dirt.test.ts'];
+const SEEDED = ['test/merge/gate-dirt.test.ts', 'test/differential/run-like-git.test.ts'];
 
 export default defineConfig({
   test: {
