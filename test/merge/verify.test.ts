@@ -67,3 +67,15 @@ test('a gate cannot hand files to the next one, tracked or not', async () => {
   });
   expect(run).toMatchObject({ code: 0 });
 });
+
+test('a copied file does not replace one that the candidate holds', async () => {
+  await using repo = await tempRepo();
+  await repo.write({ conf: 'untracked\n' });
+  const run = await runPlan(repo, {
+    land: { publish: 'off', on_gate_failure: 'fail' },
+    gates: [{ name: 'conf', run: 'test "$(cat conf)" = task' }],
+    tasks: { one: 'echo task > conf; git add -f conf; git commit -qm conf' },
+    more: { workspace: { copy: ['conf'] } },
+  });
+  expect(run).toMatchObject({ code: 0 });
+});
