@@ -140,7 +140,7 @@ async function executeHolding(
   };
   using profile = openProfile(how.profile);
   openGitShells(run);
-  if (place.repository !== null) openLongLived(place.repository.commonDir);
+  if (place.repository !== null) openLongLived(place.repository);
   try {
     const order = { site, screen, signals, secrets, recorded, lease, held };
     const driven = driveRun(execution, order).finally(screen.close);

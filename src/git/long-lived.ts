@@ -6,6 +6,7 @@
  *   L1. Nothing depends on them: where none is open, or one has ended, the answer is null and the
  *       caller asks an ordinary git command.
  *   L2. A ref is looked up anew each time; git notices new packs and moved refs by itself.
+ *   L3. Refs are moved from a checkout of the user's: a relative core.hooksPath counts from there.
  */
 
 import { unquoted } from './byte-path.ts';
@@ -13,12 +14,14 @@ import { Conversation } from './conversation.ts';
 
 class LongLived {
   readonly #dir: string;
+  readonly checkout: string;
   #names: Conversation | null = null;
   #refs: Conversation | null = null;
   #changes: Conversation | null = null;
 
-  constructor(dir: string) {
+  constructor(dir: string, checkout: string) {
     this.#dir = dir;
+    this.checkout = checkout;
   }
 
   get names(): Conversation {
@@ -27,7 +30,7 @@ class LongLived {
   }
 
   get refs(): Conversation {
-    this.#refs = this.#open(this.#refs, ['update-ref', '--stdin']);
+    this.#refs = this.#open(this.#refs, ['update-ref', '--stdin'], this.checkout);
     return this.#refs;
   }
 
@@ -42,16 +45,21 @@ class LongLived {
     await Promise.all(all.map((one) => one?.[Symbol.asyncDispose]()));
   }
 
-  #open(before: Conversation | null, args: readonly string[]): Conversation {
-    return before === null || before.isOver ? new Conversation(this.#dir, args) : before;
+  #open(before: Conversation | null, args: readonly string[], dir = this.#dir): Conversation {
+    return before === null || before.isOver ? new Conversation(dir, args) : before;
   }
 }
 
 const open = new Map<string, LongLived>();
 
 /** From now on questions about a repository are answered by processes that stay. */
-export function openLongLived(commonDir: string): void {
-  if (!open.has(commonDir)) open.set(commonDir, new LongLived(commonDir));
+export function openLongLived({ commonDir, dir }: { commonDir: string; dir: string }): void {
+  if (!open.has(commonDir)) open.set(commonDir, new LongLived(commonDir, dir));
+}
+
+/** Where commands run that move refs: in a checkout, if one is known. */
+export function checkoutFor(commonDir: string): string {
+  return open.get(commonDir)?.checkout ?? commonDir;
 }
 
 /** Lets them go, and waits until they have. */

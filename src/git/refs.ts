@@ -10,7 +10,7 @@ import { basename } from 'node:path';
 import { Recent } from '../base/recent.ts';
 import { GitError, git, type Sha } from './git.ts';
 import { commonDirOf, linkedDirOf } from './git-dir.ts';
-import { nameOf, transact } from './long-lived.ts';
+import { checkoutFor, nameOf, transact } from './long-lived.ts';
 
 /** The result of a compare-and-swap. */
 export type RefChange =
@@ -58,7 +58,7 @@ export async function setRef(
   signal: AbortSignal,
 ): Promise<void> {
   if ((await transact(dir, [`update ${ref} ${to}`])) === true) return;
-  await git(dir, ['update-ref', ref, to], signal);
+  await git(checkoutFor(dir), ['update-ref', ref, to], signal);
 }
 
 /** Takes HEAD of a linked worktree off its branch, which stays where it is. */
@@ -145,7 +145,7 @@ async function swap(
   signal: AbortSignal,
 ): Promise<RefChange> {
   try {
-    await git(dir, ['update-ref', ...args], signal);
+    await git(checkoutFor(dir), ['update-ref', ...args], signal);
     return { kind: 'moved' };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;

@@ -22,6 +22,7 @@ import { deleteFolder } from './delete-folder.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { gitDirOf, linkedDirOf, realOf } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
+import { checkoutFor } from './long-lived.ts';
 import { readRef } from './refs.ts';
 import { settingsIn } from './settings.ts';
 import { type Cone, setCone } from './sparse.ts';
@@ -277,7 +278,7 @@ async function register(
   const add = async (): Promise<string | null> => {
     const args = ['worktree', 'add', '--quiet', '--no-checkout', ...target];
     const options = { ...FILLING, okCodes: [0, 128, 255] };
-    const result = await git(commonDir, args, signal, options);
+    const result = await git(checkoutFor(commonDir), args, signal, options);
     if (result.code === 0) return null;
     if (/missing but already registered|a branch named .* already exists/.test(result.stderr)) {
       return result.stderr;

@@ -22,13 +22,13 @@ export async function removeBranches(
   { tasks, also }: { readonly tasks: readonly TaskId[]; readonly also: Ref | null },
   signal: AbortSignal,
 ): Promise<void> {
-  const { commonDir } = ground.repository;
+  const { dir } = ground.repository;
   const wanted = tasks.map((task) => `refs/heads/${branchOf(ground, task)}`);
   const safe = wanted.length === 0 ? new Map() : await safeRefs(ground, wanted, signal);
   if (also !== null) safe.set(also.ref, also.tip);
   const lines = [...safe].map(([ref, tip]) => `delete ${ref} ${tip}\n`);
   if (lines.length === 0) return;
-  await git(commonDir, ['update-ref', '--stdin'], signal, { stdin: lines.join('') });
+  await git(dir, ['update-ref', '--stdin'], signal, { stdin: lines.join('') });
 }
 
 /** Those that the run's branch holds; only where that is not all, those that a kept ref does. */

@@ -7,7 +7,7 @@
  */
 
 import { existsSync } from 'node:fs';
-import { constants, copyFile, mkdir, readFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
@@ -18,6 +18,7 @@ import type { SetUp } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
 import { type CheckResult, check } from './check.ts';
 import type { Ground } from './ground.ts';
+import { isReached, trackedIn } from './inject.ts';
 import { filesNaming, relocate } from './relocate.ts';
 import {
   forgetSetup,
@@ -162,7 +163,11 @@ async function copyUntracked(
   if (unignored.length > 0) {
     await addExcludes(ground.repository.commonDir, unignored.map(literalPattern), signal);
   }
+  const held = await trackedIn(dir, files, signal);
   for (const file of files) {
+    // What the commit holds, and what a link leads to, is not ours to write over.
+    if (held.has(file) || !isReached(dir, file)) continue;
+    await rm(join(dir, file), { force: true });
     await mkdir(dirname(join(dir, file)), { recursive: true });
     await copyFile(join(from, file), join(dir, file), constants.COPYFILE_FICLONE);
   }

@@ -130,7 +130,7 @@ async function ignoreFor(
 }
 
 /** Whether only folders, and no link that could lead elsewhere, are on the way to a path. */
-function isReached(dir: string, path: string): boolean {
+export function isReached(dir: string, path: string): boolean {
   const parts = path.split('/').slice(0, -1);
   return parts.every((_, index) => {
     const folder = join(dir, ...parts.slice(0, index + 1));
@@ -176,7 +176,8 @@ async function hasNothingAt(
   return head !== null && (await nameOf(repository.commonDir, `${head}:${folder}`)) === 'none';
 }
 
-async function trackedIn(
+/** Those of the paths, and what is below them, that git tracks. */
+export async function trackedIn(
   dir: string,
   paths: readonly string[],
   signal: AbortSignal,

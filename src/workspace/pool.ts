@@ -19,7 +19,7 @@ import { removeUntracked, settleIndex } from '../git/clean.ts';
 import { filesBetween } from '../git/diff.ts';
 import { git } from '../git/git.ts';
 import { runPostCheckout } from '../git/hooks.ts';
-import { detachHead } from '../git/refs.ts';
+import { detachHead, setRef } from '../git/refs.ts';
 import type { Cone } from '../git/sparse.ts';
 import { ignoredMatching } from '../git/untracked.ts';
 import {
@@ -267,7 +267,9 @@ export class Pool {
         await moveWorktree(commonDir, path, dir, signal);
       }
       if (owner !== null) setOwner(dir, owner);
-      const target = branch === null ? ['--detach', commit] : ['-B', branch, commit];
+      // The user's hook (reference-transaction) is told of the branch, as for a new worktree.
+      if (branch !== null) await setRef(commonDir, `refs/heads/${branch}`, commit, signal);
+      const target = branch === null ? ['--detach', commit] : [branch];
       const how = ['-q', '-f', '--no-recurse-submodules'];
       await git(dir, ['checkout', ...how, ...target], signal, WITHOUT_HOOKS);
       await forgetMoves(dir, signal);

@@ -17,7 +17,7 @@ const MAIN = 'refs/heads/main';
 /** A repository for which they are open. */
 async function opened(): Promise<TempRepo> {
   const repo = await tempRepo();
-  openLongLived(repo.commonDir);
+  openLongLived(repo);
   const close = async (): Promise<void> => {
     await closeLongLived(repo.commonDir);
     await repo[Symbol.asyncDispose]();
@@ -91,7 +91,7 @@ test('where none is open, or one was closed, there is no answer', async () => {
     await changesBetween(commonDir, MAIN, MAIN),
   ];
   expect(await ask()).toEqual([null, null, null]);
-  openLongLived(commonDir);
+  openLongLived({ commonDir, dir: commonDir });
   expect(await nameOf(commonDir, MAIN)).toBe(await repo.git('rev-parse', 'main'));
   await closeLongLived(commonDir);
   expect(await ask()).toEqual([null, null, null]);

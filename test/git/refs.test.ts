@@ -26,7 +26,7 @@ describe.each([
 ])('%s', (_, stays) => {
   async function opened(): Promise<TempRepo> {
     const repo = await tempRepo();
-    if (stays) openLongLived(repo.commonDir);
+    if (stays) openLongLived(repo);
     const close = async (): Promise<void> => {
       await closeLongLived(repo.commonDir);
       await repo[Symbol.asyncDispose]();
@@ -147,7 +147,7 @@ test('where a commit is replaced, its tree and its ancestors are those that git 
   const orphan = await repo.git('rev-parse', `refs/replace/${other}`);
   await repo.git('replace', second, orphan);
   const seen = await repo.git('rev-parse', `${other}^{tree}`);
-  openLongLived(repo.commonDir);
+  openLongLived(repo);
   expect(await treeOf(repo.commonDir, second, repo.signal)).toBe(seen);
   await closeLongLived(repo.commonDir);
   expect(await isAncestor(repo.commonDir, first, second, repo.signal)).toBe(false);
