@@ -13,7 +13,7 @@
 
 import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { textOf } from '../git/git-dir.ts';
+import { linkedDirOf, textOf } from '../git/git-dir.ts';
 import { entriesIn, isLinked, placeTold } from '../git/worktree-link.ts';
 import { notesDirOf, notesOfEntry, removeNote, writeNote } from '../git/worktree-notes.ts';
 import type { Sha } from '../model/plan.ts';
@@ -49,10 +49,11 @@ const TAKEN = 'taken-';
 /** All worktrees of a repository that wait, those that became idle last first. */
 export function idleIn(commonDir: string, me: Claimant): readonly IdleWorktree[] {
   const found = entriesIn(commonDir).flatMap((entry): readonly IdleWorktree[] => {
-    const name = noteIn(notesOfEntry(entry), me);
-    const note = name === null ? null : parsed(textOf(`${notesOfEntry(entry)}/${name}`));
-    const path = placeTold(entry);
-    return name === null || note === null || path === null ? [] : [{ entry, path, note, name }];
+    const folder = notesOfEntry(entry);
+    const name = noteIn(folder, me);
+    if (name === null) return [];
+    const [note, path] = [parsed(textOf(`${folder}/${name}`)), placeTold(entry)];
+    return note === null || path === null ? [] : [{ entry, path, note, name }];
   });
   return found.sort((a, b) => b.note.at - a.note.at);
 }
@@ -110,9 +111,12 @@ function isIdleName(name: string): boolean {
   return name === IDLE || name.startsWith(TAKEN);
 }
 
-/** Notes that a worktree is idle from now on. */
-export function noteIdle(dir: string, note: Idle): void {
+/** Notes that a worktree is idle from now on; null for a folder that is none. */
+export function noteIdle(dir: string, note: Idle): IdleWorktree | null {
+  const entry = linkedDirOf(dir);
+  if (entry === null) return null;
   writeNote(dir, IDLE, JSON.stringify(note));
+  return { entry, path: dir, note, name: IDLE };
 }
 
 /** Somebody has got it. */

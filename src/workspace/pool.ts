@@ -131,8 +131,8 @@ export class Pool {
   readonly #committed = new Map<string, Committed>();
   /** Those that somebody asked for ahead of a run. */
   readonly #asked = new Set<string>();
-  /** What this engine has put there: nobody else has business with it until it is taken. */
-  readonly #ours = new Set<string>();
+  /** What this engine has put there, by where it is: nobody else has business with it. */
+  readonly #ours = new Map<string, IdleWorktree>();
 
   constructor(place: PoolPlace) {
     this.place = place;
@@ -189,10 +189,10 @@ export class Pool {
     if (what.setup == null || !isCovered(what.setup.made, kept)) forgetSetup(dir);
     forgetInjected(dir);
     await detachHead(dir, what.commit, signal);
-    const isNoted = await this.#note(dir, { commit: what.commit, kept, left }, signal);
-    if (isNoted) this.#ours.add(dir);
-    else forgetIdle(dir, me);
-    return isNoted;
+    const noted = await this.#note(dir, { commit: what.commit, kept, left }, signal);
+    if (noted === null) forgetIdle(dir, me);
+    else this.#ours.set(dir, noted);
+    return noted !== null;
   }
 
   /** Makes a new one at a commit, ahead of any task, or says why it cannot wait for one. */
@@ -208,9 +208,8 @@ export class Pool {
     const left = await restore({ dir: path, keep, ...known }, signal);
     if (left !== null) await git(path, ['checkout', '-q', '-f', '--detach'], signal, WITHOUT_HOOKS);
     if (left !== null) await settleIndex(path, signal);
-    if (left !== null && (await this.#note(path, { commit, kept: [], left }, signal))) {
-      return 'added';
-    }
+    const noted = left && (await this.#note(path, { commit, kept: [], left }, signal));
+    if (noted !== null) return 'added';
     await removeWorktree(commonDir, path, signal);
     await this.#removeEmptyFolders();
     return left === null ? 'submodules' : 'disk';
@@ -229,12 +228,12 @@ export class Pool {
 
   async #takeOne(wanted: ToTake, signal: AbortSignal): Promise<boolean> {
     const { commonDir, me } = this.place;
-    for (const one of this.#rankedFor(wanted)) {
+    for (const one of this.#candidatesFor(wanted)) {
       if (one.path !== wanted.dir && !isVacant(wanted.dir)) continue; // Git would move it inside.
+      const isOurs = this.#ours.delete(one.path);
       const taken = takeIdle(commonDir, one, me);
       if (taken === 'broken') await this.#discard(one.path, one.entry);
       if (taken !== 'taken') continue;
-      const isOurs = this.#ours.delete(one.path);
       if (await this.#handOver(one, wanted, { isOurs, signal })) {
         this.coming.guess(one.note.files);
         return true;
@@ -243,11 +242,16 @@ export class Pool {
     return false;
   }
 
-  /** That which lies there already comes first, then those that are at the commit. */
-  #rankedFor({ dir, commit }: ToTake): readonly IdleWorktree[] {
+  /**
+   * Our own come first: nobody has to look for them. That which lies there already comes before all
+   * others, then those that are at the commit.
+   */
+  *#candidatesFor({ dir, commit }: ToTake): Iterable<IdleWorktree> {
     const rank = ({ path, note }: IdleWorktree): number =>
       path === dir ? 0 : note.commit === commit ? 1 : 2;
-    return [...this.idle()].sort((a, b) => rank(a) - rank(b));
+    const ranked = (all: readonly IdleWorktree[]) => [...all].sort((a, b) => rank(a) - rank(b));
+    if (isVacant(dir)) yield* ranked([...this.#ours.values()]);
+    yield* ranked(this.idle());
   }
 
   async #handOver(
@@ -383,15 +387,14 @@ export class Pool {
     dir: string,
     what: { readonly commit: Sha; readonly kept: readonly string[]; readonly left: Found },
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<IdleWorktree | null> {
     const { run, disk } = this.place;
     const { commit, kept, left } = what;
     const bytes = left.bytes + (await diskUse(dir, kept, signal));
-    if (disk !== null && this.#bytes() + bytes > disk) return false;
+    if (disk !== null && this.#bytes() + bytes > disk) return null;
     const asked = this.#asked.delete(dir);
     const note: Idle = { commit, run, at: Date.now(), files: left.files, bytes, asked, kept };
-    noteIdle(dir, note);
-    return true;
+    return noteIdle(dir, note);
   }
 
   #bytes(): number {

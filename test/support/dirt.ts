@@ -146,7 +146,8 @@ export function gitState(cwd: string): readonly string[] {
     'git ls-files -v -s',
     'git write-tree; git rev-parse HEAD "HEAD^{tree}"; git symbolic-ref HEAD',
     'git diff HEAD --raw',
-    'git rev-parse --verify "@{-1}"; git reflog show HEAD',
+    // Without a log of its own HEAD is told by that of its new branch, which has one entry.
+    'git rev-parse --verify "@{-1}"; git reflog show HEAD | sed 1d',
     'git for-each-ref refs/bisect refs/worktree refs/rewritten',
     'cd "$(git rev-parse --git-dir)"; ls -I logs -I ORIG_HEAD -I COMMIT_EDITMSG -I "sharedindex.*"',
   ];
