@@ -233,6 +233,7 @@ function engine(
     cwd: repo,
     env: {
       ...bare,
+      NODE_DISABLE_COMPILE_CACHE: '1', // Files that it would keep are no steps of a run.
       TMPDIR: tmp,
       PATH: `${bin}:${bare.PATH}`,
       CHAOS_AT: JSON.stringify({ ...inside, countTo: chaos }),

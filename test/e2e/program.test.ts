@@ -17,7 +17,8 @@ const root = join(import.meta.dirname, '..', '..');
 test('the packed package installs into an empty folder, needs nothing else, and runs', async () => {
   await using place = await tempDir();
   const home = join(place.path, 'home');
-  const env = { ...bareEnv(home), npm_config_cache: join(place.path, 'cache') };
+  const cache = join(place.path, 'cache');
+  const env = { ...bareEnv(home), XDG_CACHE_HOME: cache, npm_config_cache: cache };
   mkdirSync(home);
   const packed = await exec(
     'npm',
@@ -44,11 +45,11 @@ test('the packed package installs into an empty folder, needs nothing else, and 
 
 test('what was compiled is kept for the next command, where the user keeps such things', async () => {
   await using place = await tempDir();
-  const { NODE_DISABLE_COMPILE_CACHE: off, ...env } = bareEnv(place.path);
+  const { XDG_CACHE_HOME: _, ...env } = bareEnv(place.path);
   const run = (more: Record<string, string>, args = ['run', '--help', '--help']) =>
     exec(process.execPath, [BIN, ...args], { cwd: place.path, env: { ...env, ...more } });
   const kept = (folder: string) => readdirSync(join(place.path, folder, 'landfast', 'compiled'));
-  await run({ NODE_DISABLE_COMPILE_CACHE: off ?? '' });
+  await run({ NODE_DISABLE_COMPILE_CACHE: '1' });
   expect(readdirSync(place.path)).toEqual([]);
   await run({ XDG_CACHE_HOME: 'not/absolute' });
   await run({ HOME: '' });
@@ -65,7 +66,7 @@ test('what was compiled is kept for the next command, where the user keeps such 
 
 test('of a run more is kept, once; what is damaged is made anew, and only a few stay', async () => {
   await using repo = await tempRepo();
-  const { NODE_DISABLE_COMPILE_CACHE: _, ...env } = bareEnv(repo.outside);
+  const { XDG_CACHE_HOME: _, ...env } = bareEnv(repo.outside);
   const cache = join(repo.outside, '.cache', 'landfast', 'compiled');
   const plan = join(repo.outside, 'plan.yaml');
   const run = async (name: string, ...nodes: string[]) => {

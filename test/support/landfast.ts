@@ -11,6 +11,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Entry } from '../../src/model/event.ts';
 
+/** Holds what V8 has compiled of the program, for all tests (src/cli/compiled.ts). */
+export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
+
 /** What users start. */
 export const BIN = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
 
@@ -43,7 +46,7 @@ export function bareEnv(home: string): Record<string, string> {
     LANG: 'C.UTF-8',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
-    NODE_DISABLE_COMPILE_CACHE: '1', // Nobody would come to use it.
+    XDG_CACHE_HOME: COMPILED,
   };
 }
 

@@ -2,6 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openForReading } from '../../src/journal/database.ts';
+import { findRun } from '../../src/journal/log.ts';
 import type { Event } from '../../src/model/event.ts';
 import { type Ended, landfast, type Options } from './landfast.ts';
 import { nativePlan, type PlanParts } from './native-plan.ts';
@@ -39,11 +41,12 @@ export async function runPlan(
     facts,
     of,
     failure: (task) => of('task.failed', task)[0]?.failure,
-    run: await newestRun(cwd, repo.outside),
+    run: newestRun(join(repo.commonDir, 'landfast')),
   };
 }
 
-async function newestRun(cwd: string, home: string): Promise<string> {
-  const { stdout } = await landfast(['runs', '--json'], { cwd, env: { HOME: home } });
-  return (JSON.parse(stdout || '[]') as { run: string }[])[0]?.run ?? '';
+function newestRun(stateDir: string): string {
+  using db = openForReading(stateDir);
+  const found = db === null ? null : findRun(db, null);
+  return found?.kind === 'found' ? found.run : '';
 }

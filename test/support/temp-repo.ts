@@ -9,6 +9,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gitEnvironment } from '../../src/git/environment.ts';
@@ -36,6 +37,8 @@ export interface TempRepo extends AsyncDisposable {
   git(...args: readonly string[]): Promise<string>;
 }
 
+const USER = '[user]\n\tname = Ada Lovelace\n\temail = ada@example.com\n';
+
 /** Makes a repository with one commit on `main`. */
 export async function tempRepo(
   options: {
@@ -57,11 +60,10 @@ export async function tempRepo(
   });
   const dir = join(home.path, options.name ?? 'repo');
   await runGit(home.path, ['init', '--quiet', '-b', 'main', ...(options.init ?? []), dir]);
-  await runGit(dir, ['config', 'user.name', 'Ada Lovelace']);
-  await runGit(dir, ['config', 'user.email', 'ada@example.com']);
+  await appendFile(join(dir, '.git', 'config'), USER);
   const files = options.files === undefined ? { 'README.md': 'hello\n' } : options.files;
   const git = (...args: readonly string[]) => runGit(dir, args);
-  if (files !== null) await commitCheckedOut(dir, files);
+  if (files !== null) await commitAll(dir, files);
   return {
     dir,
     commonDir: join(dir, '.git'),
@@ -104,13 +106,17 @@ function setEnvironment(values: Readonly<Record<string, string>>): () => void {
 }
 
 async function commitCheckedOut(dir: string, files: Files): Promise<string> {
+  await commitAll(dir, files);
+  return runGit(dir, ['rev-parse', 'HEAD']);
+}
+
+async function commitAll(dir: string, files: Files): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     if (content === null) await runGit(dir, ['rm', '--quiet', '--', path]);
     else await writeFiles(dir, { [path]: content });
   }
   await runGit(dir, ['add', '--all']);
   await runGit(dir, ['commit', '--quiet', '--allow-empty', '--message', 'Change']);
-  return runGit(dir, ['rev-parse', 'HEAD']);
 }
 
 /** One process, no checkout. */
