@@ -1,7 +1,8 @@
 /**
- * The tiers: `fast` is what `npm test` runs. The others drive real agent CLIs from npm against
- * scripted APIs on loopback, one tier each (`npm run test:agents` runs all of them), or need
- * bubblewrap (`npm run test:fence`), or time (`npm run test:slow`, `test:chaos`, `test:faults`).
+ * The tiers: `fast` is what `npm test` runs, with a sample of what takes long; `slow` is the whole
+ * of it (`npm run test:slow`). The others drive real agent CLIs from npm against scripted APIs on
+ * loopback, one tier each (`npm run test:agents` runs all of them), or need bubblewrap
+ * (`npm run test:fence`), or time (`test:chaos`, `test:faults`).
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -14,29 +15,49 @@ const CHAOS = 'chaos';
 /** Full disks, locks and sleeping machines: some of it has to be waited for. */
 const FAULTS = 'faults';
 const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
-/** Planted bugs and hostile texts: minutes of processor time. */
-const SLOW = ['test/sim/mutants.test.ts', 'test/plan/hostile.test.ts'];
-/** Property tests: a few seeds are fast, many are slow (test/support/seeds.ts). */
-const SEEDED = ['test/merge/gate-dirt.test.ts', 'test/differential/run-like-git.test.ts'];
+/** Planted bugs, hostile texts, long queues, the benchmark, time and memory that are measured. */
+const SLOW = [
+  'test/sim/mutants.test.ts',
+  'test/plan/hostile.test.ts',
+  'test/merge/queue.test.ts',
+  'test/e2e/bench.test.ts',
+  'test/e2e/long-lines.test.ts',
+  'test/e2e/past-runs.test.ts',
+];
+/** Of these a sample is fast (test/support/seeds.ts). */
+const SAMPLED = [
+  'test/sim/sim.test.ts',
+  'test/differential/run-like-git.test.ts',
+  'test/merge/gate-dirt.test.ts',
+  'test/merge/numbers.test.ts',
+  'test/compat/corpus.test.ts',
+  'test/e2e/demo.test.ts',
+  'test/e2e/program.test.ts',
+  'test/e2e/stream.test.ts',
+];
+const { FUZZ_SEEDS = '60', SIM_SEEDS = '2000' } = process.env;
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes: two cores keep two files busy.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Most tests wait for processes: two cores keep four files busy.
+    maxWorkers: 2 * Math.max(2, availableParallelism()),
     projects: [
       {
         test: {
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...APART.map((name) => `test/${name}/**`), ...SLOW],
-          testTimeout: 30_000,
+          // A process for each file would take as long as most files do.
+          isolate: false,
+          // For a machine that is busy with ten other things.
+          testTimeout: 120_000,
         },
       },
       {
         test: {
           name: 'slow',
-          include: [...SLOW, ...SEEDED],
-          env: { FUZZ_SEEDS: process.env.FUZZ_SEEDS ?? '60' },
+          include: [...SLOW, ...SAMPLED],
+          env: { WHOLE: '1', FUZZ_SEEDS, SIM_SEEDS },
           testTimeout: 240_000,
         },
       },

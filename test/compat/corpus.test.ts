@@ -8,6 +8,7 @@ import { parsePlan } from '../../src/plan/parse.ts';
 import { formatProblem } from '../../src/plan/problem.ts';
 import { landfast } from '../support/landfast.ts';
 import { planInput } from '../support/plan-input.ts';
+import { isWhole } from '../support/seeds.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'fixtures', 'plans');
@@ -106,13 +107,14 @@ test('todo', () => {
   `);
 });
 
-test('the program itself shows every one of them', async () => {
+test('the program itself shows them: one of each format, all in the slow tier', async () => {
   await using repo = await tempRepo();
   const formats = readdirSync(FOLDER);
   expect(formats).toHaveLength(6);
   for (const format of formats) {
     const more = format === 'todo' ? ['--format', 'todo'] : [];
-    for (const name of readdirSync(join(FOLDER, format))) {
+    const names = readdirSync(join(FOLDER, format));
+    for (const name of isWhole ? names : names.slice(0, 1)) {
       const args = ['plan', join(FOLDER, format, name), ...more];
       const { code, stdout } = await landfast(args, { cwd: repo.dir });
       expect({ name, code }).toEqual({ name, code: 0 });

@@ -7,14 +7,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { isWhole } from '../support/seeds.ts';
 import { type TempDir, tempDir } from '../support/temp-dir.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const program = join(root, 'bin', 'landfast.cjs');
 const run = promisify(execFile);
 
-/** What a slow machine is allowed; the demo itself promises 20 s. */
-const LIMIT_MS = 60_000;
+/** What a busy machine is allowed. */
+const LIMIT_MS = 120_000;
+/** What the demo promises, on a machine that does nothing else. */
+const PROMISED_MS = isWhole ? 20_000 : LIMIT_MS;
 
 beforeAll(async () => {
   if (existsSync(join(root, 'dist', 'main.js'))) return;
@@ -28,7 +31,7 @@ test(
 
     const { code, stdout, stderr, ms } = await landfast(['demo'], scratch);
 
-    expect({ code, inTime: ms < 20_000 }).toEqual({ code: 0, inTime: true });
+    expect({ code, inTime: ms < PROMISED_MS }).toEqual({ code: 0, inTime: true });
     expect(lineOf(stderr, 'stock', 'attempt 1 failed')).toContain('The connection was lost');
     expect(lineOf(stderr, 'stock', 'landed as')).toBeDefined();
     expect(lineOf(stderr, 'receipt', 'did not land')).toMatch(/gate-failed: .*tests.*\(cents/);

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { cpuOfChildren } from '../../bench/measure.ts';
 import { BIN, bareEnv, landfast } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
+import { isWhole } from '../support/seeds.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
@@ -111,7 +112,7 @@ test('an old Node is told what to do, with exit code 78', async () => {
   expect((await exec(process.execPath, [fake, '--version'], { env })).stdout).toMatch(/^\d+\.\d+/);
 });
 
-test.each(['--help', '--version'])(
+test.runIf(isWhole).each(['--help', '--version'])(
   '%s takes hardly longer than a Node that does nothing',
   async (flag) => {
     await using place = await tempDir();

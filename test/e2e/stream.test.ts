@@ -21,14 +21,16 @@ import {
   totalLoss,
 } from '../../bench/stream-figures.ts';
 import type { Sightings } from '../../bench/stream-follower.ts';
+import { isWhole } from '../support/seeds.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const STREAM = join(import.meta.dirname, '..', '..', 'bench', 'stream.ts');
 const NUMBER = expect.any(Number);
 const SPREAD = { count: NUMBER, p50: NUMBER, p95: NUMBER, max: NUMBER };
 const execute = promisify(execFile);
+const slowTest = test.runIf(isWhole);
 
-test('five agents speak for two seconds, and no event is lost', async ({ signal }) => {
+slowTest('five agents speak for two seconds, and no event is lost', async ({ signal }) => {
   await using dir = await tempDir();
   const json = join(dir.path, 'results', 'five.json');
   const sizes = ['--agents', '5', '--seconds', '2', '--max-lag', '20000'];
@@ -54,7 +56,7 @@ test('five agents speak for two seconds, and no event is lost', async ({ signal 
   });
 });
 
-test('a status that is behind by more than the limit fails', async ({ signal }) => {
+slowTest('a status that is behind by more than the limit fails', async ({ signal }) => {
   await using dir = await tempDir();
   const sizes = ['--agents', '1', '--seconds', '1', '--max-lag', '1'];
   const json = join(dir.path, 'one.json');

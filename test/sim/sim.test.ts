@@ -1,5 +1,6 @@
 /**
- * The simulator: hundreds of seeded worlds with failures, commands and crashes, in a few seconds.
+ * The simulator: a hundred seeded worlds with failures, commands and crashes, in a few seconds;
+ * thousands in the slow tier.
  *
  * A broken rule names its seed. `SIM_SEED=123 vitest run test/sim/sim.test.ts` runs that world
  * alone; `SIM_SEEDS=20000` runs more of them.
@@ -11,7 +12,7 @@ import { simulate } from './simulate.ts';
 import { Tally } from './tally.ts';
 
 const ONLY = process.env.SIM_SEED;
-const WORLDS = Number(process.env.SIM_SEEDS ?? 500);
+const WORLDS = Number(process.env.SIM_SEEDS ?? 100);
 const seeds = ONLY === undefined ? Array.from({ length: WORLDS }, (_, i) => i) : [Number(ONLY)];
 const tally = new Tally();
 
@@ -49,69 +50,72 @@ const EVERY_KIND: Readonly<Record<FailureKind, true>> = {
   'workspace-failed': true,
 };
 
-test.skipIf(ONLY !== undefined)('the worlds have met everything that can go wrong', () => {
-  expect([...tally.failures.keys()].sort()).toEqual(Object.keys(EVERY_KIND));
-  const least = {
-    worlds: 500,
-    crashes: 300,
-    foundDone: 20,
-    attempts: 5_000,
-    reworks: 300,
-    adoptions: 300,
-    landings: 1_500,
-    deliveries: 300,
-    publications: 200,
-    blocked: 50,
-    kept: 200,
-    stops: 100,
-    cancellations: 100,
-    pauses: 40,
-    suspensions: 20,
-    retries: 60,
-    skips: 60,
-    shortages: 200,
-    resumed: 500,
-    jumps: 200,
-    repeated: 300,
-    lost: 40,
-    overtaken: 40,
-    late: 10,
-    passed: 40,
-    lingering: 15,
-  };
-  const met: typeof least = {
-    worlds: tally.worlds,
-    crashes: tally.crashes,
-    foundDone: tally.foundDone,
-    attempts: tally.of('attempt.started'),
-    reworks: tally.of('rework'),
-    adoptions: tally.of('work.adopted'),
-    landings: tally.of('merge.landed'),
-    deliveries: tally.of('work.delivered'),
-    publications: tally.of('publish.finished'),
-    blocked: tally.of('publish.blocked'),
-    kept: tally.of('workspace.kept'),
-    stops: tally.of('run.stopping'),
-    cancellations: tally.of('task.cancelled'),
-    pauses: tally.of('run.paused'),
-    suspensions: tally.of('suspended'),
-    retries: tally.of('task.retried'),
-    skips: tally.of('task.skipped'),
-    shortages: tally.of('run.held'),
-    resumed: tally.of('run.resumed'),
-    jumps: tally.jumps,
-    repeated: tally.repeated,
-    lost: tally.lost,
-    overtaken: tally.overtaken,
-    late: tally.late,
-    passed: tally.passed,
-    lingering: tally.lingering,
-  };
-  const missed = Object.entries(least).filter(
-    ([key, value]) => met[key as keyof typeof met] < value,
-  );
-  expect(missed, JSON.stringify(met)).toEqual([]);
-});
+test.runIf(WORLDS >= 500 && ONLY === undefined)(
+  'the worlds have met everything that can go wrong',
+  () => {
+    expect([...tally.failures.keys()].sort()).toEqual(Object.keys(EVERY_KIND));
+    const least = {
+      worlds: 500,
+      crashes: 300,
+      foundDone: 20,
+      attempts: 5_000,
+      reworks: 300,
+      adoptions: 300,
+      landings: 1_500,
+      deliveries: 300,
+      publications: 200,
+      blocked: 50,
+      kept: 200,
+      stops: 100,
+      cancellations: 100,
+      pauses: 40,
+      suspensions: 20,
+      retries: 60,
+      skips: 60,
+      shortages: 200,
+      resumed: 500,
+      jumps: 200,
+      repeated: 300,
+      lost: 40,
+      overtaken: 40,
+      late: 10,
+      passed: 40,
+      lingering: 15,
+    };
+    const met: typeof least = {
+      worlds: tally.worlds,
+      crashes: tally.crashes,
+      foundDone: tally.foundDone,
+      attempts: tally.of('attempt.started'),
+      reworks: tally.of('rework'),
+      adoptions: tally.of('work.adopted'),
+      landings: tally.of('merge.landed'),
+      deliveries: tally.of('work.delivered'),
+      publications: tally.of('publish.finished'),
+      blocked: tally.of('publish.blocked'),
+      kept: tally.of('workspace.kept'),
+      stops: tally.of('run.stopping'),
+      cancellations: tally.of('task.cancelled'),
+      pauses: tally.of('run.paused'),
+      suspensions: tally.of('suspended'),
+      retries: tally.of('task.retried'),
+      skips: tally.of('task.skipped'),
+      shortages: tally.of('run.held'),
+      resumed: tally.of('run.resumed'),
+      jumps: tally.jumps,
+      repeated: tally.repeated,
+      lost: tally.lost,
+      overtaken: tally.overtaken,
+      late: tally.late,
+      passed: tally.passed,
+      lingering: tally.lingering,
+    };
+    const missed = Object.entries(least).filter(
+      ([key, value]) => met[key as keyof typeof met] < value,
+    );
+    expect(missed, JSON.stringify(met)).toEqual([]);
+  },
+);
 
 test('a seed is one world: simulated again, it writes the same journal', async () => {
   const ignored = new Tally();

@@ -1,8 +1,12 @@
 /**
- * The seeds of a property test: a sample in the fast tier, many in the slow one.
+ * What a tier has time for: a sample in the fast one, everything in the slow one.
  *
- * `FUZZ_SEED=123 npx vitest run --project fast FILE` tries one seed, `FUZZ_SEEDS=500` that many.
+ * `FUZZ_SEED=123 npx vitest run --project fast FILE` tries one seed of a property test,
+ * `FUZZ_SEEDS=500` that many; `WHOLE=1` also does what only the slow tier does.
  */
+
+/** Whether there is time for everything. */
+export const isWhole = process.env.WHOLE === '1';
 
 /** The seeds to try; `sample` is how many the fast tier has time for. */
 export function seedsToTry(sample: number): readonly number[] {
