@@ -19,7 +19,15 @@ const seeds = new Seeds({
 
 if (task === 'store') {
   execFileSync('npm', ['ci', '--offline', '--silent'], { cwd: dir });
-  const setup = { key: 'bench', made: ['node_modules/'], at: dir, keyed: true, loose: false, files: 0, doneAt: 0 };
+  const setup = {
+    key: 'bench',
+    made: ['node_modules/'],
+    at: dir,
+    keyed: true,
+    loose: false,
+    files: 0,
+    doneAt: 0,
+  };
   const why = await seeds.store(dir, setup, signal);
   if (why !== null) throw new Error(why);
 } else if (!(await seeds.lay(dir, 'bench', signal))) throw new Error('there is no seed');

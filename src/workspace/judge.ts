@@ -81,6 +81,7 @@ async function judgeStaged(
 ): Promise<Judged | null> {
   const { task, dir, base } = work;
   if (!isSameFolder(dir)) return replaced();
+  const stagedAt = Date.now();
   const staging = await stageAll(dir, signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     return null;
@@ -92,7 +93,7 @@ async function judgeStaged(
     return refusal;
   }
   const branch = branchOf(ground, task.id);
-  const staged = { files, head: base, branch, staged: [], isStaged: true };
+  const staged = { files, head: base, branch, staged: [], stagedAt };
   return commit(ground, work, staged, signal);
 }
 
@@ -222,7 +223,8 @@ export async function runChecks(
 
 /** What is to be committed; perhaps staged already. */
 interface ToCommit extends Pick<Looked, 'files' | 'head' | 'branch' | 'staged'> {
-  readonly isStaged?: boolean;
+  /** When that began: what somebody, or a hook, does later is not in it. */
+  readonly stagedAt?: number;
 }
 
 async function commit(
@@ -239,7 +241,7 @@ async function commit(
   const isElsewhere = looked.branch !== null && looked.branch !== branch;
   // That branch is somebody else's.
   if (isElsewhere && looked.head !== null) await detachHead(dir, looked.head, signal);
-  const { isStaged = false } = looked;
+  const isStaged = looked.stagedAt !== undefined;
   const answer = await commitAll(dir, { message, isStaged }, signal);
   if (answer.kind === 'refused') {
     return bad({
@@ -265,7 +267,7 @@ async function commit(
     await keepAside(ground, task.id, dir, signal);
     await setRef(commonDir, ref, head, signal);
   }
-  if (isStaged) ground.pool.commit(dir, head);
+  if (looked.stagedAt !== undefined) ground.pool.commit(dir, head, looked.stagedAt);
   return { kind: 'good', commit: head, files, outside: outsideOf(task, files) };
 }
 

@@ -151,9 +151,9 @@ export class Pool {
     return given !== null && given === gitStateOf(dir);
   }
 
-  /** A commit holds all of a worktree, whose index hides nothing. */
-  commit(dir: string, commit: Sha): void {
-    this.#committed.set(dir, committedAs(commit));
+  /** A commit holds all of a worktree as it was at a time; its index hides nothing. */
+  commit(dir: string, commit: Sha, stagedAt: number): void {
+    this.#committed.set(dir, { commit, at: momentOf(stagedAt) });
   }
 
   /** The commit that still holds all of a worktree; null where that cannot be said for sure. */

@@ -2,8 +2,8 @@
  * witness: whether anybody has touched a workspace since a moment, told without a git process.
  *
  *   W1. Whoever writes, renames or chmods something changes a ctime, which no program can set. So
- *       a workspace in which nothing is younger than the commit of its work holds just that
- *       commit, and perhaps what git ignores.
+ *       a workspace in which nothing is younger than the staging of its work holds just that
+ *       work, and perhaps what git ignores.
  *   W2. Whoever sets a flag in the index, switches branches or stages something replaces the file
  *       in which git keeps it. When that was is looked at, never what is in these files.
  *   W3. Yes is said only for sure: where a moment is too near to tell, or the clock was set back,
@@ -11,7 +11,7 @@
  */
 
 import { existsSync, statSync } from 'node:fs';
-import { isSetBack, type Moment, momentOf } from '../base/moment.ts';
+import { isSetBack, type Moment } from '../base/moment.ts';
 import { commonDirOf, gitDirOf } from '../git/git-dir.ts';
 import type { Sha } from '../model/plan.ts';
 import type { Found } from './touched.ts';
@@ -19,7 +19,7 @@ import type { Found } from './touched.ts';
 /** Which index and which HEAD a worktree has. */
 export type GitState = string;
 
-/** A commit that held all of a workspace. */
+/** A commit that held all of a workspace, as it was when git began to stage it. */
 export interface Committed {
   readonly commit: Sha;
   readonly at: Moment;
@@ -30,11 +30,6 @@ export function gitStateOf(dir: string): GitState | null {
   if (existsSync(`${commonDirOf(dir)}/reftable`)) return null;
   const prints = ['index', 'HEAD'].map((name) => printOf(`${gitDirOf(dir)}/${name}`));
   return prints.includes('') ? null : prints.join(' ');
-}
-
-/** Notes that a workspace was just committed as a whole. */
-export function committedAs(commit: Sha): Committed {
-  return { commit, at: momentOf(Date.now()) };
 }
 
 /** Whether nobody has touched anything in a workspace since it was committed. */

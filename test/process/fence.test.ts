@@ -64,6 +64,9 @@ test('a log that git has not begun yet is made, and one that exists stays', asyn
   await using repo = await tempRepo();
   const rules = await rulesIn(repo);
   const log = boundsOf(rules).branch?.log ?? '';
+  await repo.git('commit', '-q', '--allow-empty', '-m', 'More');
+  await repo.git('update-ref', rules.branchRef ?? '', 'HEAD'); // Git goes on with it.
+  boundsOf(rules);
   expect(await readFile(log, 'utf8')).toContain('Ada Lovelace');
   const other = boundsOf({ ...rules, branchRef: 'refs/heads/landfast/new/x' }).branch?.log ?? '';
   expect(await readFile(other, 'utf8')).toBe('');

@@ -23,9 +23,9 @@ async function abandoned(mark: string, text: string): Promise<number> {
 
 test('processes are found and ended by the beginning of their mark, others are not', async () => {
   const run = `test-${randomUUID()}`;
-  const first = await abandoned(`${run}/a.1`, 'echo up; sleep 300 & wait');
-  const second = await abandoned(`outer;${run}/b.1`, 'echo up; sleep 300 & wait');
-  const other = await abandoned(`other-${run}`, 'echo up; sleep 300 & wait');
+  const first = await abandoned(`${run}/a.1`, 'sleep 300 & echo up; wait');
+  const second = await abandoned(`outer;${run}/b.1`, 'sleep 300 & echo up; wait');
+  const other = await abandoned(`other-${run}`, 'sleep 300 & echo up; wait');
 
   const found = marked(`${run}/`);
   expect(found.map((entry) => entry.pid)).toEqual(expect.arrayContaining([first, second]));
@@ -70,7 +70,7 @@ test('we do not find ourselves, whatever mark we carry, but our children', async
 
 test.runIf(process.platform === 'linux')('ps tells the same as /proc', async () => {
   const mark = `test-${randomUUID()}`;
-  const pid = await abandoned(mark, 'echo up; sleep 300 & wait');
+  const pid = await abandoned(mark, 'sleep 300 & echo up; wait');
   const facts = (table: ReturnType<typeof tableOfPs>) =>
     table
       .filter((entry) => entry.marks()?.includes(mark))
