@@ -43,13 +43,7 @@ import { forgetMoves, restore } from './restore.ts';
 import { staying } from './retention.ts';
 import { forgetSetup, isCovered, isThere, type Setup, setupIn } from './setup.ts';
 import { type Found, findTouched } from './touched.ts';
-import {
-  type Committed,
-  committedAs,
-  type GitState,
-  gitStateOf,
-  isAsCommitted,
-} from './witness.ts';
+import { type Committed, type GitState, gitStateOf, isAsCommitted } from './witness.ts';
 
 export interface PoolPlace {
   readonly commonDir: string;
