@@ -35,7 +35,7 @@ const SAMPLED = [
   'test/e2e/program.test.ts',
   'test/e2e/stream.test.ts',
 ];
-const { FUZZ_SEEDS = '60', SIM_SEEDS = '2000' } = process.env;
+const { FUZZ_SEEDS = '60', SIM_SEEDS = '5000' } = process.env;
 
 export default defineConfig({
   test: {
@@ -49,8 +49,11 @@ export default defineConfig({
           exclude: [...APART.map((name) => `test/${name}/**`), ...SLOW],
           // A process for each file would take as long as most files do.
           isolate: false,
+          unstubEnvs: true,
+          restoreMocks: true,
           // For a machine that is busy with ten other things.
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -59,6 +62,8 @@ export default defineConfig({
           include: [...SLOW, ...SAMPLED],
           env: { WHOLE: '1', FUZZ_SEEDS, SIM_SEEDS },
           testTimeout: 240_000,
+          // What is measured here should not wait for others.
+          maxWorkers: Math.max(2, availableParallelism()),
         },
       },
       ...APART.map((name) => ({

@@ -121,4 +121,4 @@ test('the program itself shows them: one of each format, all in the slow tier', 
       expect(stdout).toMatch(/\d+ tasks? in \d+ stages?|\d+ tasks?, \d+ stages?/);
     }
   }
-}, 120_000);
+});

@@ -9,8 +9,6 @@ import { liveRun, waiting } from '../support/live-run.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 test('R35: cleanup --all --cancel ends the agent, keeps its work by a ref, and tidies up', async () => {
   await using repo = await tempRepo();
   const { engine, cli, run } = await liveRun(repo, { slow: waiting('slow') });

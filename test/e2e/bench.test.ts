@@ -55,7 +55,7 @@ test('three tasks are done by all, also by parallel-orchestra, and written down'
   };
   const title = '5 files, 3 tasks, 8 at a time';
   expect(cases).toEqual([{ name: 'custom', title, costs, checks: [] }]);
-}, 120_000);
+});
 
 test('a PO_SRC that holds no parallel-orchestra is an error', async ({ signal }) => {
   await using dir = await tempDir();
@@ -273,7 +273,7 @@ test('processor time and memory of grandchildren count', async ({ signal }) => {
   expect(cpuMs).toBeGreaterThan(290);
   expect(mainKb).toBeLessThan(50_000);
   expect(treeKb).toBeGreaterThan(200_000);
-}, 120_000);
+});
 
 test('a command cannot look cheap by leaving its work to a process that outlives it', async ({
   signal,
@@ -288,7 +288,7 @@ test('a command cannot look cheap by leaving its work to a process that outlives
   const command = ['sh', '-c', leave, 'sh', process.execPath, busy];
   const order = { command, env: { PATH: process.env.PATH ?? '' }, dir: dir.path };
   await expect(watchMemory(order, signal)).rejects.toThrow(/used \d+ ms, of which it accounts for/);
-}, 120_000);
+});
 
 test('times are read as bash and dash print them', () => {
   expect(cpuOfChildren('0m0.001s 0m0.002s\n1m2.500s 0m0.250s\n')).toBe(62_750);

@@ -6,7 +6,7 @@
 
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { landfast, type Running, start } from '../support/landfast.ts';
 import { nativePlan, type PlanParts } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
@@ -14,7 +14,6 @@ import { standIns } from '../support/stand-ins.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 // Git commands wait for a lock that is held.
-vi.setConfig({ testTimeout: 120_000 });
 
 const RETRY = { retries: 1, retry: { pause: 0 } };
 

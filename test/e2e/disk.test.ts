@@ -3,14 +3,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { landfast, start } from '../support/landfast.ts';
 import { liveRun } from '../support/live-run.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const A = { a: 'echo 1 > a.txt' };
 

@@ -2,11 +2,9 @@
 
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const RETRY = { retries: 1, retry: { pause: 0 } };
 

@@ -2,13 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { standIns } from '../support/stand-ins.ts';
 import { tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const TRANSIENT = '"is_error":true,"api_error_status":500,"terminal_reason":"api_error"';
 const DONE = 'printf %s "$prompt" > "$OUT/prompt-$LANDFAST_TASK"; echo codex >> work.txt; good';

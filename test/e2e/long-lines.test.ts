@@ -2,11 +2,9 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { liveRun } from '../support/live-run.ts';
 import { tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const MOST_BYTES = 16 * 1024 * 1024;
 const SAID = 'had more than 16 MiB; its end is not kept.';

@@ -2,11 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { liveRun } from '../support/live-run.ts';
 import { tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const agent = (name: string) => ({
   agent: 'command',

@@ -2,13 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 import { withClaude } from '../support/with-claude.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Begins its work, and is stopped by the limit that it was told. */
 const SPENDER = `echo "$@" > half.txt

@@ -2,15 +2,13 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { marked } from '../../src/process/reap.ts';
 import { elsewhere } from '../faults/scene.ts';
 import { landfast, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { standIns } from '../support/stand-ins.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const HOUR_MS = 3_600_000;
 

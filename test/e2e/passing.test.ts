@@ -2,12 +2,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/model/event.ts';
 import { type LiveRun, liveRun } from '../support/live-run.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 type Of<T extends Event['type']> = Extract<Event, { type: T }>;
 

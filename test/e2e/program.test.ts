@@ -42,7 +42,7 @@ test('the packed package installs into an empty folder, needs nothing else, and 
   expect(help.stdout).toContain('Usage: landfast');
   const demo = await exec(bin, ['demo'], { cwd: app, env });
   expect(demo.stdout).toContain('Land ');
-}, 60_000);
+});
 
 test('what was compiled is kept for the next command, where the user keeps such things', async () => {
   await using place = await tempDir();
@@ -91,7 +91,7 @@ test('of a run more is kept, once; what is damaged is made anew, and only a few 
   }
   const kept = await run('d', '--stack-size=900');
   expect(kept).toEqual(['old-3', 'old-4', 'old-5', 'old-6', name, expect.any(String)]);
-}, 60_000);
+});
 
 test('an old Node is told what to do, with exit code 78', async () => {
   await using place = await tempDir();
@@ -131,7 +131,6 @@ test.runIf(isWhole).each(['--help', '--version'])(
     }
     expect(Math.min(...ours)).toBeLessThan(1.6 * Math.min(...bare));
   },
-  120_000,
 );
 
 test.each([[], ['run'], ['config'], ['pool'], ['engine']])(

@@ -71,10 +71,7 @@ test('a report that cannot be written after all is told of; the program ends and
   const report = join(repo.outside, 'r.json');
   mkdirSync(report); // A folder of that name: writing fails only in the end.
   const plan = write(repo, { gates: [{ name: 'ok', run: 'true' }], tasks: { one: 'echo 1 > a' } });
-  const engine = start(['run', plan, '--report', report], { cwd: repo.dir });
-  const limit = setTimeout(() => engine.child.kill('SIGKILL'), 10_000);
-  const ended = await engine.ended;
-  clearTimeout(limit);
+  const ended = await landfast(['run', plan, '--report', report], { cwd: repo.dir });
   expect(ended).toMatchObject({ signal: null, stderr: expect.stringContaining('report') });
   expect(ended.code).not.toBe(0);
   expect(await repo.git('ls-files')).toBe('README.md\na');

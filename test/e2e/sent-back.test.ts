@@ -2,11 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** An agent that keeps what it was told as `told.<task>.<attempt>`, and then runs a script. */
 const agent = (script: string) => ({

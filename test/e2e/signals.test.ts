@@ -2,13 +2,11 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { marked } from '../../src/process/reap.ts';
 import type { Running } from '../support/landfast.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const TASKS = {
   script: waiting('script'),

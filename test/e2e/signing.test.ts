@@ -4,12 +4,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** A key of its own, with a passphrase or none, that git signs with. */
 async function withKey(repo: TempRepo, passphrase = ''): Promise<string> {

@@ -9,7 +9,7 @@ import { liveRun, waiting } from '../support/live-run.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 /** A busy kernel halts a process when it is its turn. */
-const SOON = { timeout: 10_000, interval: 10 };
+const SOON = { timeout: 60_000, interval: 10 };
 
 /** The state letters of processes, as the kernel tells them: `T` is halted. */
 function statesOf(prefix: string): readonly string[] {

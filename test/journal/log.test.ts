@@ -128,9 +128,12 @@ test('a thousand runs are listed before anybody notices', () => {
       INSERT INTO entries (run, seq, at, event)
         SELECT run, i, started_at + i, '{"type":"attempt.usage"}' FROM runs, n`);
 
-  const before = performance.now();
+  const times = Array.from({ length: 5 }, () => {
+    const before = performance.now();
+    listRuns(db);
+    return performance.now() - before;
+  });
   const rows = listRuns(db);
-  const took = performance.now() - before;
 
   expect(rows.length).toBe(1000);
   expect(rows[0]).toEqual({
@@ -141,7 +144,8 @@ test('a thousand runs are listed before anybody notices', () => {
     entries: 100,
     outcome: null,
   });
-  expect(took).toBeLessThan(150); // About 6 ms on an idle machine.
+  // About 6 ms on an idle machine; others make it slower, never faster.
+  expect(Math.min(...times)).toBeLessThan(150);
 });
 
 test('a run is found by its id, by the beginning of it, or as the newest', () => {

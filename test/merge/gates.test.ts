@@ -100,7 +100,7 @@ test('cheap gates come before dear ones, once their costs are known', async () =
   await using repo = await tempRepo();
   const plan = (file: string) => ({
     gates: [
-      { name: 'dear', run: 'sleep 0.3' },
+      { name: 'dear', run: 'sleep 1' },
       { name: 'cheap', run: 'true' },
     ],
     tasks: { one: `echo 1 > ${file}` },

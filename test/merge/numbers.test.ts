@@ -10,14 +10,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/model/event.ts';
 import { landfast } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { isWhole } from '../support/seeds.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
 const slowTest = test.runIf(isWhole);
 
 const COUNT = 16;

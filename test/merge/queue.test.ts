@@ -63,14 +63,14 @@ describe.each(VERIFY)('verify: %s', (verify) => {
     expectVerifiedHeads(told.run, repo);
     if (verify === 'each') expect(gateRuns(repo)).toHaveLength(COUNT);
     else expect(gateRuns(repo).length).toBeLessThan(COUNT / 2);
-  }, 60_000);
+  });
 
   test('two culprits are ejected, and everything else lands', async () => {
     await using repo = await tempRepo();
     const told = await land(repo, verify, 'test -e t03 || test -e t11');
     expect(told).toMatchObject({ landed: without('t03', 't11'), failed: ['t03', 't11'] });
     expectVerifiedHeads(told.run, repo);
-  }, 60_000);
+  });
 
   test('of a pair that is red only together one is ejected', async () => {
     await using repo = await tempRepo();
@@ -79,14 +79,14 @@ describe.each(VERIFY)('verify: %s', (verify) => {
     expect(['t05', 't09']).toContain(told.failed[0]);
     expect(told.landed).toEqual(without(told.failed[0]!));
     expectVerifiedHeads(told.run, repo);
-  }, 60_000);
+  });
 
   test('a gate that is red once by accident ejects nobody', async () => {
     await using repo = await tempRepo();
     const once = join(repo.outside, 'once');
     const told = await land(repo, verify, `test -e t07 && mkdir ${once} 2> /dev/null`);
     expect(told).toMatchObject({ run: { code: 0 }, landed: ids, failed: [] });
-  }, 60_000);
+  });
 
   test('a conflict is found, and everything else lands', async () => {
     await using repo = await tempRepo();
@@ -96,5 +96,5 @@ describe.each(VERIFY)('verify: %s', (verify) => {
     expect(['t02', 't08']).toContain(told.failed[0]);
     expect(told.landed).toEqual(without(told.failed[0]!));
     expectVerifiedHeads(told.run, repo);
-  }, 60_000);
+  });
 });

@@ -57,7 +57,7 @@ describe.each(['merge', 'squash', 'rebase'])('strategy %s', (strategy) => {
     expect(await repo.git('show', 'HEAD:text')).toBe(after);
     const [{ task } = { task: '' }] = second.of('merge.settled');
     expect(second.of('gate.finished', task).map(({ ok }) => ok)).toEqual([true]);
-  }, 60_000);
+  });
 });
 
 test('remember: off asks again', async () => {
@@ -66,7 +66,7 @@ test('remember: off asks again', async () => {
   expect(second).toMatchObject({ code: 0 });
   expect(second.of('merge.rejected')).toHaveLength(1);
   expect(second.of('merge.settled')).toEqual([]);
-}, 60_000);
+});
 
 test('a resolution that a gate refuses goes back to its agent', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -83,7 +83,7 @@ test('a resolution that a gate refuses goes back to its agent', async () => {
   expect(second).toMatchObject({ code: 1 });
   expect(second.of('merge.settled').length).toBeGreaterThan(0);
   expect(second.of('task.failed').map(({ failure }) => failure.kind)).toEqual(['gate-failed']);
-}, 60_000);
+});
 
 /** Each adds a name to the list; `sorted` is made of all of them. */
 const MAKE = 'cat names/* | sort > sorted';
@@ -109,7 +109,7 @@ describe.each(['merge', 'squash', 'rebase'])('strategy %s', (strategy) => {
     expect(settled).toEqual([{ path: 'sorted', how: 'command', by: `${MAKE}; touch stray` }]);
     expect(await repo.git('show', 'HEAD:sorted')).toBe('a\nm\nz');
     expect(await repo.git('ls-files')).toBe('names/a\nnames/m\nnames/z\nsorted');
-  }, 60_000);
+  });
 });
 
 test('a generated file that one side deletes is made anew as well, and so is a binary one', async () => {
@@ -132,7 +132,7 @@ test('a generated file that one side deletes is made anew as well, and so is a b
   expect(settled.sort()).toEqual(['packed', 'sorted']);
   expect(await repo.git('show', 'HEAD:sorted')).toBe('a\nm\nz');
   expect(await repo.git('show', 'HEAD:packed')).toBe('a\0m\0z\0');
-}, 60_000);
+});
 
 test('a command that fails or hangs is a conflict with its output, and nothing of it is left', async () => {
   await using repo = await tempRepo({ files: LISTS });
@@ -155,4 +155,4 @@ test('a command that fails or hangs is a conflict with its output, and nothing o
   });
   expect(marked(`${run.run}/`)).toEqual([]);
   expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual([failed?.task]);
-}, 60_000);
+});

@@ -11,7 +11,7 @@ import { OperationalError } from '../../src/base/errors.ts';
 import { type Egress, startEgress } from '../../src/process/egress.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const signal = AbortSignal.timeout(25_000);
+const signal = AbortSignal.timeout(110_000);
 
 interface Site extends AsyncDisposable {
   readonly egress: Egress;

@@ -107,7 +107,7 @@ test('a folder that is not a worktree of the repository is refused', async () =>
 });
 
 test('this machine says whether it can fence programs in, with a way out if not', async () => {
-  const support = await fenceSupport(AbortSignal.timeout(20_000));
+  const support = await fenceSupport(AbortSignal.timeout(110_000));
   const expected =
     support.kind === 'available'
       ? { tool: expect.stringMatching(/^\//), version: expect.stringMatching(/\d/) }

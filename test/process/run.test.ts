@@ -36,6 +36,9 @@ function script(text: string, more: Partial<Run> = {}): Run {
   };
 }
 
+/** Nothing below depends on how fast the machine is: whatever is not ended takes 300 s. */
+const untilThere = (file: string): string => `until test -e ${file}; do sleep 0.02; done`;
+
 /** Runs it; `abortOn` is a line that makes us abort. */
 async function finish(command: Run, abortOn?: string): Promise<Finished> {
   const lines: string[] = [];
@@ -96,38 +99,40 @@ describe('a child that ends by itself', () => {
   });
 
   test('leaves no daemon behind', async () => {
-    const { exit, mark, ms } = await finish(script(`${DAEMON}; exit 0`));
+    const { exit, mark } = await finish(script(`${DAEMON}; exit 0`));
     expect(exit).toEqual({ kind: 'exited', code: 0 });
     expect(marked(mark)).toEqual([]);
-    expect(ms).toBeLessThan(4_000);
   });
 
   test('leaves no daemon behind that ignores SIGTERM', async () => {
-    const stubborn = `(setsid sh -c 'trap "" TERM INT; echo up; while :; do sleep 1; done' &)`;
-    const { lines, mark } = await finish(script(`${stubborn}; sleep 0.3; exit 0`));
-    expect(lines).toEqual(['up']);
+    await using dir = await tempDir();
+    const up = join(dir.path, 'up');
+    const stubborn = `(setsid sh -c 'trap "" TERM INT; touch ${up}; while :; do sleep 1; done' &)`;
+    const { exit, mark } = await finish(script(`${stubborn}; ${untilThere(up)}; exit 0`));
+    expect(exit).toEqual({ kind: 'exited', code: 0 });
     expect(marked(mark)).toEqual([]);
   });
 
   test('does not wait for a process that holds its output', async () => {
-    const { exit, lines, ms } = await finish(script('echo out; sleep 300 & exit 4'));
+    const { exit, lines } = await finish(script('echo out; sleep 300 & exit 4'));
     expect({ exit, lines }).toEqual({ exit: { kind: 'exited', code: 4 }, lines: ['out'] });
-    expect(ms).toBeLessThan(4_000);
   });
 
   test('does not wait for an escaped process that holds its output either', async () => {
-    const escaping = '(env -i setsid sh -c "echo \\$\\$; exec sleep 3" &)';
-    const { exit, ms } = await finish(script(`${escaping}; sleep 0.2; exit 0`));
+    await using dir = await tempDir();
+    const up = join(dir.path, 'up');
+    const escaping = `(env -i setsid sh -c 'echo $$; touch ${up}; exec sleep 300' &)`;
+    const { exit, lines } = await finish(script(`${escaping}; ${untilThere(up)}; exit 0`));
+    process.kill(Number(lines[0]), 'SIGKILL');
     expect(exit).toEqual({ kind: 'exited', code: 0 });
-    expect(ms).toBeLessThan(4_000);
   });
 });
 
 describe('an aborted child', () => {
   test('is an outcome with the reason', async () => {
-    const { exit, ms } = await finish(script('echo ready; exec sleep 300'), 'ready');
+    const patient = script('echo ready; exec sleep 300', { graceMs: 300_000 });
+    const { exit } = await finish(patient, 'ready');
     expect(exit).toEqual({ kind: 'aborted', reason: 'enough' });
-    expect(ms).toBeLessThan(1_500);
   });
 
   test('is not even started if the signal was aborted before', async () => {
@@ -144,7 +149,7 @@ describe('an aborted child', () => {
     expect(lines).toEqual(['ready', 'bye']);
   });
 
-  test('that ignores SIGINT and SIGTERM is killed', { timeout: 15_000 }, async () => {
+  test('that ignores SIGINT and SIGTERM is killed', async () => {
     const stubborn = 'trap "" INT TERM; echo ready; while :; do sleep 0.2; done';
     const { exit, mark, ms } = await finish(script(stubborn, { graceMs: 200 }), 'ready');
     expect(exit).toEqual({ kind: 'aborted', reason: 'enough' });
@@ -153,13 +158,12 @@ describe('an aborted child', () => {
   });
 
   test('takes its daemons along', async () => {
-    const { mark, ms } = await finish(script(`${DAEMON}; echo ready; sleep 300`), 'ready');
+    const { mark } = await finish(script(`${DAEMON}; echo ready; sleep 300`), 'ready');
     expect(marked(mark)).toEqual([]);
-    expect(ms).toBeLessThan(4_000);
   });
 
   test('takes along a child with a clean environment in a session of its own', async () => {
-    const text = `env -i setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2; echo ready; wait`;
+    const text = `env -i setsid sh -c 'echo $$; echo ready; exec sleep 300' & wait`;
     const { lines } = await finish(script(text), 'ready');
     expect(lives(lines[0])).toBe(false);
   });
