@@ -80,7 +80,7 @@ export const GUARD_CASES: readonly Case[] = [
     1,
   ),
   perTask('flat-200', { many: 200, few: 50 }, 1, 1),
-  ordered('chain-60', { title: 'A chain of 60 tasks', tasks: chain(60) }, 0.9, 1),
+  ordered('chain-60', { title: 'A chain of 60 tasks', tasks: chain(60) }, 2.6, 1),
   starting('help', 10),
 ];
 
