@@ -25,7 +25,8 @@ export async function release(
       await showToPeople(ground, task, signal);
       return report({ type: 'workspace.kept', task, why: 'asked for' });
     }
-    const answer = await removeWorkspace(ground, effect, signal);
+    const remove = () => removeWorkspace(ground, effect, signal);
+    const answer = await remove().catch(remove); // A git that was killed leaves it to do again.
     if (answer.kind === 'removed') return report({ type: 'workspace.removed', task });
     report({ type: 'workspace.kept', task, why: answer.why });
   } catch (error) {
