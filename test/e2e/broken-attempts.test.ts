@@ -55,8 +55,14 @@ describe('an attempt that ends in the middle of a merge', () => {
   // Modified here, deleted there: no markers, only the index knows of the conflict.
   const unmarked = `${part}; git checkout -q $side; git rm -q same; git commit -qm gone
     git checkout -q -; git merge -q $side`;
-  const scripts = { ...marked, unmarked };
-  const names = Object.keys(scripts);
+  const broken = { ...marked, unmarked };
+  const names = Object.keys(broken);
+  // While git adds a worktree, a checkout in another one may fail: its files are not complete yet.
+  const all = `mkdir -p ../../../begun; touch ../../../begun/$LANDFAST_TASK
+    until test "$(ls ../../../begun | wc -l)" = ${names.length}; do sleep 0.02; done`;
+  const scripts = Object.fromEntries(
+    Object.entries(broken).map(([id, script]) => [id, `${all}\n${script}`]),
+  );
 
   test('fails and is left untouched; a retry keeps it by a ref first', async () => {
     await using repo = await tempRepo({ files: { same: 'nobody\n' } });
