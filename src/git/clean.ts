@@ -1,4 +1,4 @@
-/** Takes away what is in a working tree of ours and in no commit. */
+/** Removes what a working tree holds and no commit does. */
 
 import { pause } from '../base/pause.ts';
 import { literalPattern } from './exclude.ts';

@@ -23,7 +23,7 @@ export async function changedFiles(
   return changedSince(dir, base, await statusOf(dir, { untracked: 'all' }, signal), signal);
 }
 
-/** The same, where somebody has just looked. */
+/** The same, from a status that was just taken. */
 export async function changedSince(
   dir: string,
   base: Sha,

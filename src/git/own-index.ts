@@ -5,7 +5,7 @@ import { withTempFolder } from './temp-folder.ts';
 /** What a git command needs in its environment to use such an index. */
 export type OwnIndex = { readonly GIT_INDEX_FILE: string };
 
-/** Does something with an index that nobody else uses; it is empty, and does not exist yet. */
+/** Runs `work` with a private index, which does not exist yet. */
 export async function withOwnIndex<T>(
   dir: string,
   work: (env: OwnIndex) => Promise<T>,

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { startOf } from '../process/table.ts';
 import { commonDirOf } from './git-dir.ts';
 
-/** Does something with an empty folder that nobody else uses. */
+/** Runs `work` with an empty private folder. */
 export async function withTempFolder<T>(
   dir: string,
   work: (folder: string) => Promise<T>,

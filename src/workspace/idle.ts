@@ -87,7 +87,7 @@ export function takeIdle(
   try {
     renameSync(`${folder}/${one.name}`, taken);
     if (parsed(textOf(taken))?.at !== one.note.at) {
-      renameSync(taken, `${folder}/${IDLE}`); // Somebody has used it since we looked.
+      renameSync(taken, `${folder}/${IDLE}`); // Used by another task since we looked.
       return 'lost';
     }
   } catch {
@@ -101,7 +101,7 @@ export function isWhole(commonDir: string, { path }: Pick<IdleWorktree, 'path'>)
   return existsSync(path) && isLinked(commonDir, path);
 }
 
-/** Whether a worktree waits for somebody, or is just being taken. */
+/** Whether a worktree is idle, or just being taken. */
 export function isWaiting(dir: string): boolean {
   const folder = notesDirOf(dir);
   return folder !== null && namesIn(folder).some(isIdleName);
@@ -119,7 +119,7 @@ export function noteIdle(dir: string, note: Idle): IdleWorktree | null {
   return { entry, path: dir, note, name: IDLE };
 }
 
-/** Somebody has got it. */
+/** Forgets that a worktree was idle: a task has it now. */
 export function forgetIdle(dir: string, me: Claimant): void {
   for (const name of [IDLE, `${TAKEN}${me.name}`]) removeNote(dir, name);
 }

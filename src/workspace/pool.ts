@@ -80,9 +80,9 @@ export interface ToPut {
   readonly commit: Sha;
   /** No file is in it that the commit does not hold, not even an ignored one. */
   readonly bare: boolean;
-  /** Git was told not to look at some files; null where nobody knows. */
+  /** Git was told not to look at some files; null if unknown. */
   readonly flagged: boolean | null;
-  /** What was found to be touched just now, if somebody has looked. */
+  /** The touched files, if they were just looked up. */
   readonly found?: Found | null;
   /** Its set-up, if the next task may use what that made. */
   readonly setup?: Setup | null;
@@ -123,7 +123,7 @@ export class Pool {
   /** What git kept about it then, and the commit that held all of it since. */
   readonly #given = new Map<string, GitState | null>();
   readonly #committed = new Map<string, Committed>();
-  /** Those that somebody asked for ahead of a run. */
+  /** Made ahead of a run by `pool warm`. */
   readonly #asked = new Set<string>();
   /** What this engine has put there, by where it is: nobody else has business with it. */
   readonly #ours = new Map<string, IdleWorktree>();
@@ -132,14 +132,14 @@ export class Pool {
     this.place = place;
   }
 
-  /** A worktree holds a commit as a checkout has it; from now on it is somebody's. */
+  /** A worktree holds a commit as a checkout has it; a task has it from now on. */
   begin(dir: string, filledAt: number): void {
     this.#since.set(dir, momentOf(filledAt));
     this.#given.set(dir, gitStateOf(dir));
     this.#committed.delete(dir);
   }
 
-  /** Whether nobody has switched branches, staged or hidden anything since then. */
+  /** Whether index and HEAD are unchanged since then. */
   isGitAsGiven(dir: string): boolean {
     const given = this.#given.get(dir) ?? null;
     return given !== null && given === gitStateOf(dir);
@@ -158,7 +158,7 @@ export class Pool {
     return isAsCommitted(committed, found) ? { commit: committed.commit, found } : null;
   }
 
-  /** Since when something may have happened in a worktree; null where nobody knows. */
+  /** Since when something may have happened in a worktree; null if unknown. */
   sinceOf(dir: string): Moment | null {
     return this.#since.get(dir) ?? null;
   }

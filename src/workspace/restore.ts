@@ -26,9 +26,9 @@ export interface ToRestore {
   readonly keep: readonly string[];
   /** Git has just said that no file is there that no commit holds. */
   readonly bare: boolean;
-  /** Git was told not to look at some files; null where nobody knows. */
+  /** Git was told not to look at some files; null if unknown. */
   readonly flagged: boolean | null;
-  /** What was found to be touched just now, if somebody has looked. */
+  /** The touched files, if they were just looked up. */
   readonly found?: Found | null;
 }
 
@@ -53,7 +53,7 @@ export async function restore(what: ToRestore, signal: AbortSignal): Promise<Fou
     return found;
   } catch (error) {
     if (signal.aborted) throw error;
-    return null; // A file of another user's, or anything else that nobody foresaw.
+    return null; // Another user's file, or anything else unforeseen.
   }
 }
 

@@ -32,7 +32,7 @@ export function gitStateOf(dir: string): GitState | null {
   return prints.includes('') ? null : prints.join(' ');
 }
 
-/** Whether nobody has touched anything in a workspace since it was committed. */
+/** Whether a workspace is untouched since it was committed. */
 export function isAsCommitted({ at }: Committed, { youngestMs }: Found): boolean {
   return !isSetBack(at) && youngestMs < at.at - TICK_MS;
 }
