@@ -70,6 +70,9 @@ export default defineConfig({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
+          ...(REAL_AGENTS.includes(name)
+            ? { globalSetup: ['test/support/agents/install.ts'] }
+            : {}),
           testTimeout: name === CHAOS ? 6 * 3_600_000 : 120_000,
           fileParallelism: false,
         },

@@ -1,5 +1,5 @@
 /**
- * The cases and what is promised of each. docs/benchmarks.md explains them; its table, README's and
+ * The cases and what is promised of each. docs/benchmarks.md explains them; its tables and
  * the chart are made from what was measured (page.ts).
  *
  *   C1. Within a case the entrants take turns. A target compares two of them, or one with a number.

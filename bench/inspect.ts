@@ -81,7 +81,7 @@ export async function inspect(
 }
 
 async function idleInPool({ repository }: Job): Promise<number> {
-  const pool = join(`${repository}.worktrees`, '.pool');
+  const pool = join(`${repository}.worktrees`, 'landfast.pool');
   return existsSync(pool) ? (await readdir(pool)).length : 0;
 }
 

@@ -17,7 +17,7 @@ export interface Options {
   readonly out: string;
   /** Only what is grossly slower than promised is a failure. */
   readonly guard: boolean;
-  /** Write what was measured to README.md and docs. */
+  /** Write what was measured to docs. */
   readonly publish: boolean;
   /** Only say which cases there are. */
   readonly list: boolean;

@@ -1,6 +1,5 @@
 /**
- * What was measured, as Markdown for README.md and docs/benchmarks.md. Pure: the files are written
- * by publish.ts, and a test compares them with the data they were made from.
+ * What was measured, as Markdown for docs/benchmarks.md. Pure: the files are written by publish.ts, and a test compares them with the data they were made from.
  *
  *   P1. Every number comes from the results; what is missed is called missed.
  */

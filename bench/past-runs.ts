@@ -1,8 +1,10 @@
 /** A repository with a past: a journal of finished runs, written by the journal's own code. */
 
+import { isAlive, thisProcess } from '../src/base/process-identity.ts';
 import { openDatabase } from '../src/journal/database.ts';
-import { acquireLease, isAlive, releaseLease, thisProcess } from '../src/journal/lease.ts';
-import { Journal } from '../src/journal/log.ts';
+import { Journal } from '../src/journal/journal.ts';
+import { acquireLease, releaseLease } from '../src/journal/lease.ts';
+import { NO_SECRETS } from '../src/journal/mask.ts';
 import { JournalBuilder, START } from '../test/support/journal-builder.ts';
 
 const TASKS = 10;
@@ -20,7 +22,7 @@ export function writePastRuns(stateDir: string, runs: number): void {
     const run = `past-${String(nth).padStart(5, '0')}`;
     const lease = acquireLease(db, run, owner, { now: at, isAlive });
     if (lease.kind !== 'held') throw new Error(`${run} is somebody else's`);
-    Journal.create(db, lease).append(events, at);
+    Journal.create(db, lease, NO_SECRETS).append(events, at);
     releaseLease(db, lease);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Writes what was measured to where people read it: the data and a chart in docs, and the tables in
- * README.md and docs/benchmarks.md.
+ * docs/benchmarks.md.
  *
  *   npm run bench -- --publish       measures everything, then writes
  *   node bench/publish.ts [FILE]     writes what was measured before; without a file what is
@@ -38,7 +38,6 @@ export async function pagesOf(results: Results): Promise<ReadonlyMap<string, str
   return new Map([
     [DATA, `${JSON.stringify({ surroundings, cases }, null, 2)}\n`],
     [join(ROOT, 'docs', 'benchmarks.svg'), chartSvg(cases)],
-    await fill('README.md', ratios),
     await fill(join('docs', 'benchmarks.md'), `${ratios}\n\n${costTable(cases)}`),
   ]);
 }

@@ -1,12 +1,13 @@
 /** The part of the radar's benchmark that is measured: a radar over workspaces, and nothing else. */
 
+import { Runtime } from '../src/base/runtime.ts';
 import { Suspension } from '../src/base/suspension.ts';
-import { thisClaimant } from '../src/cli/pooling.ts';
-import { closeGitShells, openGitShells } from '../src/git/git.ts';
 import { openRepository } from '../src/git/repository.ts';
 import { fold } from '../src/model/fold.ts';
-import { Pool } from '../src/workspace/pool.ts';
+import { thisClaimOwner } from '../src/workspace/pool/claim-owner.ts';
+import { Pool } from '../src/workspace/pool/pool.ts';
 import { watchWork } from '../src/workspace/radar/radar.ts';
+import { runContext } from '../src/workspace/run-context.ts';
 import { planOf } from '../test/support/journal-builder.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../test/support/no-memory.ts';
 
@@ -18,14 +19,14 @@ const tasks = Array.from({ length: Number(count) }, (_, at) => ({ id: `t${at}` }
 const plan = planOf(tasks);
 const pool = new Pool({
   commonDir: opened.repository.commonDir,
-  folder: `${dir}.worktrees/.pool`,
+  folder: `${dir}.worktrees/landfast.pool`,
   run: 'r1',
   most: 0,
   later: 0,
   small: false,
   disk: null,
   keepFiles: [],
-  me: thisClaimant(),
+  me: thisClaimOwner(),
 });
 const parts = {
   env: {},
@@ -41,11 +42,12 @@ const attempts = tasks.map(
     ({ type: 'attempt.started', task: id, attempt: 1, base, start: { kind: 'fresh' } }) as const,
 );
 const state = fold([started, ...attempts].map((event, at) => ({ seq: at + 1, at, event })));
-openGitShells('bench');
-await watchWork(
-  { repository: opened.repository, run: 'r1', plan, ...parts },
-  () => state,
-  (fact) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...fact })}\n`),
-  signal,
+await using runtime = new Runtime({ env: process.env, run: 'bench' });
+await runtime.enter(() =>
+  watchWork(
+    runContext({ repository: opened.repository, run: 'r1', plan, ...parts }),
+    () => state,
+    (fact) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...fact })}\n`),
+    signal,
+  ),
 );
-await closeGitShells();

@@ -2,19 +2,19 @@
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { thisClaimant } from '../src/cli/pooling.ts';
-import { Seeds } from '../src/workspace/seeds.ts';
+import { thisClaimOwner } from '../src/workspace/pool/claim-owner.ts';
+import { Seeds } from '../src/workspace/seeds/seeds.ts';
 
 const [repo = '', by = 'auto', dir = '', task = 'lay'] = process.argv.slice(2);
 const { signal } = new AbortController();
 const seeds = new Seeds({
   folder: join(repo, '.git', 'landfast', 'seeds'),
-  temp: join(`${repo}.worktrees`, '.pool'),
+  temp: join(`${repo}.worktrees`, 'landfast.pool'),
   patterns: ['node_modules'],
   by: by === 'link' ? 'link' : 'auto',
   most: 4,
   disk: null,
-  me: thisClaimant(),
+  me: thisClaimOwner(),
 });
 
 if (task === 'store') {
@@ -30,4 +30,4 @@ if (task === 'store') {
   };
   const why = await seeds.store(dir, setup, signal);
   if (why !== null) throw new Error(why);
-} else if (!(await seeds.lay(dir, 'bench', signal))) throw new Error('there is no seed');
+} else if (!(await seeds.copyInto(dir, 'bench', signal))) throw new Error('there is no seed');

@@ -12,11 +12,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { thisClaimant } from '../src/cli/pooling.ts';
 import { changedFiles } from '../src/git/diff.ts';
 import type { Cone } from '../src/git/sparse.ts';
 import { addWorktree, removeWorktree } from '../src/git/worktree.ts';
-import { Pool } from '../src/workspace/pool.ts';
+import { thisClaimOwner } from '../src/workspace/pool/claim-owner.ts';
+import { Pool } from '../src/workspace/pool/pool.ts';
 import { defaultPlace } from './ground.ts';
 
 const PACKAGES = 50;
@@ -65,8 +65,8 @@ async function once(
   const signal = AbortSignal.timeout(10 * MINUTES);
   const commonDir = join(dir, '.git');
   const pool = new Pool({
-    ...{ commonDir, folder: join(`${dir}.worktrees`, '.pool'), run: 'bench' },
-    ...{ most: 4, later: 0, small: true, disk: null, keepFiles: [], me: thisClaimant() },
+    ...{ commonDir, folder: join(`${dir}.worktrees`, 'landfast.pool'), run: 'bench' },
+    ...{ most: 4, later: 0, small: true, disk: null, keepFiles: [], me: thisClaimOwner() },
   });
   const [one, two] = [join(`${dir}.worktrees`, 'one'), join(`${dir}.worktrees`, 'two')];
   const steps: (readonly [string, number])[] = [];

@@ -12,10 +12,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lastActions, readState } from '../src/cli/watch-run.ts';
+import { lastActions, readState } from '../src/app/watch-run.ts';
 import { openForReading } from '../src/journal/database.ts';
 import { follow } from '../src/journal/follow.ts';
-import { findRun } from '../src/journal/log.ts';
+import { findRun } from '../src/journal/journal.ts';
 import type { Entry } from '../src/model/event.ts';
 import type { TaskId } from '../src/model/plan.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Builds what is published: dist/, with every dependency inside, so that users install one package.
- * The program is one file, main.js: one read and one compilation, which is kept (src/cli/compiled.ts).
+ * The program is one file, main.js: one read and one compilation, which is kept (src/cli/boot/compile-cache.ts).
  * What only some commands need stays lazy in it: esbuild wraps what is reached by `import()`. The
- * small start.cjs says what can be said without it.
+ * small start.cjs says what can be said without it. index.mjs is the library; its declarations are made
+ * by types.ts.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,8 +11,8 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type BuildOptions, build } from 'esbuild';
+import type { WrittenHelp } from '../src/cli/boot/start.ts';
 import { describeProgram } from '../src/cli/main.ts';
-import type { WrittenHelp } from '../src/cli/start.ts';
 
 const root = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -45,21 +46,31 @@ const whole = await build({
   banner: { js: '(function (exports, require, module) {' },
   footer: { js: '})' },
 });
-// src/cli/compiled.ts counts on ASCII; esbuild leaves regular expressions and comments as they are.
+// src/cli/boot/compile-cache.ts counts on ASCII; esbuild leaves regular expressions and comments as they are.
 const text = readFileSync(join(made, 'main.js'), 'utf8').replace(/[^\0-\x7f]/g, escaped);
 writeFileSync(join(made, 'main.js'), text);
 const built = createHash('sha256').update(text).digest('hex').slice(0, 16);
 const first = await build({
   ...common,
-  entryPoints: { start: 'src/cli/start.ts' },
+  entryPoints: { start: 'src/cli/boot/start.ts' },
   outExtension: { '.js': '.cjs' },
   define: { ...known, 'process.env.LANDFAST_BUILD': JSON.stringify(built) },
 });
-writeFileSync(
-  join(made, 'THIRD_PARTY_LICENSES.txt'),
-  licences(Object.keys({ ...whole.metafile.inputs, ...first.metafile.inputs })),
-);
-const { '': ofProgram, ...ofCommands } = helpTexts();
+// The library: for programs that import it. Packages in CommonJS ask for Node's modules by `require`.
+const library = await build({
+  ...common,
+  entryPoints: { index: 'src/index.ts' },
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  supported: {},
+  define: known,
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
+});
+const inputs = [whole, first, library].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+writeFileSync(join(made, 'THIRD_PARTY_LICENSES.txt'), licences(inputs));
+const { '': ofProgram, ...ofCommands } = await helpTexts();
 writeFileSync(join(made, 'help.json'), JSON.stringify({ '': ofProgram }));
 writeFileSync(join(made, 'command-help.json'), JSON.stringify(ofCommands));
 
@@ -72,8 +83,8 @@ function escaped(unit: string): string {
 }
 
 /** What `landfast --help` prints, under '', and `landfast COMMAND --help`. */
-function helpTexts(): Record<string, WrittenHelp> {
-  const program = describeProgram((command) => async (...given) => {
+async function helpTexts(): Promise<Record<string, WrittenHelp>> {
+  const program = await describeProgram((command) => async (...given) => {
     await command(...given);
   });
   const described = [program, ...program.commands];

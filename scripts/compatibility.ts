@@ -1,29 +1,15 @@
 /**
  * Writes docs/compatibility.md: what became of each compatibility case of the tools that Landfast
- * replaces. The lists in test/compat/cases are its source, and the names of tests say where a case
+ * replaces. test/compat/cases.ts is its source, and the names of tests say where a case
  * is shown.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CompatCase } from '../test/compat/cases/case.ts';
-import { CAST } from '../test/compat/cases/cast.ts';
-import { CCO } from '../test/compat/cases/cco.ts';
-import { CPO } from '../test/compat/cases/cpo.ts';
-import { ORCHESTRA } from '../test/compat/cases/orchestra.ts';
-import { PO } from '../test/compat/cases/po.ts';
+import { CASES, type CompatCase } from '../test/compat/cases.ts';
 
 const root = join(import.meta.dirname, '..');
 export const PAGE = 'docs/compatibility.md';
-
-/** All cases, by the name of their tool. */
-export const CASES: ReadonlyMap<string, readonly CompatCase[]> = new Map([
-  ['parallel-orchestra', PO],
-  ['cast-parallel', CAST],
-  ['claude-code-orchestrator', CCO],
-  ['claude-orchestra', ORCHESTRA],
-  ['cpo', CPO],
-]);
 
 /** The page as it should be. */
 export function compatibilityPage(): string {

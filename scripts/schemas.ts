@@ -1,6 +1,7 @@
 /**
- * Writes the JSON Schemas that are shipped for editors, from the schemas that plans and
- * configurations are checked with. What a key means is taken from the tables of the documentation.
+ * Writes the JSON Schemas that are shipped: for editors, from the schemas that plans and configurations
+ * are checked with, and for programs, of events and effects. What a key means is taken from the tables
+ * of the documentation.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../src/plan/config/schema.ts';
 import { nativeSchema } from '../src/plan/formats/native/schema.ts';
+import { effectSchema, eventSchema } from '../src/transport/wire-format.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -17,8 +19,15 @@ export function schemaFiles(): Readonly<Record<string, string>> {
   const config = new Map([...plan, ...meanings('docs/configuration.md')]);
   return {
     'schemas/plan.schema.json': schemaText(nativeSchema, 'A plan of Landfast', plan),
-    'schemas/config.schema.json': schemaText(configSchema(), 'Configuration of Landfast', config),
+    'schemas/config.schema.json': schemaText(configSchema, 'Configuration of Landfast', config),
+    'schemas/event.schema.json': wireText(eventSchema, 'An event of a run of Landfast'),
+    'schemas/effect.schema.json': wireText(effectSchema, 'An effect that a worker performs'),
   };
+}
+
+function wireText(schema: z.ZodType, title: string): string {
+  const { $schema, ...json } = z.toJSONSchema(schema, { target: 'draft-7' });
+  return `${JSON.stringify({ $schema, title, ...json }, null, 2)}\n`;
 }
 
 interface JsonSchema {

@@ -11,7 +11,7 @@ import type { Cost, Results } from '../bench/results.ts';
 
 const REMEDY = 'npm run bench -- --publish, or after a change of layout node bench/publish.ts';
 
-test('README, docs and chart show what docs/benchmarks.json holds', async () => {
+test('page and chart show what docs/benchmarks.json holds', async () => {
   const results = JSON.parse(await readFile(DATA, 'utf8')) as Results;
   const stale: string[] = [];
   for (const [path, text] of await pagesOf(results)) {
@@ -27,7 +27,7 @@ test('every case is published, with a figure for every target', async () => {
   expect(checks.filter(({ value }) => !(value > 0))).toEqual([]);
 });
 
-test('what is missed is called missed, and a rival has a column of its own', () => {
+test('a missed target is called missed, and a rival has a column of its own', () => {
   const [each] = CASES.filter(({ name }) => name === 'small-50');
   if (each === undefined) throw new Error('no small-50');
   const cost = (wallMs: number, mainKb: number): Cost => ({
@@ -68,7 +68,7 @@ test('what is missed is called missed, and a rival has a column of its own', () 
   expect(page({ 'parallel-orchestra': cost(1_200, 30_720) })).toContain('| 1.20 / 1.20 |');
 });
 
-test('a busy machine is told of', () => {
+test('a busy machine is reported', () => {
   const { surroundings } = EMPTY;
   expect(storyOf(EMPTY)).not.toContain('busy');
   expect(storyOf({ surroundings: { ...surroundings, load: 2.5 }, cases: [] })).toContain(

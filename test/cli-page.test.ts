@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { describeProgram } from '../src/cli/main.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', 'docs', 'cli.md'), 'utf8');
-const commands = describeProgram(() => async () => {}).commands.filter(isShown);
+const commands = (await describeProgram(() => async () => {})).commands.filter(isShown);
 
 test.each(commands.map((command) => [command.name(), command] as const))(
   'landfast %s',

@@ -11,6 +11,7 @@ const PLAN = 'schemas/plan.schema.json';
 const CONFIG = 'schemas/config.schema.json';
 
 interface Schema {
+  readonly description?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -43,7 +44,7 @@ test('every key of a plan and of a task says what it means', () => {
   expect(missing).toEqual([]);
 });
 
-describe('what the documentation shows is right', () => {
+describe('the examples in the documentation are valid', () => {
   const blocks = (file: string): readonly string[] =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/```yaml\n(.*?)```/gs)].map(([, a]) => a!);
   const plans = blocks('docs/formats.md').filter((text) => /^landfast: 1/m.test(text));
@@ -63,7 +64,7 @@ describe('what the documentation shows is right', () => {
 
 const TASK = { id: 'a', prompt: 'p' };
 
-describe('what the program refuses for its form, the schema refuses', () => {
+describe('the schema refuses every form that the program refuses', () => {
   test.each<[string, object, string]>([
     [PLAN, { landfast: 1 }, 'tasks is missing'],
     [PLAN, { landfast: 2, tasks: [TASK] }, 'landfast'],
@@ -84,6 +85,43 @@ describe('what the program refuses for its form, the schema refuses', () => {
     expect(problems(read(path), value)).toEqual([expected]);
   });
 });
+
+describe('every key is in the tables of docs/formats.md and docs/configuration.md', () => {
+  test.each([PLAN, CONFIG])('%s', (path) => {
+    const keys = keysOf(read(path));
+    expect(keys.length).toBeGreaterThan(100);
+    expect(keys.filter((key) => !isTold(key, keys)).map((key) => key.path)).toEqual([]);
+  });
+});
+
+interface Key {
+  readonly path: string;
+  /** What its row in the tables says (scripts/schemas.ts). */
+  readonly row: string | null;
+  /** The same of what it belongs to. */
+  readonly above: string;
+}
+
+function keysOf(schema: Schema, path = '', above = ''): readonly Key[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
+    const here = path === '' ? key : `${path}.${key}`;
+    const row = inner.description ?? null;
+    return [{ path: here, row, above }, ...keysOf(inner, here, row ?? above)];
+  });
+  const { items, additionalProperties: values } = schema;
+  return [
+    ...own,
+    ...(items === undefined ? [] : keysOf(items, `${path}[]`, above)),
+    ...(typeof values === 'object' ? keysOf(values, path, above) : []),
+  ];
+}
+
+/** By a row of its own, in the row of what it belongs to, or, as a section, by its keys. */
+function isTold({ path, row, above }: Key, keys: readonly Key[]): boolean {
+  const name = path.split('.').at(-1) ?? '';
+  if (row !== null || new RegExp(`\\b${name}\\b`).test(above)) return true;
+  return keys.some((key) => key.path.startsWith(`${path}.`) && key.row !== null);
+}
 
 /** As much of JSON Schema as ours use: where a value does not fit. */
 function problems(schema: Schema, value: unknown, path = ''): readonly string[] {

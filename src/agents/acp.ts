@@ -3,10 +3,10 @@
  * output, one message a line. The plan gives its argument vector (acp/conversation.ts talks to it).
  *
  *   C1. The prompt travels in the conversation: no length limit, nothing can take it for a flag.
- *   C2. The session id is the program's own. It is told only where the program can load a session
- *       again: one that cannot starts afresh.
- *   C3. What the program asks leave for is answered by the task's permissions (acp/permission.ts).
- *       What it does without asking is decided by its own configuration and arguments, not by us.
+ *   C2. The session id is the program's own. It is reported only where the program can load a
+ *       session again; one that cannot starts a new one.
+ *   C3. Requests for permission are answered by the task's permissions (acp/permission.ts). What the
+ *       program does without asking is decided by its own configuration and arguments.
  *       Hence no `plan` and no `auto`: only the program itself could keep those promises, and its
  *       mode of that name may still run commands.
  *   C4. A model that the program does not offer, or a server that it cannot use, fails the attempt
@@ -21,25 +21,27 @@
 import { UserError } from '../base/errors.ts';
 import type { Failure } from '../model/failure.ts';
 import { Conversation } from './acp/conversation.ts';
-import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
-import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+import { EDITS } from './acp/permission.ts';
+import {
+  type Agent,
+  type AgentEnd,
+  type AgentOutcome,
+  type CommandLine,
+  type Job,
+  NO_ABILITIES,
+} from './agent.ts';
+import { allowing, type ToolNames } from './denial.ts';
+import { describeEnd, plainOutcome, succeeded } from './exit-outcome.ts';
 
 export const acp: Agent = {
   name: 'acp',
   can: {
+    ...NO_ABILITIES,
     resume: true,
-    fork: false,
     prose: true,
-    role: false,
     model: true,
     permissions: ['default', 'acceptEdits', 'dontAsk', 'bypassPermissions'],
-    toolRules: false,
-    commands: false,
-    dirs: false,
     mcp: true,
-    maxTurns: false,
-    budget: false,
-    schema: false,
     anyCommand: true,
   },
   program: {
@@ -49,11 +51,15 @@ export const acp: Agent = {
       'any program that speaks the Agent Client Protocol on standard input and output; ' +
       'the plan names it (`command: [program, argument, …]`)',
     login: null,
+    sessions: null,
   },
   command,
   parser: (job) => new Conversation(job),
+  allow: (job, call) => allowing(job, call, TOOLS),
   outcome,
 };
+
+const TOOLS: ToolNames = { shell: 'execute', edits: [...EDITS], rules: false };
 
 function command({ options }: Job): CommandLine {
   if (options.promptAs === 'argument') {

@@ -3,30 +3,33 @@
  *
  *   A1. `parse` and `outcome` never throw, whatever the bytes.
  *   A2. The exit code alone decides nothing where the agent has a result of its own.
- *   A3. An agent's name stands in its own file, in index.ts and in tests, nowhere else.
- *   A4. What a job asks for and an agent cannot do is said by `can`, before anything starts.
+ *   A3. An agent's name is in its own file, in index.ts and in tests, nowhere else.
+ *   A4. `can` says what an agent is able to do; a job that asks for more is refused before it starts.
  */
 
 import type { Exit } from '../base/exit.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { AgentOptions, Permissions } from '../model/plan.ts';
-import type { Teller } from './story.ts';
+import type { ToolCall } from './denial.ts';
+import type { LogFormatter } from './log-formatter.ts';
 
 export interface Agent {
   readonly name: string;
   readonly can: Abilities;
   readonly program: ProgramFacts;
   command(job: Job): CommandLine;
-  /** A parser holds what one attempt's stream has said so far. */
+  /** A parser holds the state of one attempt's stream. */
   parser(job: Job): Parser;
-  /** Tells an attempt to people; absent where that can be done by what its output means. */
-  teller?(): Teller;
+  /** The line of a plan that would allow a refused tool; null where there is none. */
+  allow?(job: Job, call: ToolCall): string | null;
+  /** Formats its output for people; absent where the meaning of its events suffices. */
+  formatter?(): LogFormatter;
   /** What the end of the process means, once cancelling and time limits are ruled out. */
   outcome(end: AgentEnd): AgentOutcome;
 }
 
-/** What an agent can do. A plan that asks for more is refused with the agent's name and the key. */
+/** A plan that asks for more is refused with the agent's name and the key. */
 export interface Abilities {
   /** Continue an earlier session with a new prompt. */
   readonly resume: boolean;
@@ -53,17 +56,37 @@ export interface Abilities {
   readonly anyCommand: boolean;
 }
 
-/** How to find the program, and what to do where it is missing. */
+/** For a driver to extend with what its agent can do. */
+export const NO_ABILITIES: Abilities = {
+  resume: false,
+  fork: false,
+  prose: false,
+  role: false,
+  model: false,
+  permissions: [],
+  toolRules: false,
+  commands: false,
+  dirs: false,
+  mcp: false,
+  maxTurns: false,
+  budget: false,
+  schema: false,
+  anyCommand: false,
+};
+
+/** How to find the program, and how to get it. */
 export interface ProgramFacts {
   /** Null where the plan names it. */
   readonly file: string | null;
   readonly versionArgs: readonly string[];
   /** One line that says how to get it. */
   readonly install: string;
-  /** What it keeps outside of a workspace: `~/…`, or `$NAME` for a folder that a variable names. */
+  /** Folders it writes outside of a workspace: `~/…`, or `$NAME` for one that a variable names. */
   readonly keeps?: readonly string[];
-  /** A call that tells without a model whether somebody is logged in, where there is one. */
+  /** A call that says without a model whether the user is logged in; null where there is none. */
   readonly login: LoginProbe | null;
+  /** Where it keeps its sessions; null where it has none, or where the plan names the program. */
+  readonly sessions: SessionStore | null;
 }
 
 export interface LoginProbe {
@@ -74,6 +97,20 @@ export interface LoginProbe {
     readonly stderr: string;
   }): 'in' | 'out' | 'unknown';
 }
+
+/**
+ * Where an agent keeps its sessions, and how one is found there. `places` are tried in order: `$NAME/…`
+ * counts where that variable is set, `~/…` always. A store is only ever read.
+ */
+export type SessionStore =
+  /** One file each, below a folder; `isFileOf` is given its path from there. */
+  | {
+      readonly kind: 'files';
+      readonly places: readonly string[];
+      isFileOf(session: string, path: string): boolean;
+    }
+  /** Rows of an SQLite database; `query` selects the row of the id that is its parameter. */
+  | { readonly kind: 'sqlite'; readonly places: readonly string[]; readonly query: string };
 
 /** What an agent is asked to do. */
 export interface Job {
@@ -93,7 +130,7 @@ export interface Job {
   /** The smaller of the task's own limit and its share of the run's. */
   readonly budgetUsd: number | null;
   readonly options: AgentOptions;
-  /** Where it starts: some protocols must be told. */
+  /** Where it starts: some protocols need it. */
   readonly cwd: string;
 }
 

@@ -1,10 +1,9 @@
 /** The command line of Claude Code, and what the end of its process means. */
 
 import { expect, test } from 'vitest';
-import { jobOf } from '../../test/support/job.ts';
-import type { Exit } from '../base/exit.ts';
+import { endOf, jobOf } from '../../test/support/job.ts';
 import { type AgentOptions, NO_OPTIONS } from '../model/plan.ts';
-import type { AgentEnd, Job } from './agent.ts';
+import type { Job } from './agent.ts';
 import { claude } from './claude.ts';
 
 const JOB = jobOf({ newSession: '11111111-1111-4111-8111-111111111111' });
@@ -126,9 +125,11 @@ test('a fork goes on from a session and leaves it as it was', () => {
 test('an answer must have the form that was asked for', () => {
   const job = { ...JOB, options: { ...NO_OPTIONS, schema: { type: 'object' } } };
   const result = { type: 'result', ok: true, text: '{"a":1}' } as const;
-  expect(claude.outcome(end({ job, result }))).toMatchObject({ failure: { kind: 'schema' } });
+  expect(claude.outcome(endOf({ job, result }))).toMatchObject({
+    failure: { kind: 'schema' },
+  });
   const structured = { a: 1 };
-  expect(claude.outcome(end({ job, result: { ...result, structured } }))).toEqual({
+  expect(claude.outcome(endOf({ job, result: { ...result, structured } }))).toEqual({
     ok: true,
     text: '{"a":1}',
     structured,
@@ -142,47 +143,33 @@ test('its own word tells whether somebody is logged in', () => {
   expect(judge('hello')).toBe('unknown');
 });
 
-function end(part: Partial<AgentEnd>): AgentEnd {
-  const exit: Exit = { kind: 'exited', code: 1 };
-  return { exit, job: JOB, result: null, spoke: false, stdoutTail: '', stderrTail: '', ...part };
-}
-
-test('the agent’s result decides, whatever the exit', () => {
-  const result = { type: 'result', ok: true, text: 'Done.' } as const;
-  const exit: Exit = { kind: 'signalled', signal: 'SIGKILL' };
-  expect(claude.outcome(end({ result, spoke: true, exit }))).toEqual({ ok: true, text: 'Done.' });
-  const failure = { kind: 'budget', message: 'Too dear.' } as const;
-  const bad = end({ result: { ...result, ok: false, failure }, exit: { kind: 'exited', code: 0 } });
-  expect(claude.outcome(bad)).toEqual({ ok: false, failure });
-});
-
 test.each([
   [
     'No conversation found with session ID: s1',
     'session-lost',
-    'The session to resume is not known to the agent any more.',
+    'The agent no longer knows the session to resume.',
   ],
   [
     "error: unknown option '--max-budget-usd'\n(Did you mean --model?)",
     'permanent',
-    'This version of the agent does not know how it was called.',
+    'This version of the agent does not accept its arguments.',
   ],
   [
     "--agent 'x' not found. Available agents: Plan",
     'permanent',
-    "The task's role is not known to the agent.",
+    "The agent does not know the task's role.",
   ],
   ['Not logged in · Please run /login', 'auth', 'The agent has no account to work with.'],
 ])('a refusal to start is told as what it is: %s', (stderrTail, kind, sentence) => {
   const line = stderrTail.split('\n')[0];
   const failure = { kind, message: `${sentence} ${line}` };
-  expect(claude.outcome(end({ stderrTail }))).toEqual({ ok: false, failure });
+  expect(claude.outcome(endOf({ job: JOB, stderrTail }))).toEqual({ ok: false, failure });
 });
 
 test('a stand-in that never spoke the stream’s language is judged as a plain command', () => {
-  const fine = end({ exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
+  const fine = endOf({ job: JOB, exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
   expect(claude.outcome(fine)).toEqual({ ok: true, text: 'all fine' });
-  expect(claude.outcome(end({ stderrTail: 'Rate limit reached' }))).toEqual({
+  expect(claude.outcome(endOf({ job: JOB, stderrTail: 'Rate limit reached' }))).toEqual({
     ok: false,
     failure: {
       kind: 'rate-limited',
@@ -193,7 +180,12 @@ test('a stand-in that never spoke the stream’s language is judged as a plain c
 });
 
 test('an agent that began to work and fell silent is no success, though it exits with 0', () => {
-  const given = end({ spoke: true, exit: { kind: 'exited', code: 0 }, stdoutTail: 'noise' });
+  const given = endOf({
+    job: JOB,
+    spoke: true,
+    exit: { kind: 'exited', code: 0 },
+    stdoutTail: 'noise',
+  });
   expect(claude.outcome(given)).toEqual({
     ok: false,
     failure: {

@@ -14,9 +14,10 @@
 import type { AgentOptions, Permissions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './claude/failure.ts';
-import { StreamTeller } from './claude/story.ts';
+import { StreamFormatter } from './claude/log-formatter.ts';
 import { StreamParser } from './claude/stream.ts';
-import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
+import { allowing, type ToolNames } from './denial.ts';
+import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
 
 export const claude: Agent = {
   name: 'claude',
@@ -49,10 +50,17 @@ export const claude: Agent = {
         return answer[1] === 'true' ? 'in' : 'out';
       },
     },
+    sessions: {
+      kind: 'files',
+      places: ['$CLAUDE_CONFIG_DIR/projects', '~/.claude/projects'],
+      // The folder's name cannot be decoded (`my.app` and `my-app` share one); the id is unique.
+      isFileOf: (session, path) => path.split('/').slice(1).join('/') === `${session}.jsonl`,
+    },
   },
   command,
   parser: () => new StreamParser(),
-  teller: () => new StreamTeller(),
+  formatter: () => new StreamFormatter(),
+  allow: (job, call) => allowing(job, call, TOOLS),
   outcome,
 };
 
@@ -127,12 +135,13 @@ function modeArgs({ readOnly, permissions }: Job): readonly string[] {
   return permissions === 'default' ? [] : ['--permission-mode', permissions];
 }
 
-/** A read task asks nobody and gets no leave to write; planning is stricter still. */
+/** A read task gets no permission to write, and no prompt; planning is stricter still. */
 function readMode(permissions: Permissions): Permissions {
   return permissions === 'plan' ? 'plan' : 'dontAsk';
 }
 
 const WRITING_TOOLS = ['Edit', 'Write', 'NotebookEdit'];
+const TOOLS: ToolNames = { shell: 'Bash', edits: WRITING_TOOLS, rules: true };
 
 /**
  * What the CLI needs to find its account, model and network. What a session around us has set for

@@ -1,10 +1,9 @@
 /** The command line of Codex, and what the end of its process means. */
 
 import { expect, test } from 'vitest';
-import { jobOf } from '../../test/support/job.ts';
-import type { Exit } from '../base/exit.ts';
+import { endOf, jobOf } from '../../test/support/job.ts';
 import { type AgentOptions, NO_OPTIONS } from '../model/plan.ts';
-import type { AgentEnd, Job } from './agent.ts';
+import type { Job } from './agent.ts';
 import { codex } from './codex.ts';
 
 const JOB = jobOf();
@@ -123,51 +122,42 @@ test.each([
   expect(codex.program.login?.judge({ code, stdout: '', stderr })).toBe(login);
 });
 
-function end(part: Partial<AgentEnd>): AgentEnd {
-  const exit: Exit = { kind: 'exited', code: 1 };
-  return { exit, job: JOB, result: null, spoke: false, stdoutTail: '', stderrTail: '', ...part };
-}
-
-test('the agent’s result decides, whatever the exit', () => {
-  const result = { type: 'result', ok: true, text: 'Done.' } as const;
-  const exit: Exit = { kind: 'aborted', reason: 'it lingered' };
-  expect(codex.outcome(end({ result, spoke: true, exit }))).toEqual({ ok: true, text: 'Done.' });
-  const failure = { kind: 'auth', message: 'Who are you?' } as const;
-  const bad = end({ result: { ...result, ok: false, failure }, exit: { kind: 'exited', code: 0 } });
-  expect(codex.outcome(bad)).toEqual({ ok: false, failure });
-});
-
 test.each([
   [
     'Error: thread/resume: thread/resume failed: no rollout found for thread id s1 (code -32600)',
     'session-lost',
-    'The session to resume is not known to the agent any more.',
+    'The agent no longer knows the session to resume.',
   ],
   [
     "error: unexpected argument '--approve-for-me' found\n\nUsage: codex exec",
     'permanent',
-    'This version of the agent does not know how it was called.',
+    'This version of the agent does not accept its arguments.',
   ],
   ['Error: Model provider `x` not found', 'permanent', 'The agent’s own configuration is wrong.'],
   [
     'Output schema file /tmp/x is not valid JSON: EOF',
     'permanent',
-    'The task’s schema is not one for the agent.',
+    'The agent does not accept the task’s schema.',
   ],
 ])('a refusal to start is told as what it is: %s', (stderrTail, kind, sentence) => {
   const failure = { kind, message: `${sentence} ${stderrTail.split('\n')[0]}` };
-  expect(codex.outcome(end({ stderrTail }))).toEqual({ ok: false, failure });
-  expect(codex.outcome(end({ stderrTail, spoke: true }))).toEqual({ ok: false, failure });
+  expect(codex.outcome(endOf({ job: JOB, stderrTail }))).toEqual({ ok: false, failure });
+  expect(codex.outcome(endOf({ job: JOB, stderrTail, spoke: true }))).toEqual({
+    ok: false,
+    failure,
+  });
 });
 
 test('a stand-in that never spoke the stream’s language is judged as a plain command', () => {
-  const fine = end({ exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
+  const fine = endOf({ job: JOB, exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
   expect(codex.outcome(fine)).toEqual({ ok: true, text: 'all fine' });
 });
 
 test('an agent that began to work and fell silent is no success, though it exits with 0', () => {
   const message = 'The agent ended without a result. It exited with code 0.';
-  expect(codex.outcome(end({ spoke: true, exit: { kind: 'exited', code: 0 } }))).toEqual({
+  expect(
+    codex.outcome(endOf({ job: JOB, spoke: true, exit: { kind: 'exited', code: 0 } })),
+  ).toEqual({
     ok: false,
     failure: { kind: 'transient', message },
   });

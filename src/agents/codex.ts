@@ -3,16 +3,15 @@
  * lines on standard output (codex/stream.ts) and a few log lines on standard error
  * (codex/log-line.ts).
  *
- *   C1. The prompt never is an argument: with one, the CLI still waits for the end of its input.
+ *   C1. The prompt is never an argument: with one, the CLI still waits for the end of its input.
  *   C2. The session id is the CLI's own; it is known from its first line on.
- *   C3. Permissions are the walls of the CLI's own sandbox, and nobody is asked: what the sandbox
- *       does not allow fails, and the model is told so (the stream is not: a command that the
- *       sandbox has refused does not show up there at all).
+ *   C3. Permissions are the CLI's own sandbox, without prompts: a command that the sandbox refuses
+ *       fails, and the model learns of it (the stream does not show such a command at all).
  *         plan               reads everything, writes nothing, no network (also every read task)
  *         acceptEdits        writes the workspace, `dirs`, TMPDIR and /tmp, not `.git`; no network
  *         auto               the same, and the CLI's reviewer model decides on what goes further
  *         bypassPermissions  no sandbox at all
- *       The other modes would need somebody to ask, or rules for single tools; it has neither.
+ *       The other modes would need prompts or rules for single tools; it has neither.
  *   C4. The last `result` decides. Without one: what the CLI says when it refuses to start, then
  *       the way it ended. A program that never spoke the stream's language is judged as a plain
  *       command.
@@ -21,29 +20,32 @@
 
 import { quoted } from '../base/shell-word.ts';
 import type { AgentOptions, McpServer } from '../model/plan.ts';
-import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import {
+  type Agent,
+  type AgentEnd,
+  type AgentOutcome,
+  type CommandLine,
+  type Job,
+  NO_ABILITIES,
+} from './agent.ts';
 import { startFailure } from './codex/failure.ts';
 import { LOG_FILTER } from './codex/log-line.ts';
 import { StreamParser } from './codex/stream.ts';
-import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
+import { allowing, type ToolNames } from './denial.ts';
+import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
 
 export const codex: Agent = {
   name: 'codex',
   can: {
+    ...NO_ABILITIES,
     resume: true,
     fork: true,
     prose: true,
-    role: false,
     model: true,
     permissions: ['acceptEdits', 'plan', 'auto', 'bypassPermissions'],
-    toolRules: false,
-    commands: false,
     dirs: true,
     mcp: true,
-    maxTurns: false,
-    budget: false,
     schema: true,
-    anyCommand: false,
   },
   program: {
     file: 'codex',
@@ -55,11 +57,19 @@ export const codex: Agent = {
       // "Not logged in" is no verdict: a key in the environment or a provider's own will do.
       judge: ({ code, stderr }) => (code === 0 && /Logged in/i.test(stderr) ? 'in' : 'unknown'),
     },
+    sessions: {
+      kind: 'files',
+      places: ['$CODEX_HOME/sessions', '~/.codex/sessions'],
+      isFileOf: (session, path) => path.endsWith(`-${session}.jsonl`),
+    },
   },
   command,
   parser: (job) => new StreamParser(job),
+  allow: (job, call) => allowing(job, call, TOOLS),
   outcome,
 };
+
+const TOOLS: ToolNames = { shell: 'shell', edits: ['apply_patch'], rules: false };
 
 function command(job: Job): CommandLine {
   const { schema } = job.options;
@@ -86,7 +96,7 @@ function command(job: Job): CommandLine {
   };
 }
 
-/** All other options stand before these words: after them the CLI knows only some. */
+/** All other options come before these words: after them the CLI accepts only some. */
 function sessionArgs({ resume, fork }: Job): readonly string[] {
   return resume === null ? [] : [fork ? 'fork' : 'resume', resume];
 }
@@ -140,8 +150,8 @@ function toml(text: string): string {
 }
 
 /**
- * What the CLI needs to find its account and network. What a session around us has set for itself
- * (CODEX_THREAD_ID, CODEX_SANDBOX, CODEX_CI …) stays out.
+ * What the CLI needs to find its account and network. Variables that an enclosing session has set for
+ * itself (CODEX_THREAD_ID, CODEX_SANDBOX, CODEX_CI …) stay out.
  */
 const INHERIT: readonly string[] = [
   'CODEX_HOME',

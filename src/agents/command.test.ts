@@ -1,7 +1,7 @@
 /** The argument vector of any program, and what its end means. */
 
 import { expect, test } from 'vitest';
-import { jobOf } from '../../test/support/job.ts';
+import { endOf, jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import { NO_OPTIONS } from '../model/plan.ts';
 import type { AgentEnd, AgentOutcome, Job } from './agent.ts';
@@ -84,5 +84,5 @@ function job(vector: readonly string[], promptAs: 'stdin' | 'argument', prompt: 
 }
 
 function end(exit: Exit, stdoutTail = '', stderrTail = ''): AgentEnd {
-  return { exit, job: jobOf(), result: null, spoke: false, stdoutTail, stderrTail };
+  return endOf({ exit, stdoutTail, stderrTail });
 }

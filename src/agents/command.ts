@@ -13,26 +13,23 @@
  */
 
 import { UserError } from '../base/errors.ts';
-import type { Agent, CommandLine, Job } from './agent.ts';
-import { plainOutcome } from './plain-command.ts';
+import {
+  type Agent,
+  type AgentEnd,
+  type AgentOutcome,
+  type CommandLine,
+  type Job,
+  NO_ABILITIES,
+} from './agent.ts';
+import { plainOutcome } from './exit-outcome.ts';
 
 export const command: Agent = {
   name: 'command',
   can: {
-    resume: false,
-    fork: false,
+    ...NO_ABILITIES,
     prose: true,
     plain: true,
-    role: false,
-    model: false,
     permissions: ['default', 'acceptEdits', 'bypassPermissions'],
-    toolRules: false,
-    commands: false,
-    dirs: false,
-    mcp: false,
-    maxTurns: false,
-    budget: false,
-    schema: false,
     anyCommand: true,
   },
   program: {
@@ -40,11 +37,19 @@ export const command: Agent = {
     versionArgs: [],
     install: 'any program; the plan names it (`command: [program, argument, …]`)',
     login: null,
+    sessions: null,
   },
   command: commandLine,
   parser: () => ({ stdout: () => [], stderr: () => [] }),
-  outcome: plainOutcome,
+  outcome,
 };
+
+/** An exit code of its own choice says nothing of a service or the network. */
+function outcome(end: AgentEnd): AgentOutcome {
+  const plain = plainOutcome(end);
+  if (plain.ok || plain.failure.kind !== 'transient' || end.exit.kind !== 'exited') return plain;
+  return { ok: false, failure: { ...plain.failure, kind: 'exit-code' } };
+}
 
 function commandLine({ prompt, options }: Job): CommandLine {
   const [file = '', ...args] = options.command;

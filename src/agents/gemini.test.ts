@@ -1,11 +1,11 @@
 /** The command line of Gemini CLI, the rules beside it, and what the end of its process means. */
 
 import { expect, test } from 'vitest';
-import { jobOf } from '../../test/support/job.ts';
+import { endOf, jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import type { Failure } from '../model/failure.ts';
 import { NO_OPTIONS, type ToolRules } from '../model/plan.ts';
-import type { AgentEnd, Job } from './agent.ts';
+import type { Job } from './agent.ts';
 import { gemini } from './gemini.ts';
 
 const JOB = jobOf({ newSession: '11111111-1111-4111-8111-111111111111' });
@@ -174,23 +174,6 @@ test('a rule’s text is matched as it stands, whatever it holds', () => {
   expect(matcher.source).not.toMatch(/[*+?{(]/); // The engine refuses what could be slow.
 });
 
-function end(part: Partial<AgentEnd>): AgentEnd {
-  const exit: Exit = { kind: 'exited', code: 1 };
-  return { exit, job: JOB, result: null, spoke: false, stdoutTail: '', stderrTail: '', ...part };
-}
-
-test('the agent’s result decides, whatever the exit', () => {
-  const result = { type: 'result', ok: true, text: 'Done.' } as const;
-  const exit: Exit = { kind: 'signalled', signal: 'SIGKILL' };
-  expect(gemini.outcome(end({ result, spoke: true, exit }))).toEqual({ ok: true, text: 'Done.' });
-  const failure = { kind: 'turns', message: 'Too many.' } as const;
-  const bad = end({
-    result: { ...result, ok: false, failure },
-    exit: { kind: 'exited', code: 145 },
-  });
-  expect(gemini.outcome(bad)).toEqual({ ok: false, failure });
-});
-
 test.each([
   [145, '', 'auth'], // 401
   [147, '', 'auth'], // 403
@@ -207,7 +190,13 @@ test.each([
 ])('an error without a name is known by exit code %i %s: %s', (code, stderrTail, kind) => {
   const failure: Failure = { kind: 'transient', message: 'Odd.' };
   const result = { type: 'result', ok: false, text: '', failure } as const;
-  const given = end({ result, spoke: true, stderrTail, exit: { kind: 'exited', code } });
+  const given = endOf({
+    job: JOB,
+    result,
+    spoke: true,
+    stderrTail,
+    exit: { kind: 'exited', code },
+  });
   expect(gemini.outcome(given)).toEqual({ ok: false, failure: { kind, message: 'Odd.' } });
 });
 
@@ -223,9 +212,9 @@ test.each([
     42,
     'Error resuming session: Invalid session identifier "s1".\n  Use --list-sessions to see them.',
     'session-lost',
-    'The session to resume is not known to the agent any more.',
+    'The agent no longer knows the session to resume.',
   ],
-  [42, 'No input provided via stdin.', 'permanent', 'The agent does not take its input.'],
+  [42, 'No input provided via stdin.', 'permanent', 'The agent did not accept its input.'],
   [
     55,
     '\u001b[31mGemini CLI is not running in a trusted directory.\u001b[0m',
@@ -236,30 +225,32 @@ test.each([
     1,
     'Unknown argument: admin-policy\n\nUsage: gemini [options]',
     'permanent',
-    'This version of the agent does not know how it was called.',
+    'This version of the agent does not accept its arguments.',
   ],
 ])('a refusal to start is told as what it is: %i %s', (code, stderrTail, kind, sentence) => {
   const line = stderrTail.split('\n')[0]?.replace('\u001b[31m', '').replace('\u001b[0m', '');
   const failure = { kind, message: `${sentence} ${line}` };
   const noise = 'YOLO mode is enabled.';
   const exit: Exit = { kind: 'exited', code };
-  expect(gemini.outcome(end({ stderrTail: `${noise}\n${stderrTail}\n`, exit }))).toEqual({
+  expect(
+    gemini.outcome(endOf({ job: JOB, stderrTail: `${noise}\n${stderrTail}\n`, exit })),
+  ).toEqual({
     ok: false,
     failure,
   });
 });
 
 test('a stand-in that never spoke the stream’s language is judged as a plain command', () => {
-  const fine = end({ exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
+  const fine = endOf({ job: JOB, exit: { kind: 'exited', code: 0 }, stdoutTail: 'all fine\n' });
   expect(gemini.outcome(fine)).toEqual({ ok: true, text: 'all fine' });
-  expect(gemini.outcome(end({ stderrTail: 'boom' }))).toEqual({
+  expect(gemini.outcome(endOf({ job: JOB, stderrTail: 'boom' }))).toEqual({
     ok: false,
     failure: { kind: 'transient', message: 'It exited with code 1: boom' },
   });
 });
 
 test('an agent that fell silent is no success, though an interrupted one exits with 0', () => {
-  const given = end({ spoke: true, exit: { kind: 'exited', code: 0 } });
+  const given = endOf({ job: JOB, spoke: true, exit: { kind: 'exited', code: 0 } });
   const message = 'The agent ended without a result. It exited with code 0.';
   expect(gemini.outcome(given)).toEqual({ ok: false, failure: { kind: 'transient', message } });
 });

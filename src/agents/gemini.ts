@@ -6,7 +6,7 @@
  *       path exists, the CLI adds that file, as its users know it.
  *   G2. The session id is ours from the start, so an attempt that dies at once can be resumed. A
  *       session belongs to its folder, and an attempt's workspace stays where it is.
- *   G3. One process: the CLI does not start itself anew, so a signal reaches what does the work.
+ *   G3. One process: the CLI does not restart itself, so a signal reaches what does the work.
  *   G4. The last `result` decides. Where it does not say which error it was, the exit code does: it
  *       is the HTTP status modulo 256. Without a result: the exit code of a refused start, then the
  *       way it ended. A program that never spoke the stream's language is judged as a plain command.
@@ -18,29 +18,31 @@
 
 import type { Failure } from '../model/failure.ts';
 import type { Permissions } from '../model/plan.ts';
-import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import {
+  type Agent,
+  type AgentEnd,
+  type AgentOutcome,
+  type CommandLine,
+  type Job,
+  NO_ABILITIES,
+} from './agent.ts';
+import { allowing, type ToolNames } from './denial.ts';
+import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
 import { kindOfExit, startFailure } from './gemini/failure.ts';
-import { guardRules, taskRules } from './gemini/policy.ts';
+import { guardRules, SHELL, taskRules, WRITING_TOOLS } from './gemini/policy.ts';
 import { StreamParser } from './gemini/stream.ts';
-import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
 export const gemini: Agent = {
   name: 'gemini',
   can: {
+    ...NO_ABILITIES,
     resume: true,
-    fork: false,
     prose: true,
-    role: false,
     model: true,
     permissions: ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'],
     toolRules: true,
     commands: true,
     dirs: true,
-    mcp: false,
-    maxTurns: false,
-    budget: false,
-    schema: false,
-    anyCommand: false,
   },
   program: {
     file: 'gemini',
@@ -48,11 +50,21 @@ export const gemini: Agent = {
     install: 'npm install -g @google/gemini-cli',
     keeps: ['~/.gemini', '~/.cache'],
     login: null,
+    sessions: {
+      kind: 'files',
+      places: ['$GEMINI_CLI_HOME/.gemini/tmp', '~/.gemini/tmp'],
+      // The name holds only the beginning of the id.
+      isFileOf: (session, path) =>
+        path.includes('/chats/session-') && path.endsWith(`-${session.slice(0, 8)}.jsonl`),
+    },
   },
   command,
   parser: (job) => new StreamParser(job),
+  allow: (job, call) => allowing(job, call, TOOLS),
   outcome,
 };
+
+const TOOLS: ToolNames = { shell: SHELL, edits: WRITING_TOOLS, rules: true };
 
 function command(job: Job): CommandLine {
   const args = ['--output-format', 'stream-json'];
@@ -75,7 +87,7 @@ function command(job: Job): CommandLine {
   };
 }
 
-/** A read task asks nobody and gets no leave to write; planning is stricter still. */
+/** A read task gets no permission to write, and no prompt; planning is stricter still. */
 function approval({ permissions, readOnly }: Job): Permissions {
   return readOnly && permissions !== 'plan' ? 'dontAsk' : permissions;
 }

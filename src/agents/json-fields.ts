@@ -1,10 +1,12 @@
 /**
- * Reading JSON that somebody else wrote, line by line, without ever failing.
+ * Reads the JSON of other programs, line by line, without ever failing.
  *
  *   J1. A field of the wrong type reads as if it were absent: an agent's next version must not
  *       break an attempt.
  *   J2. Nothing here recurses as deep as its input.
  */
+
+import { rethrowBug } from '../base/errors.ts';
 
 /** The fields of a JSON object, of unknown types. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -14,7 +16,8 @@ export function parseFields(line: string): Fields | null {
   if (!line.trimStart().startsWith('{')) return null;
   try {
     return fieldsOf(JSON.parse(line));
-  } catch {
+  } catch (error) {
+    rethrowBug(error);
     return null;
   }
 }

@@ -1,11 +1,11 @@
 /** OpenCode's command line for every wish of a job, and what its words at the start mean. */
 
 import { expect, test } from 'vitest';
-import { jobOf } from '../../test/support/job.ts';
+import { endOf, jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import type { Failure } from '../model/failure.ts';
 import { type AgentOptions, NO_OPTIONS, type ToolRules } from '../model/plan.ts';
-import type { AgentEnd, Job } from './agent.ts';
+import type { Job } from './agent.ts';
 import { opencode } from './opencode.ts';
 
 const BASE = ['run', '--format', 'json', '--thinking', '--print-logs', '--log-level', 'ERROR'];
@@ -141,7 +141,7 @@ test.each<[string, string, Failure]>([
     '\u001b[91m\u001b[1mError: \u001b[0mSession not found\n',
     {
       kind: 'session-lost',
-      message: 'The session to resume is not known to the agent any more. Error: Session not found',
+      message: 'The agent no longer knows the session to resume. Error: Session not found',
     },
   ],
   [
@@ -149,7 +149,7 @@ test.each<[string, string, Failure]>([
     'agent "nobody" not found\n',
     {
       kind: 'permanent',
-      message: 'The task’s role is not one that the agent can take. agent "nobody" not found',
+      message: 'The agent cannot take the task’s role. agent "nobody" not found',
     },
   ],
   [
@@ -157,9 +157,7 @@ test.each<[string, string, Failure]>([
     'timestamp=1 level=ERROR message=failed error="Error: default agent \\"x\\" is a subagent"\n',
     {
       kind: 'permanent',
-      message:
-        'The task’s role is not one that the agent can take. ' +
-        'Error: default agent "x" is a subagent',
+      message: 'The agent cannot take the task’s role. ' + 'Error: default agent "x" is a subagent',
     },
   ],
   [
@@ -176,25 +174,17 @@ test.each<[string, string, Failure]>([
     { kind: 'transient', message: 'It exited with code 1: Segmentation fault' },
   ],
 ])('%s at the start is told by the words', (_, stderrTail, failure) => {
-  expect(opencode.outcome(end({ stderrTail }))).toEqual({ ok: false, failure });
+  expect(opencode.outcome(endOf({ stderrTail }))).toEqual({ ok: false, failure });
 });
 
 test('a program that never spoke the language is a plain command', () => {
   const exit: Exit = { kind: 'exited', code: 0 };
-  expect(opencode.outcome(end({ exit, stdoutTail: 'hello\n' }))).toEqual({
+  expect(opencode.outcome(endOf({ exit, stdoutTail: 'hello\n' }))).toEqual({
     ok: true,
     text: 'hello',
   });
-  expect(opencode.outcome(end({ exit, spoke: true }))).toMatchObject({ ok: false });
+  expect(opencode.outcome(endOf({ exit, spoke: true }))).toMatchObject({ ok: false });
 });
-
-function end(part: Partial<AgentEnd>): AgentEnd {
-  const exit: Exit = { kind: 'exited', code: 1 };
-  return {
-    ...{ exit, job: jobOf(), result: null, spoke: false, stdoutTail: '', stderrTail: '' },
-    ...part,
-  };
-}
 
 function wishes(tools: Partial<ToolRules>, more: Partial<AgentOptions> = {}): Partial<Job> {
   const options = { ...NO_OPTIONS, ...more, tools: { ...NO_OPTIONS.tools, ...tools } };

@@ -2,15 +2,15 @@
  * OpenCode, driven headless: one process per attempt, the prompt on standard input, JSON lines on
  * standard output and those of our reporter on standard error (opencode/stream.ts).
  *
- *   O1. The prompt never is an argument: the CLI would put quotes around it.
+ *   O1. The prompt is never an argument: the CLI would put quotes around it.
  *   O2. The session id is the CLI's own, known when it first asks the model. It is resumed in the
  *       folder it began in: from another one the CLI hangs.
  *   O3. What a job asks for is added to the user's configuration by OPENCODE_CONFIG_CONTENT, which
  *       comes after all files. Values of an MCP server's environment may be secret and every tool
- *       sees the variable, so they stand in files.
+ *       sees the variable, so they are in files.
  *   O4. Permissions are rules (opencode/permission.ts), given to the agent that works: the role, or
  *       the CLI's own `build` or `plan`. Where no rules are needed the user's default agent works.
- *   O5. A tool that is refused does not end the turn: the model is told, and goes on.
+ *   O5. A refused tool does not end the turn: the model learns of it and continues.
  *   O6. The last `result` decides. Without one: what the CLI says when it cannot begin, then the
  *       way it ended. Its exit code is 0 even where it gave up.
  *
@@ -19,16 +19,25 @@
  */
 
 import type { AgentOptions } from '../model/plan.ts';
-import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import {
+  type Agent,
+  type AgentEnd,
+  type AgentOutcome,
+  type CommandLine,
+  type Job,
+  NO_ABILITIES,
+} from './agent.ts';
+import { allowing, type ToolNames } from './denial.ts';
+import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
 import { isVague, startFailure } from './opencode/failure.ts';
-import { permissionRules } from './opencode/permission.ts';
+import { permissionRules, WRITING } from './opencode/permission.ts';
 import { REPORTER_FILE, reporterSource } from './opencode/reporter.ts';
 import { StreamParser } from './opencode/stream.ts';
-import { plainOutcome, silentFailure, succeeded } from './plain-command.ts';
 
 export const opencode: Agent = {
   name: 'opencode',
   can: {
+    ...NO_ABILITIES,
     resume: true,
     fork: true,
     prose: true,
@@ -40,10 +49,6 @@ export const opencode: Agent = {
     dirs: true,
     mcp: true,
     // `steps` of an agent ends in a summary that looks like success; the others it does not have.
-    maxTurns: false,
-    budget: false,
-    schema: false,
-    anyCommand: false,
   },
   program: {
     file: 'opencode',
@@ -51,11 +56,23 @@ export const opencode: Agent = {
     install: 'npm install -g opencode-ai',
     keeps: ['~/.local/share/opencode', '~/.local/state/opencode', '~/.config/opencode', '~/.cache'],
     login: null,
+    sessions: {
+      kind: 'sqlite',
+      places: [
+        '$OPENCODE_DB',
+        '$XDG_DATA_HOME/opencode/opencode.db',
+        '~/.local/share/opencode/opencode.db',
+      ],
+      query: 'SELECT id FROM session WHERE id = ?',
+    },
   },
   command,
   parser: () => new StreamParser(),
+  allow: (job, call) => allowing(job, call, TOOLS),
   outcome,
 };
+
+const TOOLS: ToolNames = { shell: 'bash', edits: ['edit', ...WRITING], rules: true };
 
 function command(job: Job): CommandLine {
   const bypass = job.permissions === 'bypassPermissions' && !job.readOnly;
@@ -120,8 +137,8 @@ function secretFile(server: number, variable: number): string {
 
 /**
  * What the CLI needs to find its configuration, and the keys of the providers most people use;
- * `pass_env` brings others. What a session around us has set for itself (OPENCODE, OPENCODE_PID,
- * OPENCODE_CONFIG_CONTENT, OPENCODE_SERVER_PASSWORD …) stays out.
+ * `pass_env` adds others. Variables that an enclosing session has set for itself (OPENCODE, OPENCODE_PID,
+ * OPENCODE_CONFIG_CONTENT, OPENCODE_SERVER_PASSWORD …) stay out.
  */
 const INHERIT: readonly string[] = [
   'OPENCODE_CONFIG',

@@ -55,7 +55,7 @@ test('the first attempt gets the task and the rules of its workspace', () => {
     # Rules
 
     - You work alone in your own git worktree of the repository.
-    - Nobody can answer questions: decide, and say what you decided.
+    - No one can answer questions: decide, and say what you decided.
     - Change only \`src/auth/**\`. A change anywhere else fails the task.
     - Do not touch \`src/billing/**\`.
     - Before you finish, make sure that these pass: \`npm test -- auth\`.
@@ -76,13 +76,13 @@ test('a task in the checkout is told to leave everything else as it is, and not 
     # Rules
 
     - You work in the user's own folder: other changes there are not yours, leave them as they are.
-    - Nobody can answer questions: decide, and say what you decided.
+    - No one can answer questions: decide, and say what you decided.
     - Do not commit: your changes are to stay in the files.
     - Do not push, do not switch branches and do not touch other worktrees.
 
     # Before this attempt (2)
 
-    The attempt before was cut short. Overloaded.
+    The previous attempt was cut short. Overloaded.
 
     The files are as that attempt left them.
     "
@@ -153,7 +153,7 @@ test('a prompt that brings its own rules stands alone until something went wrong
 
     # Before this attempt (2)
 
-    The attempt before was cut short. It exited with code 1.
+    The previous attempt was cut short. It exited with code 1.
 
     The workspace is as that attempt left it: look at \`git status\` and \`git log\` first.
     "
@@ -170,7 +170,7 @@ test('a task without scope or checks is told no more than it must know', () => {
     # Rules
 
     - You work alone in your own git worktree of the repository.
-    - Nobody can answer questions: decide, and say what you decided.
+    - No one can answer questions: decide, and say what you decided.
     - You may commit. What you leave uncommitted is committed for you.
     - Do not push, do not switch branches and do not touch other worktrees.
     - If you cannot do the task, end with \`{"status": "FAILED", "reason": "why"}\`.
@@ -188,7 +188,7 @@ test('a read task is told that its answer is the result', () => {
     # Rules
 
     - You work alone in your own git worktree of the repository.
-    - Nobody can answer questions: decide, and say what you decided.
+    - No one can answer questions: decide, and say what you decided.
     - Change no files: whatever you change is thrown away. Your last message is the result.
     - Do not push, do not switch branches and do not touch other worktrees.
     "
@@ -241,11 +241,11 @@ test('a resumed session that was cut short is only told to go on', () => {
   expect(prompt(TASK, start, before)).toMatchInlineSnapshot(`
     "# Task login, attempt 2
 
-    The attempt before was cut short. You have hit your 5-hour limit.
+    The previous attempt was cut short. You have hit your 5-hour limit.
 
     The workspace is as that attempt left it: look at \`git status\` and \`git log\` first.
 
-    Go on until the task is done.
+    Keep going until the task is done.
     "
   `);
 });
@@ -268,7 +268,7 @@ test('a conflict names the files and what landed meanwhile', () => {
 
     The workspace now holds your work merged with all that has landed. Keep that merge.
 
-    Go on until the task is done.
+    Keep going until the task is done.
     "
   `);
 });
@@ -293,7 +293,7 @@ test('a red gate gives its output and what landed meanwhile', () => {
 
     The workspace now holds your work merged with all that has landed. Keep that merge.
 
-    Go on until the task is done.
+    Keep going until the task is done.
     "
   `);
 });
@@ -306,13 +306,13 @@ test.each<[Failure, string]>([
   ],
   [
     { kind: 'no-change', message: 'Nothing changed.' },
-    'The attempt before ended without changing a single file. Make the change.',
+    'The previous attempt ended without changing a single file. Make the change.',
   ],
   [
     { kind: 'commit-failed', message: 'pre-commit: lint failed' },
     'The work could not be committed:\n```\npre-commit: lint failed\n```',
   ],
-  [{ kind: 'turns', message: 'Too many.' }, 'The attempt before failed. Too many.'],
+  [{ kind: 'turns', message: 'Too many.' }, 'The previous attempt failed. Too many.'],
 ])('what happened before is told: %o', (before, expected) => {
   const start: AttemptStart = { kind: 'continue', session: 's1' };
   expect(prompt(TASK, start, before).split('\n\n')[1]).toBe(expected);

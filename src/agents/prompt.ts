@@ -9,20 +9,20 @@
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
  */
 
-import { doerName } from '../model/doer.ts';
 import type { AttemptEffect, Heard, Meanwhile, Tried } from '../model/effect.ts';
-import type { AttemptStart } from '../model/event.ts';
+import type { AttemptStart, ReviewComment } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Answer, TaskSpec } from '../model/plan.ts';
-import { foretold } from './foretold.ts';
+import { type Answer, assigneeName, type TaskSpec, usesCheckout } from '../model/plan.ts';
+import type { Instruction } from '../model/state.ts';
 import { code, codeList, fenced } from './markdown.ts';
-import { conflictStory, gateStory } from './rework.ts';
+import { radarWarnings } from './radar-warnings.ts';
+import { clashSection, conflictSection, gateSection } from './rework.ts';
 
 /** What is known when an attempt begins. */
 export interface PromptContext
   extends Pick<
     AttemptEffect,
-    'attempt' | 'start' | 'before' | 'heard' | 'meanwhile' | 'foreseen' | 'tried'
+    'attempt' | 'start' | 'before' | 'heard' | 'meanwhile' | 'foreseen' | 'tried' | 'instructions'
   > {
   /** Whether the agent's prompt is a conversation's text (`Agent.can.prose`). */
   readonly prose: boolean;
@@ -37,19 +37,46 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   const others = (context.tried ?? []).map(triedBy);
   const past = [...others, ...(before === null ? [] : [story(before, context.meanwhile)])];
   if (start.kind !== 'fresh' || before !== null) past.push(leftovers(task, start));
-  if (context.foreseen !== undefined) past.push(...foretold(context.foreseen));
+  if (context.foreseen !== undefined) past.push(...radarWarnings(context.foreseen));
   const resumed = start.kind !== 'fresh' && start.session !== null;
+  const asked = instructed(context.instructions ?? []);
   const sections = resumed
-    ? [`# Task ${task.id}, attempt ${attempt}`, ...past, 'Go on until the task is done.']
+    ? [
+        `# Task ${task.id}, attempt ${attempt}`,
+        ...past,
+        ...asked,
+        'Keep going until the task is done.',
+      ]
     : [...context.heard.flatMap(told), ...work(task, context.cone)];
   if (!resumed && past.length > 0) sections.push(`# Before this attempt (${attempt})`, ...past);
+  if (!resumed) sections.push(...asked);
   return `${sections.join('\n\n')}\n`;
+}
+
+/** What people want of this attempt. */
+function instructed(instructions: readonly Instruction[]): readonly string[] {
+  if (instructions.length === 0) return [];
+  const notes = instructions.flatMap(({ note }) => note ?? []);
+  const comments = instructions.flatMap((each) => each.comments).map(commentItem);
+  const review = 'Review comments on your work. Make the changes, or say why not:';
+  return [
+    '# What a person asks of you',
+    ...notes.map((note) => note.trim()),
+    ...(comments.length === 0 ? [] : [`${review}\n\n${comments.join('\n')}`]),
+  ];
+}
+
+function commentItem({ path, line, endLine, text, author }: ReviewComment): string {
+  const lines = line === undefined ? '' : `:${line}${endLine === undefined ? '' : `-${endLine}`}`;
+  const place = path === null ? '' : `${code(`${path}${lines}`)}: `;
+  const by = author === undefined ? '' : ` (${author})`;
+  return `- ${place}${text.trim().replaceAll('\n', '\n  ')}${by}`;
 }
 
 /** What the task was tried with before. */
 function triedBy({ by, times, failure }: Tried): string {
   const often = times === 1 ? 'once' : `${times} times`;
-  return `${doerName(by)} has tried this ${often} without success; the last time: ${failure.kind}.`;
+  return `${assigneeName(by)} has tried this ${often} without success; the last time: ${failure.kind}.`;
 }
 
 function work(task: TaskSpec, cone: PromptContext['cone']): readonly string[] {
@@ -84,11 +111,11 @@ function told({ task, text }: Heard): readonly string[] {
 
 function rules(task: TaskSpec): string {
   const lines = [
-    task.mode === 'here'
+    usesCheckout(task)
       ? "You work in the user's own folder: other changes there are not yours, leave them as they are."
       : 'You work alone in your own git worktree of the repository.',
-    'Nobody can answer questions: decide, and say what you decided.',
-    ...(task.mode === 'read' ? READ_RULES : writeRules(task)),
+    'No one can answer questions: decide, and say what you decided.',
+    ...(task.mode === 'read' ? readRules(task) : writeRules(task)),
     'Do not push, do not switch branches and do not touch other worktrees.',
   ];
   const rule = ANSWER_RULES[task.answer];
@@ -96,7 +123,14 @@ function rules(task: TaskSpec): string {
   return ['# Rules', '', ...lines.map((line) => `- ${line}`)].join('\n');
 }
 
-/** How the agent's last words should look, so that they can be read (worker/answer.ts). */
+const COMPLETION = [
+  'End with a JSON object in a ```json fence: `task_completed` and `validation_passed`',
+  '(true or false), `files_created` and `files_modified` (lists of paths), `tests_run`,',
+  '`tests_passed` and `tests_failed` (numbers), `summary`, and `error_message` (null, or why',
+  'the task is not complete).',
+].join(' ');
+
+/** How the agent's last words should look, so that they can be read (worker/self-report.ts). */
 const ANSWER_RULES: Readonly<Record<Answer, string | null>> = {
   free: null,
   'status-line': 'If you cannot do the task, end with `{"status": "FAILED", "reason": "why"}`.',
@@ -105,17 +139,14 @@ const ANSWER_RULES: Readonly<Record<Answer, string | null>> = {
     '`Status: NEEDS_CONTEXT`, a line `Summary: …`, and where they apply lines `Concerns: …`,',
     '`Blocker: …` (what stops you) and `Missing: …` (what you would have to know).',
   ].join(' '),
-  completion: [
-    'End with a JSON object in a ```json fence: `task_completed` and `validation_passed`',
-    '(true or false), `files_created` and `files_modified` (lists of paths), `tests_run`,',
-    '`tests_passed` and `tests_failed` (numbers), `summary`, and `error_message` (null, or why',
-    'the task is not complete).',
-  ].join(' '),
+  completion: COMPLETION,
+  marker: COMPLETION,
 };
 
-const READ_RULES = [
-  'Change no files: whatever you change is thrown away. Your last message is the result.',
-];
+function readRules(task: TaskSpec): readonly string[] {
+  const why = usesCheckout(task) ? 'they are not yours' : 'whatever you change is thrown away';
+  return [`Change no files: ${why}. Your last message is the result.`];
+}
 
 function writeRules(task: TaskSpec): readonly string[] {
   const lines: string[] = [];
@@ -136,8 +167,8 @@ function writeRules(task: TaskSpec): readonly string[] {
 }
 
 /** What the workspace holds when the agent begins. */
-function leftovers({ mode }: TaskSpec, start: AttemptStart): string {
-  if (mode === 'here') return 'The files are as that attempt left them.';
+function leftovers(task: TaskSpec, start: AttemptStart): string {
+  if (usesCheckout(task)) return 'The files are as that attempt left them.';
   switch (start.kind) {
     case 'fresh':
       return 'Nothing is left of that attempt: the workspace is as new.';
@@ -151,9 +182,11 @@ function leftovers({ mode }: TaskSpec, start: AttemptStart): string {
 function story(before: Failure, meanwhile: readonly Meanwhile[]): string {
   switch (before.kind) {
     case 'conflict':
-      return conflictStory(before, meanwhile);
+      return conflictSection(before, meanwhile);
     case 'gate-failed':
-      return gateStory(before, meanwhile);
+      return gateSection(before, meanwhile);
+    case 'semantic':
+      return clashSection(before, meanwhile);
     case 'checks-failed':
       return `The check ${code(before.check)} failed:\n${fenced(before.output)}`;
     case 'out-of-scope':
@@ -162,7 +195,7 @@ function story(before: Failure, meanwhile: readonly Meanwhile[]): string {
         'Undo those changes and do the task without them.',
       ].join('\n');
     case 'no-change':
-      return 'The attempt before ended without changing a single file. Make the change.';
+      return 'The previous attempt ended without changing a single file. Make the change.';
     case 'commit-failed':
       return `The work could not be committed:\n${fenced(before.message)}`;
     case 'transient':
@@ -170,9 +203,9 @@ function story(before: Failure, meanwhile: readonly Meanwhile[]): string {
     case 'idle-timeout':
     case 'total-timeout':
     case 'interrupted':
-      return `The attempt before was cut short. ${ending(before.message)}`;
+      return `The previous attempt was cut short. ${ending(before.message)}`;
     default:
-      return `The attempt before failed. ${ending(before.message)}`;
+      return `The previous attempt failed. ${ending(before.message)}`;
   }
 }
 

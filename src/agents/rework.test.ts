@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Meanwhile } from '../model/effect.ts';
-import { conflictStory, gateStory } from './rework.ts';
+import { conflictSection, gateSection } from './rework.ts';
 
 const USERS: Meanwhile = {
   task: 'users',
@@ -12,7 +12,7 @@ const USERS: Meanwhile = {
 const MENU: Meanwhile = { task: 'menu', title: 'A menu', prompt: 'A menu', said: '', files: [] };
 
 test('a conflict tells each file, whose the other side is, and what that was for', () => {
-  const told = conflictStory(
+  const told = conflictSection(
     {
       kind: 'conflict',
       message: 'No.',
@@ -60,7 +60,7 @@ test('a conflict tells each file, whose the other side is, and what that was for
 
 test('a red gate tells what failed and what the others were for', () => {
   const output = `${'ok\n'.repeat(5_000)}login.test.ts: expected a name\n${'ok\n'.repeat(5_000)}`;
-  const told = gateStory(
+  const told = gateSection(
     { kind: 'gate-failed', message: 'Red.', gate: 'tests', output, landedSince: ['menu'] },
     [MENU],
   );
@@ -88,7 +88,7 @@ test('whatever landed, and however long it is, the text stays bounded', () => {
   const files = Array.from({ length: 1_000 }, (_, at) => `f${at}`);
   const conflicts = files.map((path) => ({ path, kind: 'content' }) as const);
   const landedSince = many.map(({ task }) => task);
-  const told = conflictStory(
+  const told = conflictSection(
     { kind: 'conflict', message: 'No.', files, conflicts, landedSince },
     many,
   );

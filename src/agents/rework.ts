@@ -1,8 +1,8 @@
 /**
- * What an agent is told whose finished work did not land: what is wrong, whose work it meets, and
- * what that work was meant for. Pure text.
+ * The part of a prompt for finished work that did not land: what is wrong, which work it meets, and what
+ * that work was for.
  *
- *   W1. Both intentions are there: its own task it knows, the other one is quoted.
+ *   W1. Both intentions are there: the agent knows its own task, and the other one is quoted.
  *   W2. All of it is bounded, however much landed and whatever was said.
  */
 
@@ -10,6 +10,7 @@ import { excerpt } from '../base/excerpt.ts';
 import { conflictLine, type FileConflict } from '../model/conflict.ts';
 import type { Meanwhile } from '../model/effect.ts';
 import type { Failure } from '../model/failure.ts';
+import { clashSentences } from '../model/radar.ts';
 import { code, codeList, fenced } from './markdown.ts';
 
 const MAX_OUTPUT = 5_000;
@@ -18,30 +19,30 @@ const MAX_FILES = 20;
 const MAX_PROMPT = 800;
 const MAX_SAID = 600;
 
-/** The story of a conflict. */
-export function conflictStory(
+/** For a conflict. */
+export function conflictSection(
   failure: Failure & { kind: 'conflict' },
   meanwhile: readonly Meanwhile[],
 ): string {
   const { files, conflicts = [] } = failure;
-  const told = conflicts.slice(0, MAX_FILES).map((one) => conflictItem(one, meanwhile));
-  const rest = files.length - told.length;
+  const items = conflicts.slice(0, MAX_FILES).map((one) => conflictItem(one, meanwhile));
+  const rest = files.length - items.length;
   const list =
-    told.length === 0
+    items.length === 0
       ? [`These files conflict: ${codeList(files)}.`]
-      : ['', ...told, ...(rest > 0 ? [`- and ${rest} more, see \`git status\``] : [])];
+      : ['', ...items, ...(rest > 0 ? [`- and ${rest} more, see \`git status\``] : [])];
   return [
     `Your work is finished but conflicts with what landed meanwhile${names(failure)}.`,
     ...list,
-    ...(told.length === 0 ? [] : ['']),
+    ...(items.length === 0 ? [] : ['']),
     'The merge is laid out in the workspace. Resolve each file so that both intentions survive, and',
     'leave no conflict marker. `git show :2:PATH` is your version, `git show :3:PATH` what landed.',
     ...meanwhileText(meanwhile),
   ].join('\n');
 }
 
-/** The story of a red gate. */
-export function gateStory(
+/** For a red gate. */
+export function gateSection(
   failure: Failure & { kind: 'gate-failed' },
   meanwhile: readonly Meanwhile[],
 ): string {
@@ -54,6 +55,25 @@ export function gateStory(
     `Your work is finished, but combined with what landed meanwhile${names(failure)}`,
     `the gate ${code(gate)} fails. Make the combination pass:`,
     said,
+    ...meanwhileText(meanwhile),
+  ].join('\n');
+}
+
+/** For names that one side changes and the other uses. */
+export function clashSection(
+  failure: Failure & { kind: 'semantic' },
+  meanwhile: readonly Meanwhile[],
+): string {
+  const items = failure.clashes.flatMap(clashSentences);
+  const rest = items.length - MAX_FILES;
+  return [
+    `Your work is finished and merges, but it will not work together with what landed meanwhile`,
+    `${names(failure).trimStart()}:`,
+    '',
+    ...items.slice(0, MAX_FILES).map((item) => `- ${item}`),
+    ...(rest > 0 ? [`- and ${rest} more`] : []),
+    '',
+    'The workspace holds both. Make them work together, so that both intentions survive.',
     ...meanwhileText(meanwhile),
   ].join('\n');
 }

@@ -1,13 +1,13 @@
 /** The shell agent’s command and verdicts; test/agents/shell.test.ts runs it for real. */
 
 import { expect, test } from 'vitest';
-import { jobOf } from '../../test/support/job.ts';
+import { endOf, jobOf } from '../../test/support/job.ts';
 import type { Exit } from '../base/exit.ts';
 import type { AgentEnd, AgentOutcome } from './agent.ts';
 import { shell } from './shell.ts';
 
 function end(exit: Exit, stdoutTail = '', stderrTail = ''): AgentEnd {
-  return { exit, job: jobOf(), result: null, spoke: false, stdoutTail, stderrTail };
+  return endOf({ exit, stdoutTail, stderrTail });
 }
 
 test('the script is an argument, and a program named for other agents is not used', () => {
@@ -53,11 +53,11 @@ test.each<[string, AgentEnd, AgentOutcome]>([
     },
   ],
   [
-    'any other code may be tried again, and the message names it with the last words',
-    end({ kind: 'exited', code: 2 }, '', 'one\ntwo\n\n'),
+    'any other code is the script’s own word: the message names it with the last words',
+    end({ kind: 'exited', code: 3 }, '', 'one\ntwo\n\n'),
     {
       ok: false,
-      failure: { kind: 'transient', message: 'The script failed. It exited with code 2: two' },
+      failure: { kind: 'exit-code', message: 'The script failed. It exited with code 3: two' },
     },
   ],
   [

@@ -11,29 +11,30 @@
  * output has no form to understand: all of it is the end's `stdoutTail`, and there is no session.
  */
 
-import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
-import { describeEnd, plainOutcome, succeeded } from './plain-command.ts';
+import {
+  type Agent,
+  type AgentEnd,
+  type AgentOutcome,
+  type CommandLine,
+  type Job,
+  NO_ABILITIES,
+} from './agent.ts';
+import { describeEnd, plainOutcome, succeeded } from './exit-outcome.ts';
 
 export const shell: Agent = {
   name: 'shell',
   can: {
-    resume: false,
-    fork: false,
-    prose: false,
+    ...NO_ABILITIES,
     plain: true,
-    role: false,
-    model: false,
     permissions: ['default', 'acceptEdits', 'plan', 'dontAsk', 'auto', 'bypassPermissions'],
-    toolRules: false,
-    commands: false,
-    dirs: false,
-    mcp: false,
-    maxTurns: false,
-    budget: false,
-    schema: false,
-    anyCommand: false,
   },
-  program: { file: '/bin/sh', versionArgs: [], install: 'part of the system', login: null },
+  program: {
+    file: '/bin/sh',
+    versionArgs: [],
+    install: 'part of the system',
+    login: null,
+    sessions: null,
+  },
   command,
   parser: () => ({ stdout: () => [], stderr: () => [] }),
   outcome,
@@ -58,6 +59,7 @@ function outcome(end: AgentEnd): AgentOutcome {
   if (succeeded(exit)) return plainOutcome(end);
   const message = `The script failed. ${describeEnd(end)}`;
   if (exit.kind === 'aborted') return { ok: false, failure: { kind: 'interrupted', message } };
-  const hopeless = exit.kind === 'exited' && (exit.code === 126 || exit.code === 127);
-  return { ok: false, failure: { kind: hopeless ? 'permanent' : 'transient', message } };
+  if (exit.kind === 'signalled') return { ok: false, failure: { kind: 'transient', message } };
+  const isHopeless = exit.code === 126 || exit.code === 127;
+  return { ok: false, failure: { kind: isHopeless ? 'permanent' : 'exit-code', message } };
 }

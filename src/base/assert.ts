@@ -1,8 +1,7 @@
-/** Assertions: a broken invariant is a bug of ours and must stop the program at once. */
+/** Assertions: a broken invariant is a bug and stops the program at once. */
 
 import { InvariantError } from './errors.ts';
 
-/** Throws an InvariantError unless the condition holds. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);
 }

@@ -1,15 +1,15 @@
 /**
- * Countdown: a timer whose time can stand still.
+ * Countdown: a timer that can be halted.
  *
  *   C1. Only time in which this process could run counts: while it was stopped, or the machine was
- *       asleep, nobody could have told it of a sign of life. It looks at the clock once a second,
- *       and what is missing between two looks was no time of ours.
+ *       asleep, it could not have noticed a sign of life. It reads the clock once a second; a longer
+ *       gap between two readings does not count.
  */
 
 import type { Haltable } from './suspension.ts';
 
 const LOOK_MS = 1_000;
-/** A busy process looks late; only what is later than this is time that it has missed. */
+/** A busy process reads the clock late; only a gap longer than this was sleep. */
 const LATEST_MS = 3 * LOOK_MS;
 
 export class Countdown implements Haltable, Disposable {
@@ -18,7 +18,7 @@ export class Countdown implements Haltable, Disposable {
   #lookedAt = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** Calls `over` once, after so much time that was not halted. It starts halted where told so. */
+  /** Calls `over` once, after `ms` of time that was not halted. */
   constructor(ms: number, over: () => void, halted = false) {
     this.#leftMs = ms;
     this.#over = over;
@@ -58,5 +58,5 @@ export class Countdown implements Haltable, Disposable {
   }
 }
 
-/** A timer may fire a little before its time. */
+/** Timers may fire a little early. */
 const EARLY_MS = 1;

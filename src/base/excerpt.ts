@@ -1,15 +1,14 @@
 /**
- * What matters of a long output: the lines that speak of a failure, and its end.
+ * The relevant part of a long output: lines that mention a failure, and its end.
  *
  *   E1. The order of the lines stays; what is left out is counted where it was.
- *   E2. The answer has at most `most` characters, plus a line that says so.
+ *   E2. The result has at most `most` characters, plus a line that says so.
  */
 
 const TROUBLE = /error\b|errors\b|\bfail|fatal|panic|exception|\bassert|\bexpected\b|not ok|✗|✘|×/i;
 const END_LINES = 40;
 const LONGEST_LINE = 400;
 
-/** Shortens an output to what failed. */
 export function excerpt(output: string, most: number): string {
   const text = output.trim();
   if (text.length <= most) return text;

@@ -1,5 +1,5 @@
 /**
- * Work that cannot outlive its starter: whoever opens a Group waits for all of its members.
+ * Work that cannot outlive its starter: a Group waits for all of its members.
  *
  *   G1. The first error of a member stops the group and is thrown again by `settle`.
  *   G2. After `settle` no member is running.
@@ -21,7 +21,6 @@ export class Group {
     this.#members.add(member);
   }
 
-  /** Waits for every member; throws the first error again. */
   async settle(): Promise<void> {
     while (this.#members.size > 0) await Promise.all(this.#members);
     this.#stop.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** A queue that many fill and one empties: the only way facts reach the engine's loop. */
+/** A queue with many writers and one reader: the only way facts reach the engine's loop. */
 
 export class Inbox<T> {
   #items: T[] = [];
@@ -13,7 +13,7 @@ export class Inbox<T> {
     return this.#items.length === 0;
   }
 
-  /** Everything that is there, waiting for the first item or for `until`, whichever comes first. */
+  /** All items; waits for the first one or for `until`, whichever comes first. */
   async takeAll(until: Promise<unknown>): Promise<readonly T[]> {
     if (this.#items.length === 0) {
       const arrived = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 /** Moments: whether the clock was set back since. */
 
 import { expect, test } from 'vitest';
-import { isSetBack, momentOf } from './moment.ts';
+import { isSetBack, momentOf } from './steady-clock.ts';
 
 const clocks = (wall: number, passing: number) => ({ wall: () => wall, passing: () => passing });
 

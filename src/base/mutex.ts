@@ -3,10 +3,10 @@
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs `work` when everything asked for earlier is over, however that ended. */
+  /** Runs `work` once all earlier work has settled. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work);
-    this.#last = result.catch(() => undefined);
+    this.#last = Promise.allSettled([result]);
     return result;
   }
 }

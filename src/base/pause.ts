@@ -1,6 +1,6 @@
 /**
- * Waits so long, or until the signal is aborted; never throws. The timer of Node makes an error
- * with a stack each time it is ended early, which a loop that is woken all the time feels.
+ * Waits `ms`, or until the signal is aborted; never throws. Node's own timer makes an error with a
+ * stack for each early end, which is expensive in a loop that is woken all the time.
  */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -16,8 +16,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Pauses of one who pauses all the time: one that would end after the one before ends together with
- * it. So a loop that is woken early again and again needs a timer now and then, not each time.
+ * Pauses of a loop: a pause that would end after the previous one ends together with it. A loop that
+ * is woken early again and again so needs a timer now and then, not each time.
  */
 export function pauses(): typeof pause {
   let endsAt = Number.NEGATIVE_INFINITY;

@@ -8,7 +8,7 @@
  *       be asked with `isPublicAddress` of every address.
  */
 
-const LOCAL_NAMES = new Set([
+const LOCAL_NAMES: ReadonlySet<string> = new Set([
   ...['localhost', 'localhost.localdomain', 'localhost4', 'localhost6'],
   ...['ip6-localhost', 'ip6-loopback'],
 ]);

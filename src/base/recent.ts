@@ -1,7 +1,7 @@
 /**
- * What was last put in, by key, as long as all of it together does not weigh too much.
+ * A cache of the last values by key, limited by their total weight.
  *
- *   R1. The oldest goes first; the one that was put in last stays, however heavy it is.
+ *   R1. The oldest is evicted first; the newest stays, whatever its weight.
  */
 
 export class Recent<Key, Value> {
@@ -10,7 +10,7 @@ export class Recent<Key, Value> {
   readonly #values = new Map<Key, Value>();
   #weight = 0;
 
-  /** `weigh` says the same of a value each time; without it each is one. */
+  /** `weigh` is constant per value; the default is 1. */
   constructor(most: number, weigh: (value: Value) => number = () => 1) {
     this.#most = most;
     this.#weigh = weigh;

@@ -1,4 +1,4 @@
-/** Texts as words of a POSIX shell: whatever is in them, nothing of it is read as shell text. */
+/** Texts as words of a POSIX shell: no character is read as shell syntax. */
 
 /** A word between single quotes. */
 export function quoted(text: string): string {

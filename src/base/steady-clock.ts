@@ -1,16 +1,17 @@
 /**
- * SteadyClock: the time of day for decisions, which never goes back.
+ * SteadyClock: the time of day for decisions, which never goes back. Moment: a time of day that is
+ * comparable with others only until the clock is set back.
  *
- *   S1. A clock that somebody sets back goes on from where it was: what waits for a moment waits no
- *       longer than it would have. One that is set forward, or a machine that slept, is followed.
- *   S2. It starts no earlier than it is told: whoever goes on with a run is not earlier than it.
+ *   S1. When the system's clock is set back, this one continues from where it was, so no wait gets
+ *       longer. It follows a clock that is set forward, and a machine that slept.
+ *   S2. It starts at `notBefore` or later: a resumed run is never earlier than its last entry.
  */
 
 /** The two clocks of a machine, in milliseconds. */
 export interface Clocks {
-  /** The time of day, which people and programs set. */
+  /** The time of day, which can be set. */
   wall(): number;
-  /** Counts up, whatever happens to the other one. */
+  /** Monotonic. */
   passing(): number;
 }
 
@@ -29,7 +30,7 @@ export class SteadyClock {
     this.#now = Math.max(this.#wall, notBefore);
   }
 
-  /** The time now; whole milliseconds. */
+  /** In whole milliseconds. */
   now(): number {
     const wall = this.#clocks.wall();
     const passing = this.#clocks.passing();
@@ -39,4 +40,28 @@ export class SteadyClock {
     this.#passing = passing;
     return Math.round(this.#now);
   }
+}
+
+export interface Moment {
+  /** In milliseconds, as `Date.now()`. */
+  readonly at: number;
+  /** The time of day minus the monotonic clock when it was recorded. */
+  readonly ahead: number;
+}
+
+/** The clocks are read one after the other, and one counts whole milliseconds. */
+const LATE_MS = 10;
+
+/** Records a past moment. One in the future came from a wrong clock. */
+export function momentOf(at: number, clocks = MACHINE): Moment {
+  return { at, ahead: clocks.wall() < at ? Number.POSITIVE_INFINITY : aheadOf(clocks) };
+}
+
+/** Whether the clock was set back since, so that later times may seem earlier. */
+export function isSetBack({ at, ahead }: Moment, clocks = MACHINE): boolean {
+  return clocks.wall() < at || aheadOf(clocks) < ahead - LATE_MS;
+}
+
+function aheadOf({ wall, passing }: Clocks): number {
+  return wall() - passing();
 }

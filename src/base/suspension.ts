@@ -1,21 +1,44 @@
 /**
- * Suspension: many things that are halted together and go on together.
+ * Suspension: halts and continues many things together.
  *
- *   U1. Whatever joins while the suspension holds is halted at once.
+ *   U1. A member that joins during a suspension is halted at once.
  *   U2. Halting twice is halting once; so is going on.
  */
 
-/** Something that can stand still for a while. */
 export interface Haltable {
   halt(): void;
   goOn(): void;
+}
+
+/** A suspension per name, such as a task of a run. */
+export class Suspensions {
+  readonly #byName = new Map<string, Suspension>();
+  #isHalted: (name: string) => boolean = () => false;
+
+  of(name: string): Suspension {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const added = new Suspension();
+    if (this.#isHalted(name)) added.halt();
+    this.#byName.set(name, added);
+    return added;
+  }
+
+  /** Halts those that are to stand still, and lets the others proceed. */
+  update(isHalted: (name: string) => boolean): void {
+    this.#isHalted = isHalted;
+    for (const [name, each] of this.#byName) {
+      if (isHalted(name)) each.halt();
+      else each.goOn();
+    }
+  }
 }
 
 export class Suspension implements Haltable {
   readonly #members = new Set<Haltable>();
   #holds = false;
 
-  /** Takes part until the answer is disposed of. */
+  /** Until the returned value is disposed of. */
   join(member: Haltable): Disposable {
     this.#members.add(member);
     if (this.#holds) member.halt();

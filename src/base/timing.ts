@@ -1,9 +1,11 @@
 /**
- * How long things take, for whoever asks: a span is told when it is over.
+ * How long things take: the current runtime's `onSpan` receives each span when it is over.
  *
- *   T1. While nobody listens, timing costs one comparison and changes nothing.
- *   T2. What is timed is not changed by it: answers, errors and order are the same.
+ *   T1. Without a listener, timing costs one look-up and changes nothing.
+ *   T2. What is timed is not changed by it: results, errors and order are the same.
  */
+
+import { currentRuntime } from './runtime.ts';
 
 /** Something that took time; times are in milliseconds since 1970, with fractions. */
 export interface Span {
@@ -17,33 +19,23 @@ export interface Span {
 
 export type Timed = Pick<Span, 'kind' | 'of' | 'name'>;
 
-let listener: ((span: Span) => void) | null = null;
-
-/** Tells every span from now on to `listen`; null ends that. */
-export function listenToSpans(listen: ((span: Span) => void) | null): void {
-  listener = listen;
-}
-
-/** Does work that takes time. */
+/** Times asynchronous work. */
 export async function timed<T>(what: Timed, work: () => Promise<T>): Promise<T> {
-  if (listener === null) return work();
-  const begin = now();
-  try {
-    return await work();
-  } finally {
-    listener?.({ ...what, begin, end: now() });
-  }
+  using _ = measure(what);
+  return await work();
 }
 
-/** Does work that nothing waits for. */
+/** Times synchronous work. */
 export function timedNow<T>(what: Timed, work: () => T): T {
-  if (listener === null) return work();
+  using _ = measure(what);
+  return work();
+}
+
+function measure(what: Timed): Disposable | null {
+  const onSpan = currentRuntime()?.onSpan ?? null;
+  if (onSpan === null) return null;
   const begin = now();
-  try {
-    return work();
-  } finally {
-    listener?.({ ...what, begin, end: now() });
-  }
+  return { [Symbol.dispose]: () => onSpan({ ...what, begin, end: now() }) };
 }
 
 function now(): number {

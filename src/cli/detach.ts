@@ -8,20 +8,25 @@
  *       secrets.
  */
 
-import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { OperationalError, UserError } from '../base/errors.ts';
+import type { Execution } from '../app/execute.ts';
+import { OperationalError, trySystem, UserError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
-import { readEntries } from '../journal/log.ts';
+import { makeFolders } from '../base/make-folders.ts';
+import { pause } from '../base/pause.ts';
+import { readEntries } from '../journal/journal.ts';
 import { engineLog } from '../journal/transcript.ts';
 import type { Entry } from '../model/event.ts';
-import { type Background, startInBackground } from '../process/background.ts';
-import { shellWord } from '../report/clean.ts';
-import type { Execution, HowToRun } from './execute.ts';
+import { type Background, startInBackground } from '../process/spawn.ts';
+import { shellWord } from '../report/sanitize.ts';
+import type { HowToRun } from './terminal/drive.ts';
+import { notIgnored } from './terminal/signals.ts';
 
 /** What a detached engine is told, as JSON: an execution without what it opens itself. */
-export type EngineOrder = Omit<Execution, 'place' | 'db' | 'before'>;
+export interface EngineOrder extends Omit<Execution, 'place' | 'db' | 'before'> {
+  readonly how: HowToRun;
+}
 
 const POLL_MS = 50;
 
@@ -29,22 +34,22 @@ const POLL_MS = 50;
 export function checkDetach({ detach: isDetached, events, dashboard }: HowToRun): void {
   if (isDetached !== true || (events !== true && dashboard !== true)) return;
   throw new UserError(
-    `--detach prints nothing more here, so ${events === true ? '--events' : '--dashboard'} has no place.`,
+    `--detach prints nothing more here, so ${events === true ? '--events' : '--dashboard'} has no effect.`,
     'Leave it out, and look with: landfast attach, or landfast status --watch --json',
   );
 }
 
 /** Starts the engine of a run in the background; answers when the run has begun, or cannot. */
-export async function detach(execution: Execution): Promise<number> {
+export async function detach(execution: Execution, how: HowToRun): Promise<number> {
   const { place, run } = execution;
   const path = engineLog(place.stateDir, run);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path), 0o700);
   const log = openSync(path, 'a', 0o600);
   const from = statSync(path).size;
   try {
-    const engine = await startEngine(execution, log);
+    const engine = await startEngine(execution, how, log);
     const beginning = await untilBegun(execution, engine);
-    if (beginning.kind === 'begun') return told(execution);
+    if (beginning.kind === 'begun') return told(execution, how);
     if (beginning.kind === 'interrupted') return 130;
     return refused(execution, beginning.exit, takeBack(execution, path, from));
   } finally {
@@ -52,8 +57,8 @@ export async function detach(execution: Execution): Promise<number> {
   }
 }
 
-function startEngine(execution: Execution, log: number): Promise<Background> {
-  const { place: _place, db: _db, before: _before, how, ...rest } = execution;
+function startEngine(execution: Execution, how: HowToRun, log: number): Promise<Background> {
+  const { place: _place, db: _db, before: _before, ...rest } = execution;
   const { detach: _detach, dashboard: _dashboard, ...shown } = how;
   const projectDir = resolve(how.projectDir);
   const order: EngineOrder = { ...rest, how: { ...shown, projectDir } };
@@ -79,7 +84,7 @@ async function untilBegun(execution: Execution, engine: Background): Promise<Beg
     isInterrupted = true;
     engine.stop();
   };
-  process.once('SIGINT', interrupt);
+  for (const name of notIgnored('SIGINT')) process.once(name, interrupt);
   try {
     await Promise.race([firstFact(execution, over.signal), engine.ended]);
     if (!isInterrupted && hasBegun(execution)) return { kind: 'begun' };
@@ -95,7 +100,7 @@ async function untilBegun(execution: Execution, engine: Background): Promise<Beg
 /** The run may have an end already, if it goes on: so its entries are looked for, not followed. */
 async function firstFact(execution: Execution, signal: AbortSignal): Promise<void> {
   while (!hasBegun(execution) && !signal.aborted) {
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {}); // Aborted: the loop sees it.
+    await pause(POLL_MS, signal);
   }
 }
 
@@ -108,13 +113,13 @@ function isBeginning({ event }: Entry): boolean {
   return event.type === 'run.started' || event.type === 'run.resumed';
 }
 
-function told({ run, how }: Execution): number {
+function told({ run }: Execution, how: HowToRun): number {
   const id = shellWord(run);
   if (how.quiet === true) {
     console.log(run);
     return 0;
   }
-  console.log(`Run ${run} goes on in the background.`);
+  console.log(`Run ${run} continues in the background.`);
   console.log(`  watch it:  landfast attach ${id}`);
   console.log(`  end it:    landfast cancel --run ${id}`);
   return 0;
@@ -125,11 +130,7 @@ function takeBack({ before }: Execution, path: string, from: number): string {
   const said = readFileSync(path).subarray(from).toString('utf8');
   if (before === null) {
     rmSync(path, { force: true });
-    try {
-      rmdirSync(dirname(path));
-    } catch {
-      // Something else is in there; it is not ours to remove.
-    }
+    trySystem(() => rmdirSync(dirname(path)), undefined); // Something else may be in there.
   }
   return said;
 }

@@ -1,25 +1,55 @@
 /**
- * The command line: what can be said, and which file answers. The composition root begins here.
+ * The command line: one file per command, loaded when it is called.
  *
- *   C1. Commands are loaded when they are called: `--help` and `--version` load none of them.
+ *   C1. A command loads its own file only; all are loaded to list them (`--help`, a wrong name).
  *   C2. An error of the user's or the world's is one line and a way out, never a stack trace.
  */
 
-import { Command, CommanderError } from 'commander';
-import { OperationalError, UserError } from '../base/errors.ts';
-import type { Compiled } from './compiled.ts';
-import { hasExecuted, isExecuting } from './executing.ts';
-import { describeLooking } from './looking.ts';
-import { describeMachine } from './machine.ts';
-import type { Wrap } from './options.ts';
-import { describePlanning } from './planning.ts';
-import { writtenOut } from './prefixes.ts';
-import { describeStarting } from './starting.ts';
-import { describeSteering } from './steering.ts';
-import { describeTidying } from './tidying.ts';
+import { Command } from 'commander';
+import type { Compiled } from './boot/compile-cache.ts';
+import { hasExecuted, isExecuting } from './boot/executing.ts';
+import { EXIT, explain } from './exit.ts';
+import { globalOptions, type Wrap } from './options.ts';
+import { commandWord, writtenOut } from './prefixes.ts';
 
-/** Exit codes (docs: `landfast --help`). */
-export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
+interface CommandFile {
+  describe(program: Command, wrap: Wrap): void;
+}
+
+/** The commands in the order of `landfast --help`. */
+const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
+  run: () => import('./commands/run.ts'),
+  spawn: () => import('./commands/spawn.ts'),
+  land: () => import('./commands/land.ts'),
+  plan: () => import('./commands/plan.ts'),
+  init: () => import('./commands/init.ts'),
+  convert: () => import('./commands/convert.ts'),
+  config: () => import('./commands/config.ts'),
+  status: () => import('./commands/status.ts'),
+  queue: () => import('./commands/queue.ts'),
+  runs: () => import('./commands/runs.ts'),
+  logs: () => import('./commands/logs.ts'),
+  attach: () => import('./commands/attach.ts'),
+  collect: () => import('./commands/collect.ts'),
+  worktrees: () => import('./commands/worktrees.ts'),
+  engine: () => import('./commands/engine.ts'),
+  cancel: () => import('./commands/cancel.ts'),
+  pause: () => import('./commands/pause.ts'),
+  continue: () => import('./commands/continue.ts'),
+  resume: () => import('./commands/resume.ts'),
+  retry: () => import('./commands/retry.ts'),
+  comment: () => import('./commands/comment.ts'),
+  skip: () => import('./commands/skip.ts'),
+  limit: () => import('./commands/limit.ts'),
+  approve: () => import('./commands/approve.ts'),
+  pool: () => import('./commands/pool.ts'),
+  kept: () => import('./commands/kept.ts'),
+  cleanup: () => import('./commands/cleanup.ts'),
+  agents: () => import('./commands/agents.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  demo: () => import('./commands/demo.ts'),
+  version: () => import('./commands/version.ts'),
+};
 
 /** Runs the program as a process. */
 export async function start(compiled: Compiled): Promise<void> {
@@ -27,7 +57,7 @@ export async function start(compiled: Compiled): Promise<void> {
   setImmediate(async () => {
     // Otherwise V8 forgets what was only needed at the start, which is what the next start needs.
     const withCode = compiled.isMore('run');
-    (await import('./heap.ts')).keepHeapSmall({ withCode });
+    (await import('./boot/heap.ts')).keepHeapSmall({ withCode });
   });
   for (const stream of [process.stdout, process.stderr]) stream.on('error', brokenPipe);
   // Nothing is left to do then; without this Node would take down its heap piece by piece.
@@ -42,7 +72,7 @@ export async function start(compiled: Compiled): Promise<void> {
 async function keepCompiled(compiled: Compiled, args: readonly string[]): Promise<void> {
   const extent = hasExecuted() ? 'run' : 'part';
   if (args.includes('demo') || !compiled.isMore(extent)) return;
-  const { withUsualHeap } = await import('./heap.ts');
+  const { withUsualHeap } = await import('./boot/heap.ts');
   withUsualHeap(() => compiled.keep(extent));
 }
 
@@ -57,10 +87,15 @@ function brokenPipe(): void {
 /** Runs one command line and answers with its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   let code: number = EXIT.ok;
-  const program = describeProgram((command) => async (...given: unknown[]) => {
-    code = await command(...given);
-  });
+  const wrap: Wrap =
+    (command) =>
+    async (...given) => {
+      code = await command(...given);
+    };
   try {
+    const word = commandWord(args);
+    const known = Object.hasOwn(COMMANDS, word) ? [word] : Object.keys(COMMANDS);
+    const program = await describeProgram(wrap, known);
     if (args.length === 0) {
       program.outputHelp({ error: true });
       return EXIT.usage;
@@ -72,22 +107,20 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** All that can be said on the command line; `wrap` is put around whatever answers. */
-export function describeProgram(wrap: Wrap): Command {
-  const program = new Command('landfast')
+/** The command line with these commands, or all of them; `wrap` is put around each action. */
+export async function describeProgram(
+  wrap: Wrap,
+  names: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> {
+  const program = globalOptions(new Command('landfast'))
     .description('Runs many coding agents in parallel on one git repository and lands their work.')
-    .version(process.env.LANDFAST_VERSION ?? 'development', '--version')
+    .version(process.env.LANDFAST_VERSION ?? 'development', '-v, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('  landfast --help and landfast COMMAND --help say what there is.')
+    .showHelpAfterError('  See landfast --help or landfast COMMAND --help.')
     .configureHelp({ showGlobalOptions: true })
-    .option('-C, --project-dir <dir>', 'work on the repository of this folder', '.')
     .addHelpText('after', EXIT_CODES);
-  describeStarting(program, wrap);
-  describePlanning(program, wrap);
-  describeLooking(program, wrap);
-  describeSteering(program, wrap);
-  describeTidying(program, wrap);
-  describeMachine(program, wrap);
+  const files = await Promise.all(names.map((name) => COMMANDS[name]?.()));
+  for (const file of files) file?.describe(program, wrap);
   return program;
 }
 
@@ -96,23 +129,5 @@ Exit codes:
   0    every task succeeded and what should be published is published
   1    a task failed, did not land, or publishing needs a person
   2    the input is wrong: plan, configuration, arguments
-  3    the surroundings are wrong: no git repository, agent program missing, run locked
-  130  ended by Ctrl-C, 143 by SIGTERM; \`landfast resume\` goes on`;
-
-/** Says what went wrong, and answers with the exit code that goes with it. */
-function explain(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  if (error instanceof UserError || error instanceof OperationalError) {
-    showError(error);
-    return error instanceof UserError ? EXIT.usage : EXIT.world;
-  }
-  console.error('landfast: this is a bug of landfast; please report it with the lines below.');
-  console.error(error instanceof Error ? error.stack : String(error));
-  return EXIT.bug;
-}
-
-/** One line, and a way out. */
-export function showError({ message, remedy }: UserError | OperationalError): void {
-  console.error(`landfast: ${message}`);
-  if (remedy !== undefined) console.error(`  ${remedy}`);
-}
+  3    the environment is wrong: no git repository, agent program missing, run locked
+  130  ended by Ctrl-C, 143 by SIGTERM; \`landfast resume\` continues the run`;

@@ -1,34 +1,42 @@
 /** Options that several commands share, and how the texts given to options become values. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { bytesIn } from '../plan/sizes.ts';
+import { bytesIn } from '../plan/formats/native/values.ts';
+
+/** The command line, or one command of it. */
+export type Program = Command;
 
 // biome-ignore lint/suspicious/noExplicitAny: commander gives what the command line held.
 type Action = (...given: any[]) => Promise<number>;
 /** Makes a command of an action: its answer becomes the exit code. */
 export type Wrap = (command: Action) => (...given: unknown[]) => Promise<void>;
 
+/** Options of every command. */
+export function globalOptions(program: Command): Command {
+  return program.option('-C, --project-dir <dir>', 'use the repository in this folder', '.');
+}
+
 /** Options that say how a run is executed and shown, not what it does. */
 export function howToRun(command: Command): Command {
   return command
-    .option('--max-workers <n>', 'at most so many agents at a time', count)
-    .option('-s, --sequential', 'one agent at a time')
-    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
-    .option('--disk <size>', 'what workspaces and the data of runs may take, such as 20GB', room)
-    .option('--disk-free <size>', 'start no agent while less is free on the disk', size)
-    .option('--memory-per-attempt <size>', 'what an agent takes of the memory', size)
-    .option('--load <n>', 'start no further agent above this load for each core', load)
+    .option('--max-workers <n>', 'run at most this many agents at a time', positive)
+    .option('-s, --sequential', 'run one agent at a time')
+    .option('--budget <usd>', 'start no more agents once this much is spent', money)
+    .option('--disk <size>', 'disk space that workspaces and run data may use, such as 20GB', room)
+    .option('--disk-free <size>', 'start no agent while less disk space is free', size)
+    .option('--memory-per-attempt <size>', 'memory to reserve for each agent', size)
+    .option('--load <n>', 'start no further agent above this load per core', load)
     .option('--claude-exe <path>', 'the program to use for the claude agent')
-    .option('--keep-worktrees', 'remove no workspace, whatever its outcome')
+    .option('--keep-worktrees', 'remove no workspaces, whatever the outcome')
     .option('--report <path>', 'write a report when the run ends (.json or .md)')
-    .option('--profile <path>', 'write where the time went, as a Chrome trace (.json)')
+    .option('--profile <path>', 'write a timing profile as a Chrome trace (.json)')
     .addOption(new Option('--dashboard', 'show the live view (default: on a terminal)'))
     .option('--no-dashboard', 'print plain lines instead of the live view')
     .option('--events', 'print journal entries as NDJSON on standard output')
-    .option('--quiet', 'print only what went wrong')
+    .option('--quiet', 'print problems only')
     .option('--log-dir <dir>', "write each task's output to files in this folder as well")
     .option('--no-log', 'keep no raw output of agents')
-    .option('--detach', 'leave the run to the background as soon as it has begun');
+    .option('--detach', 'continue in the background once the run has started');
 }
 
 /** Names separated by commas. */
@@ -45,7 +53,7 @@ export function more(text: string, before: readonly string[] = []): readonly str
 }
 
 /** A whole number of at least 1. */
-export function count(text: string): number {
+export function positive(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number of at least 1.');
 }
@@ -60,7 +68,7 @@ export function digits(text: string): number {
 export function two(text: string): number {
   if (text === '2') return 2;
   throw new InvalidArgumentError(
-    'A plan is cut in 2 streams. Without this option all that can run at once does.',
+    'A plan is split into 2 streams. Without this option, everything that can run in parallel does.',
   );
 }
 
@@ -88,7 +96,7 @@ export function room(text: string): number {
 /** A load average for each core. */
 export function load(text: string): number {
   if (/^\d{1,4}(?:\.\d{1,4})?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError('It must be a load for each core above zero, such as 1.5.');
+  throw new InvalidArgumentError('It must be a load per core above zero, such as 1.5.');
 }
 
 /** A time such as `90m`, `12h` or `7d`, in milliseconds. */
@@ -96,5 +104,5 @@ export function age(text: string): number {
   const [, number, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
   const ms = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 }[unit ?? ''];
   if (ms !== undefined) return Number(number) * ms * 1_000;
-  throw new InvalidArgumentError('It must be a time such as 90m, 12h or 7d.');
+  throw new InvalidArgumentError('It must be a duration such as 90m, 12h or 7d.');
 }

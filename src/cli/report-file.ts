@@ -1,8 +1,9 @@
 /** The file that `--report` asks for: checked before anything starts, written when all is over. */
 
-import { accessSync, constants, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, lstatSync, writeFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { messageOf, OperationalError, UserError } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import type { RunState } from '../model/state.ts';
 import { jsonText, reportJson } from '../report/json.ts';
 import { reportMarkdown } from '../report/markdown.ts';
@@ -22,7 +23,7 @@ export function checkReport(path: string | undefined): void {
     throw new UserError(`A report cannot be written as ${path}.`, `Use one of: ${known}.`);
   }
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw new UserError(`A report cannot be written as ${path}: ${messageOf(error)}`);

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { JournalBuilder } from '../../test/support/journal-builder.ts';
+import { JournalBuilder, planOf } from '../../test/support/journal-builder.ts';
 import type { Command } from '../model/command.ts';
-import type { StopMode } from '../model/event.ts';
-import type { RunState } from '../model/state.ts';
+import type { Event, StopMode } from '../model/event.ts';
+import type { LimitChanges } from '../model/plan.ts';
+import { isHalted, pendingInstructions, type RunState } from '../model/state.ts';
+import { decide } from '../schedule/decide.ts';
 import { respond, stopsFor } from './commands.ts';
 
+const CODING = { resume: true, prose: true };
 const why = 'Asked for.';
 const journal = () => new JournalBuilder([{ id: 'a' }, { id: 'b' }]);
 
@@ -181,5 +184,187 @@ describe('skipping', () => {
       kind: 'refused',
       why: 'Task a has succeeded.',
     });
+  });
+});
+
+describe('pausing tasks', () => {
+  const pause = (...tasks: string[]): Command => ({ kind: 'pause-tasks', tasks });
+  const resume = (...tasks: string[]): Command => ({ kind: 'continue-tasks', tasks });
+
+  test('is a fact for each task that is not paused yet', () => {
+    const paused = journal().add({ type: 'task.paused', task: 'a' });
+    expect(eventsFor(pause('a', 'b', 'b'), paused.state())).toEqual([
+      { type: 'task.paused', task: 'b' },
+    ]);
+    expect(eventsFor(resume('a', 'b'), paused.state())).toEqual([
+      { type: 'task.continued', task: 'a' },
+    ]);
+  });
+
+  test('is refused as a whole, with every reason', () => {
+    const run = journal().start('a').finish('a').start('b');
+    expect(respond(pause('a', 'b', 'z'), run.state())).toEqual({
+      kind: 'refused',
+      why: 'Task a is finished and waits to land. There is no task z.',
+    });
+    run.add({ type: 'run.stopping', mode: 'drain', why });
+    expect(respond(pause('b'), run.state())).toMatchObject({ why: 'The run is stopping.' });
+    expect(respond(resume('z'), run.state())).toMatchObject({ why: 'There is no task z.' });
+  });
+
+  test.each(['task.cancelled', 'task.skipped', 'task.retried'] as const)('ends with %s', (type) => {
+    const run = journal().start('a').fail('a', { kind: 'permanent', message: 'No.' });
+    run.add({ type: 'task.paused', task: 'a' });
+    expect(isHalted(run.state(), 'a')).toBe(true);
+    run.add({ type, task: 'a', fresh: false, satisfied: false } as Event);
+    expect(isHalted(run.state(), 'a')).toBe(false);
+  });
+
+  test('outlives an engine, and lets a run that stops end', () => {
+    const run = journal().start('a').add({ type: 'task.paused', task: 'a' });
+    expect(isHalted(run.add({ type: 'run.stopping', mode: 'end', why }).state(), 'a')).toBe(false);
+    expect(isHalted(run.add({ type: 'run.resumed', retry: [] }).state(), 'a')).toBe(true);
+  });
+});
+
+describe('setting limits', () => {
+  const limit = (limits: LimitChanges): Command => ({ kind: 'limit', limits });
+
+  test('records what changes', () => {
+    const run = journal();
+    expect(eventsFor(limit({ workers: 4, gates: 5, budgetUsd: 2 }), run.state())).toEqual([
+      { type: 'run.limited', gates: 5, budgetUsd: 2 },
+    ]);
+    run.add({ type: 'run.limited', workers: 9 });
+    expect(run.state().plan.limits).toEqual({ workers: 9, gates: 2, groups: {} });
+  });
+
+  test.each([
+    [{}, 'No limit is given.'],
+    [{ workers: 0 }, 'The limit workers cannot be 0.'],
+    [
+      { gates: 1.5, budgetUsd: -1 },
+      'The limit gates cannot be 1.5. The limit budgetUsd cannot be -1.',
+    ],
+  ])('refuses %j', (limits, why) => {
+    expect(respond(limit(limits), journal().state())).toEqual({ kind: 'refused', why });
+  });
+});
+
+describe('reviewing work', () => {
+  const comments = [{ path: 'a.ts', line: 1, text: 'Why?' }];
+  const command = { kind: 'comment', task: 'a', comments } as const;
+  const commented = { type: 'task.commented', task: 'a', comments } as const;
+
+  test('finished work goes back to its session instead of the queue', () => {
+    const run = journal().start('a').use('a', 1).finish('a');
+    expect(eventsFor(command, run.state())).toEqual([commented]);
+    const [first] = decide(run.add(commented).state(), 9e12, () => CODING).decisions;
+    expect(first).toMatchObject({
+      record: { type: 'attempt.started', start: { kind: 'continue', session: 'session-of-a' } },
+      perform: { instructions: [{ note: null, comments, after: 1 }], before: null },
+    });
+    run.start('a', 'continue').finish('a');
+    expect(run.state().tasks.get('a')).toMatchObject({
+      status: { kind: 'committed' },
+      instructions: [{ answeredBy: 2 }],
+    });
+  });
+
+  test('a running attempt ends first, and is not the answer', () => {
+    const run = journal().start('a').add(commented).finish('a');
+    expect(run.state().tasks.get('a')).toMatchObject({
+      status: { kind: 'stopped', failure: { kind: 'revision' } },
+      instructions: [{ answeredBy: null }],
+    });
+  });
+
+  test('a failed task gets its chances again, with what failed because of it', () => {
+    const run = new JournalBuilder([{ id: 'a' }, { id: 'b', needs: ['a'] }]);
+    run.start('a').fail('a', { kind: 'permanent', message: 'No.' });
+    run.giveUp('a', { kind: 'permanent', message: 'No.' });
+    run.giveUp('b', { kind: 'dependency-failed', message: 'No.', dependency: 'a' });
+    expect(eventsFor(command, run.state())).toEqual([
+      { type: 'task.retried', task: 'a', fresh: false },
+      { type: 'task.retried', task: 'b', fresh: false },
+      commented,
+    ]);
+  });
+
+  test('comes too late or too early', () => {
+    const answer = (run: JournalBuilder, agents = CODING) =>
+      respond(command, run.state(), () => agents);
+    const landed = journal().start('a').finish('a').land('a');
+    expect(answer(landed)).toMatchObject({ why: expect.stringContaining('landfast spawn') });
+    expect(answer(journal())).toMatchObject({ why: 'No agent has worked on task a yet.' });
+    const script = { resume: false, prose: false };
+    expect(answer(journal().start('a'), script)).toMatchObject({
+      why: 'Task a is a plain command: no agent reads what you write.',
+    });
+    const moving = journal().start('a').finish('a').merge('a');
+    const [candidate] = moving.state().queue;
+    expect(answer(moving).kind).toBe('accepted');
+    moving.add({ type: 'candidate.built', task: 'a', commit: 'c1', tree: 't1' });
+    moving.add({ type: 'merge.landing', task: candidate!.task, commit: 'c1' });
+    expect(answer(moving)).toMatchObject({ why: 'The work of task a is landing just now.' });
+  });
+
+  test('work in the queue is withdrawn first', () => {
+    const run = journal().start('a').finish('a').merge('a');
+    run.add({ type: 'candidate.built', task: 'a', commit: 'c1', tree: 't1' }).add(commented);
+    const [first] = decide(run.state(), 9e12, () => CODING).decisions;
+    expect(first?.record).toMatchObject({ type: 'merge.withdrawn', task: 'a' });
+    run.add(first!.record);
+    expect(run.state().tasks.get('a')?.status).toMatchObject({ failure: { kind: 'revision' } });
+  });
+});
+
+test('a note is told in every attempt until one finishes', () => {
+  const run = journal().start('a').fail('a', { kind: 'permanent', message: 'No.' });
+  run.giveUp('a', { kind: 'permanent', message: 'No.' });
+  const events = eventsFor({ kind: 'retry', tasks: ['a'], fresh: false, note: 'Do.' }, run.state());
+  expect(events).toEqual([{ type: 'task.retried', task: 'a', fresh: false, note: 'Do.' }]);
+  run.add(events[0]!).start('a').fail('a', { kind: 'transient', message: 'No.' });
+  expect(pendingInstructions(run.state().tasks.get('a')!)).toMatchObject([{ note: 'Do.' }]);
+  run.start('a').finish('a');
+  expect(pendingInstructions(run.state().tasks.get('a')!)).toEqual([]);
+});
+
+describe('approving a publication', () => {
+  const ask = planOf([]).landing;
+  const landed = (attended: boolean): JournalBuilder => {
+    const run = new JournalBuilder([{ id: 'a' }], { landing: { ...ask, publish: 'ask' } });
+    if (attended) run.add({ type: 'run.resumed', retry: [], attended });
+    return run.start('a').finish('a').land('a').add({ type: 'workspace.removed', task: 'a' });
+  };
+  const next = (run: JournalBuilder) =>
+    decide(run.state(), 9e12, () => CODING).decisions.map(({ record }) => record);
+
+  test('the run asks once; it waits for a person at the terminal, and ends elsewhere', () => {
+    for (const attended of [true, false]) {
+      const run = landed(attended);
+      const { head } = run.state();
+      expect(next(run)).toEqual([{ type: 'publish.awaited', head }]);
+      run.add({ type: 'publish.awaited', head: head! });
+      expect(next(run)).toEqual(attended ? [] : [{ type: 'run.finished', outcome: 'failed' }]);
+    }
+  });
+
+  test('what is approved is published, what is declined is not', () => {
+    const run = landed(true);
+    const head = run.state().head!;
+    const approve = { kind: 'approve', publish: true } as const;
+    expect(respond(approve, run.state())).toMatchObject({ why: 'Nothing waits for approval.' });
+    run.add({ type: 'publish.awaited', head });
+    expect(eventsFor({ ...approve, publish: false }, run.state())).toEqual([
+      { type: 'publish.declined', head },
+    ]);
+    expect(eventsFor(approve, run.state())).toEqual([{ type: 'publish.approved', head }]);
+    expect(next(run.add({ type: 'publish.approved', head }))).toEqual([
+      { type: 'publish.started', head },
+    ]);
+    expect(next(run.add({ type: 'publish.declined', head }))).toEqual([
+      { type: 'run.finished', outcome: 'succeeded' },
+    ]);
   });
 });

@@ -1,15 +1,27 @@
 /**
- * From wishes to facts or refusals, and from facts to the effects that must stop because of them.
+ * From commands to facts or refusals, and from facts to the effects that must stop because of them.
  *
- *   C1. A wish about several tasks is granted as a whole or refused with all of its reasons.
+ *   C1. A command about several tasks is granted as a whole or refused with all of its reasons.
  *   C2. What is true already is accepted and makes nothing new; what comes too late is refused.
  */
 
 import { unreachable } from '../base/assert.ts';
 import type { Command } from '../model/command.ts';
 import type { Event, StopMode } from '../model/event.ts';
-import type { TaskId } from '../model/plan.ts';
-import { isGood, isMet, isOver, type RunState, type TaskState } from '../model/state.ts';
+import { type LimitChanges, limitChanges, type TaskId } from '../model/plan.ts';
+import {
+  awaitsApproval,
+  failedBecauseOf,
+  isEnding,
+  isGood,
+  isMet,
+  isOver,
+  type RunState,
+  type TaskState,
+  waitsToLand,
+} from '../model/state.ts';
+import type { AgentsKnown, Capabilities } from '../schedule/next-attempt.ts';
+import { landingWith } from '../schedule/withdrawals.ts';
 import type { StopReason } from './world.ts';
 
 export type Response =
@@ -17,7 +29,11 @@ export type Response =
   | { readonly kind: 'refused'; readonly why: string };
 
 /** What a command makes true, or why it does not. */
-export function respond(command: Command, state: RunState): Response {
+export function respond(
+  command: Command,
+  state: RunState,
+  agents: AgentsKnown = () => CODING,
+): Response {
   if (state.outcome !== null) return refused('The run is over.');
   switch (command.kind) {
     case 'cancel-task':
@@ -26,8 +42,18 @@ export function respond(command: Command, state: RunState): Response {
       return pause(command.suspend, state);
     case 'continue':
       return accepted(state.paused === null ? [] : [{ type: 'run.continued' }]);
+    case 'pause-tasks':
+      return pauseTasks(command.tasks, state);
+    case 'continue-tasks':
+      return continueTasks(command.tasks, state);
+    case 'limit':
+      return limit(command.limits, state);
+    case 'comment':
+      return comment(command, state, agents);
+    case 'approve':
+      return approve(command.publish, state);
     case 'retry':
-      return retry(command.tasks, command.fresh, state);
+      return retry(command, state, agents);
     case 'skip':
       return skip(command.tasks, command.satisfied, state);
     case 'stop':
@@ -36,6 +62,9 @@ export function respond(command: Command, state: RunState): Response {
       return unreachable(command);
   }
 }
+
+/** What is assumed of agents where the caller does not know them. */
+const CODING: Capabilities = { resume: true, prose: true };
 
 function accepted(events: readonly Event[]): Response {
   return { kind: 'accepted', events };
@@ -48,7 +77,7 @@ function refused(why: string): Response {
 function cancelTask(id: TaskId, state: RunState): Response {
   const task = state.tasks.get(id);
   if (task === undefined) return refused(`There is no task ${id}.`);
-  if (isOver(task)) return refused(`Task ${id} is over already: ${task.status.kind}.`);
+  if (isOver(task)) return refused(`Task ${id} has already ended: ${task.status.kind}.`);
   return accepted(task.cancelled ? [] : [{ type: 'task.cancelled', task: id }]);
 }
 
@@ -58,13 +87,27 @@ function pause(suspended: boolean, state: RunState): Response {
   return accepted(same ? [] : [{ type: 'run.paused', suspended }]);
 }
 
-function retry(ids: readonly TaskId[], fresh: boolean, state: RunState): Response {
+function retry(
+  { tasks: ids, fresh, note, mended = [] }: Command & { kind: 'retry' },
+  state: RunState,
+  agents: AgentsKnown,
+): Response {
   if (state.stopping !== null) return refused('The run is stopping.');
   if (isEnding(state)) return refused('The run is being published.');
-  const all = [...new Set([...ids, ...failedFor(state, new Set(ids))])];
-  const problems = ids.flatMap((id) => retryProblem(state, id, all) ?? []);
+  const all = [...new Set([...ids, ...failedBecauseOf(state, new Set(ids))])];
+  const problems = ids.flatMap(
+    (id) =>
+      retryProblem(state, id, all) ?? (note === undefined ? null : deaf(state, id, agents)) ?? [],
+  );
   if (problems.length > 0) return refused(problems.join(' '));
-  return accepted(all.map((task): Event => ({ type: 'task.retried', task, fresh })));
+  const theirs = fresh ? [] : mended.filter(({ task }) => all.includes(task));
+  return accepted([
+    ...all.map((task): Event => {
+      const told = note === undefined || !ids.includes(task) ? {} : { note };
+      return { type: 'task.retried', task, fresh, ...told };
+    }),
+    ...theirs.map((work): Event => ({ type: 'work.mended', ...work })),
+  ]);
 }
 
 function retryProblem(state: RunState, id: TaskId, all: readonly TaskId[]): string | null {
@@ -73,19 +116,106 @@ function retryProblem(state: RunState, id: TaskId, all: readonly TaskId[]): stri
   const { status, spec } = task;
   if (isGood(task)) return `Task ${id} has succeeded.`;
   if (status.kind === 'waiting') return `Task ${id} has not been tried yet.`;
-  const landing = status.kind === 'committed' || status.kind === 'merging';
-  if (landing) return `Task ${id} is finished and waits to land.`;
-  if (status.kind === 'stopped' && status.failure.kind === 'interrupted' && status.work !== null) {
-    return `Task ${id} is finished and waits to land.`;
-  }
+  if (isQueuedToLand(task)) return `Task ${id} is finished and waits to land.`;
   if (status.kind === 'running') return `Task ${id} is running.`;
   const need = spec.needs.find((each) => isLost(state.tasks.get(each)) && !all.includes(each));
   return need === undefined ? null : `Task ${id} needs ${need}, which failed: retry that.`;
 }
 
-/** Whether the last publication is under way: nothing may begin any more. */
-function isEnding({ publish }: RunState): boolean {
-  return publish.kind === 'running' && !publish.early;
+/** A plain command cannot be told anything. */
+function deaf(state: RunState, id: TaskId, agents: AgentsKnown): string | null {
+  const agent = state.tasks.get(id)?.spec.agent;
+  const isDeaf = agent !== undefined && !agents(agent).prose;
+  return isDeaf ? `Task ${id} is a plain command: no agent reads what you write.` : null;
+}
+
+function isQueuedToLand({ status }: TaskState): boolean {
+  if (status.kind === 'committed' || status.kind === 'merging') return true;
+  return status.kind === 'stopped' && waitsToLand(status);
+}
+
+function pauseTasks(ids: readonly TaskId[], state: RunState): Response {
+  if (state.stopping !== null) return refused('The run is stopping.');
+  const problems = ids.flatMap((id) => {
+    const task = state.tasks.get(id);
+    if (task === undefined) return [`There is no task ${id}.`];
+    if (isOver(task)) return [`Task ${id} is over already: ${task.status.kind}.`];
+    return isQueuedToLand(task) ? [`Task ${id} is finished and waits to land.`] : [];
+  });
+  if (problems.length > 0) return refused(problems.join(' '));
+  const open = [...new Set(ids)].filter((id) => state.tasks.get(id)?.paused === false);
+  return accepted(open.map((task): Event => ({ type: 'task.paused', task })));
+}
+
+function continueTasks(ids: readonly TaskId[], state: RunState): Response {
+  const unknown = ids.filter((id) => !state.tasks.has(id));
+  if (unknown.length > 0) return refused(unknown.map((id) => `There is no task ${id}.`).join(' '));
+  const paused = [...new Set(ids)].filter((id) => state.tasks.get(id)?.paused === true);
+  return accepted(paused.map((task): Event => ({ type: 'task.continued', task })));
+}
+
+function limit(limits: LimitChanges, state: RunState): Response {
+  if (state.stopping !== null) return refused('The run is stopping.');
+  const wanted = Object.entries(limitChanges(limits));
+  if (wanted.length === 0) return refused('No limit is given.');
+  const problems = wanted.flatMap(([key, value]) => {
+    const isCount = key === 'workers' || key === 'gates';
+    const isGood = isCount ? Number.isSafeInteger(value) && value >= 1 : value > 0;
+    return isGood ? [] : [`The limit ${key} cannot be ${value}.`];
+  });
+  if (problems.length > 0) return refused(problems.join(' '));
+  const before = new Map<string, unknown>(Object.entries(state.plan.limits));
+  const changed = wanted.filter(([key, value]) => before.get(key) !== value);
+  if (changed.length === 0) return accepted([]);
+  return accepted([{ type: 'run.limited', ...Object.fromEntries(changed) }]);
+}
+
+function comment(
+  { task: id, comments }: Command & { kind: 'comment' },
+  state: RunState,
+  agents: AgentsKnown,
+): Response {
+  if (state.stopping !== null) return refused('The run is stopping.');
+  if (isEnding(state)) return refused('The run is being published.');
+  if (comments.length === 0) return refused('No comments given.');
+  const task = state.tasks.get(id);
+  if (task === undefined) return refused(`There is no task ${id}.`);
+  const problem = commentProblem(state, task) ?? deaf(state, id, agents);
+  if (problem !== null) return refused(problem);
+  const commented: Event = { type: 'task.commented', task: id, comments };
+  const { status } = task;
+  const isCutShort =
+    status.kind === 'stopped' && status.failure.kind !== 'revision' && !waitsToLand(status);
+  if (status.kind !== 'failed' && !isCutShort) return accepted([commented]);
+  const again = retry({ kind: 'retry', tasks: [id], fresh: false }, state, agents);
+  return again.kind === 'refused' ? again : accepted([...again.events, commented]);
+}
+
+function commentProblem(state: RunState, task: TaskState): string | null {
+  const { id, mode } = task.spec;
+  const { kind } = task.status;
+  if (kind === 'landed' || kind === 'delivered') {
+    const way = 'Changes to it need a task of their own, such as landfast spawn.';
+    return `The work of task ${id} has ${kind === 'landed' ? 'landed' : 'been delivered'}. ${way}`;
+  }
+  if (kind === 'done' || mode === 'read') return `Task ${id} has no work to review.`;
+  if (task.cancelled || task.skipped !== null) return `Task ${id} was given up: retry it first.`;
+  if (task.attempts.length === 0) return `No agent has worked on task ${id} yet.`;
+  const isMoving =
+    state.landing !== null && landingWith(state, state.landing).some((c) => c.task === id);
+  const isDelivered = kind === 'merging' && state.plan.landing.strategy === 'none';
+  return isMoving || isDelivered ? `The work of task ${id} is landing just now.` : null;
+}
+
+function approve(publish: boolean, state: RunState): Response {
+  if (state.stopping !== null) return refused('The run is stopping.');
+  const { publish: now, head } = state;
+  if (now.kind === (publish ? 'approved' : 'declined') && now.head === head) return accepted([]);
+  const isDeclined = now.kind === 'declined' && now.head === head;
+  if (head === null || !(awaitsApproval(state) || isDeclined)) {
+    return refused('Nothing waits for approval.');
+  }
+  return accepted([{ type: publish ? 'publish.approved' : 'publish.declined', head }]);
 }
 
 function skip(ids: readonly TaskId[], satisfied: boolean, state: RunState): Response {
@@ -100,26 +230,11 @@ function skip(ids: readonly TaskId[], satisfied: boolean, state: RunState): Resp
     (id) => state.tasks.get(id)?.skipped?.satisfied !== satisfied,
   );
   const given = news.map((task): Event => ({ type: 'task.skipped', task, satisfied }));
-  const freed = satisfied && state.stopping === null ? failedFor(state, new Set(news)) : [];
+  const freed = satisfied && state.stopping === null ? failedBecauseOf(state, new Set(news)) : [];
   return accepted([
     ...given,
     ...freed.map((task): Event => ({ type: 'task.retried', task, fresh: false })),
   ]);
-}
-
-/** The tasks that failed only because one of these did, directly or through others. */
-export function failedFor(state: RunState, roots: ReadonlySet<TaskId>): readonly TaskId[] {
-  const found = new Set(roots);
-  for (let before = -1; before !== found.size; ) {
-    before = found.size;
-    for (const { spec, status } of state.tasks.values()) {
-      const failure = status.kind === 'failed' ? status.failure : null;
-      if (failure?.kind === 'dependency-failed' && found.has(failure.dependency)) {
-        found.add(spec.id);
-      }
-    }
-  }
-  return [...found].filter((id) => !roots.has(id));
 }
 
 function isLost(task: TaskState | undefined): boolean {

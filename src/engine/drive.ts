@@ -4,43 +4,50 @@
  *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
  *   D2. No effect begins without the lease, and what cannot be taken back asks for it again.
  *   D3. An engine that has lost its run says that, whatever failed because of it.
- *   D4. Entries are in the order of their times, whoever sets the clock back.
+ *   D4. Entries are in the order of their times, even if the clock is set back.
  */
 
 import { assert } from '../base/assert.ts';
 import { SteadyClock } from '../base/steady-clock.ts';
 import { answerCommand, takeCommands } from '../journal/commands.ts';
 import type { Database } from '../journal/database.ts';
+import { Journal } from '../journal/journal.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
-import { Journal } from '../journal/log.ts';
-import { catchUp, openRunBranch, repair } from '../merge/run-branch.ts';
-import type { Command } from '../model/command.ts';
+import type { Mask } from '../journal/mask.ts';
+import { catchUp, mendedWork, openRunBranch, repair } from '../merge/run-branch.ts';
+import type { Command, ReopeningCommand } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import { apply, fold } from '../model/fold.ts';
-import type { NewLimits } from '../model/new-limits.ts';
+import type { LimitChanges } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import type { Site } from '../worker/attempt.ts';
-import { endLeftovers } from '../worker/leftovers.ts';
+import { endLeftovers } from '../worker/worker.ts';
 import { loop } from './loop.ts';
 import { type RealWorld, realWorld } from './perform.ts';
-import { reopen } from './recover.ts';
-import type { Wish } from './world.ts';
+import { type EditedPlan, reopen } from './recover.ts';
+import type { ReceivedCommand } from './world.ts';
 
 export interface Drive {
   readonly db: Database;
+  /** Keeps secrets out of the journal, and so out of everything that is shown of the run. */
+  readonly mask: Mask;
   /** The first fact of a new run; null to go on with one that exists. */
   readonly started: (Event & { type: 'run.started' }) | null;
-  /** The only tasks of a run that goes on to get a new chance; null for all that have failed. */
-  readonly retry: (Command & { kind: 'retry' }) | null;
+  /** What a run that is taken up does; null to give all failed tasks a new chance. */
+  readonly retry: ReopeningCommand | null;
+  /** A person is at the terminal and can answer. */
+  readonly attended: boolean;
   /** New limits for a run that goes on. */
-  readonly changed: NewLimits;
+  readonly changed: LimitChanges;
+  /** An edited plan for a run that goes on; null for the one it has. */
+  readonly next: EditedPlan | null;
   /** Everything of the world but the commands of other processes, which need the lease. */
   readonly world: Omit<RealWorld, 'commands' | 'agents' | 'now' | 'assertHeld'>;
-  /** Wishes from this process: signals. */
+  /** Commands from this process: signals. */
   readonly signals: () => readonly Command[];
 }
 
-/** Drives the run to its end; whoever calls holds its lease. */
+/** Drives the run to its end; the caller holds its lease. */
 export async function drive(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
   try {
     return await driveOn(order, lease, signal);
@@ -59,19 +66,20 @@ function lossOf(db: Database, lease: Lease): LeaseLostError | null {
 }
 
 async function driveOn(order: Drive, lease: Lease, signal: AbortSignal): Promise<RunState> {
-  const { db, started, world } = order;
-  const journal = started === null ? Journal.open(db, lease) : Journal.create(db, lease);
+  const { db, mask, started, world } = order;
+  const journal =
+    started === null ? Journal.open(db, lease, mask) : Journal.create(db, lease, mask);
   if (started === null) await takeOver(world.site, signal);
   const entries = started === null ? journal.read(0) : [];
   const before = started === null ? fold(entries) : null;
   const clock = new SteadyClock(entries.at(-1)?.at ?? 0);
-  const facts = before === null ? opening(started) : await reopening(order, before, signal);
+  const facts = before === null ? opening(order) : await reopening(order, before, signal);
   const first = journal.append(facts, clock.now());
   const state = first.reduce<RunState | null>(apply, before);
   assert(state !== null, 'a run begins with a fact');
   world.recorded(first);
-  if (world.site.ground !== null && state.head !== null) {
-    await openRunBranch(world.site.ground, state.head, signal);
+  if (world.site.context !== null && state.head !== null) {
+    await openRunBranch(world.site.context, state.head, signal);
   }
   const real = realWorld({
     ...world,
@@ -84,29 +92,30 @@ async function driveOn(order: Drive, lease: Lease, signal: AbortSignal): Promise
 }
 
 /** What the engine before left is ended and mended before anything is done. */
-export async function takeOver({ run, ground }: Site, signal: AbortSignal): Promise<void> {
+export async function takeOver({ run, context }: Site, signal: AbortSignal): Promise<void> {
   await endLeftovers(run, signal);
-  if (ground !== null) await repair(ground, signal);
+  if (context !== null) await repair(context, signal);
 }
 
 /** A resumed run goes on from where its target is, with what a person has landed meanwhile. */
 async function reopening(
-  { world, changed, retry }: Drive,
+  { world, changed, retry, next, attended }: Drive,
   before: RunState,
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
-  const { ground } = world.site;
-  const meanwhile = ground === null ? null : await catchUp(ground, before, signal);
-  return reopen(before, { meanwhile, retry, changed });
+  const { context } = world.site;
+  const mended = context === null ? [] : await mendedWork(context, before, signal);
+  const meanwhile = context === null ? null : await catchUp(context, before, mended, signal);
+  return reopen(before, { meanwhile, retry, changed, next, mended, attended });
 }
 
-function opening(started: Drive['started']): readonly Event[] {
+function opening({ started, attended }: Drive): readonly Event[] {
   assert(started !== null, 'a new run has a first fact');
-  return [started];
+  return [attended ? { ...started, attended } : started];
 }
 
-/** Wishes of other processes; whoever sent one waits for the answer. */
-function sentCommands(db: Database, lease: Lease): readonly Wish[] {
+/** Commands of other processes, which wait for the answer. */
+function sentCommands(db: Database, lease: Lease): readonly ReceivedCommand[] {
   return takeCommands(db, lease, Date.now()).map(({ id, command }) => ({
     command,
     answer: (answer) => answerCommand(db, id, answer),
@@ -114,6 +123,6 @@ function sentCommands(db: Database, lease: Lease): readonly Wish[] {
 }
 
 /** A signal expects no answer. */
-function unasked(command: Command): Wish {
+function unasked(command: Command): ReceivedCommand {
   return { command, answer: () => {} };
 }

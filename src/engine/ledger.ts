@@ -23,7 +23,9 @@ export class Ledger {
     this.#world = world;
   }
 
-  add(event: Event): void {
+  /** State, entries and effects see a fact only without secrets. */
+  add(fact: Event): void {
+    const event = this.#log.masked(fact);
     if (this.#added.length === 0) this.#at = this.#world.now();
     this.#added.push(event);
     this.state = apply(this.state, { seq: this.state.seq + 1, at: this.#at, event });

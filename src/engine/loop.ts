@@ -3,7 +3,7 @@
  *
  *   L1. Record, then perform: an effect starts only after the fact that announces it is durable.
  *   L2. One wait and one transaction per turn; everything between two waits is synchronous, so
- *       nobody sees half a turn.
+ *       half a turn is never seen.
  *   L3. When the loop returns or throws, nothing it started is running.
  */
 
@@ -12,13 +12,13 @@ import { Inbox } from '../base/inbox.ts';
 import { timedNow } from '../base/timing.ts';
 import { type Effect, keyOf } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
-import type { RunState } from '../model/state.ts';
+import { isHalted, type RunState } from '../model/state.ts';
 import { decide } from '../schedule/decide.ts';
 import { respond, stopsFor } from './commands.ts';
-import { Hearing } from './hearing.ts';
+import { EffectReports } from './effect-reports.ts';
 import { Ledger } from './ledger.ts';
 import { recover } from './recover.ts';
-import type { Log, Wish, World } from './world.ts';
+import type { Log, ReceivedCommand, World } from './world.ts';
 
 /** How long a command may wait to be seen. */
 const TICK_MS = 100;
@@ -49,7 +49,7 @@ export async function loop(
       const wakeAt = turn({ ledger, effects, world });
       if (ledger.state.outcome !== null) break;
       for (const fact of await nextFacts(inbox, world, wakeAt, sight)) ledger.add(fact);
-      for (const wish of world.commands()) grant(wish, ledger);
+      for (const received of world.commands()) grant(received, { ledger, world });
     }
     ledger.record();
   } finally {
@@ -82,7 +82,8 @@ function turn({ ledger, effects, world }: Parts): number | null {
     if (decisions.length > 0 && ledger.state.outcome === null) continue;
     const recorded = ledger.record();
     for (const event of recorded) effects.stopFor(event);
-    world.suspend(ledger.state.paused?.suspended === true);
+    const known = ledger.state;
+    world.suspend((task) => isHalted(known, task));
     for (const effect of due.splice(0)) effects.perform(effect);
     if (ledger.state.outcome !== null) return null;
     // Recording takes its time, in which more may have become possible.
@@ -92,8 +93,11 @@ function turn({ ledger, effects, world }: Parts): number | null {
 }
 
 /** Facts become true here, and answers are given when they are recorded. */
-function grant({ command, answer }: Wish, ledger: Ledger): void {
-  const response = respond(command, ledger.state);
+function grant(
+  { command, answer }: ReceivedCommand,
+  { ledger, world }: Omit<Parts, 'effects'>,
+): void {
+  const response = respond(command, ledger.state, world.agents);
   if (response.kind === 'refused') return answer(response);
   for (const event of response.events) ledger.add(event);
   ledger.whenRecorded(() => answer({ kind: 'accepted' }));
@@ -116,11 +120,11 @@ class Effects {
     const key = keyOf(effect);
     const stop = new AbortController();
     this.#running.set(key, stop);
-    const hearing = new Hearing(effect, this.#send);
+    const reports = new EffectReports(effect, this.#send);
     this.#group.start(async (ended) => {
       const stopped = AbortSignal.any([ended, stop.signal]);
-      await this.#world.perform(effect, (fact) => hearing.hear(fact), stopped);
-      hearing.close(stopped);
+      await this.#world.perform(effect, (fact) => reports.accept(fact), stopped);
+      reports.close(stopped);
       if (this.#running.get(key) === stop) this.#running.delete(key);
     });
   }

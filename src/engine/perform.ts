@@ -8,21 +8,21 @@ import { pauses } from '../base/pause.ts';
 import { type Timed, timed } from '../base/timing.ts';
 import type { Transcripts } from '../journal/transcript.ts';
 import { deliverWork } from '../merge/deliver.ts';
-import { landCandidates, mergeWork, verifyWork } from '../merge/land.ts';
+import { landCandidates, mergeWork } from '../merge/land.ts';
 import { publish } from '../merge/publish.ts';
+import { verifyWork } from '../merge/verify.ts';
 import type { Chatter, Effect, Message } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import { attempt, type Site } from '../worker/attempt.ts';
-import { release } from '../worker/release.ts';
+import type { Site } from '../worker/attempt.ts';
+import type { Worker } from '../worker/worker.ts';
 import type { World } from './world.ts';
 
 export interface RealWorld {
   readonly site: Site;
+  readonly worker: Worker;
   readonly transcripts: Transcripts;
   readonly keepWorkspaces: boolean;
-  /** Replaces secret values in a text. */
-  readonly mask: (text: string) => string;
   readonly agents: World['agents'];
   readonly now: World['now'];
   readonly machine: World['machine'];
@@ -31,7 +31,7 @@ export interface RealWorld {
   readonly assertHeld: () => void;
   readonly recorded: World['recorded'];
   readonly observe: World['observe'];
-  /** Told of what agents say, as they say it. */
+  /** Receives what agents say, as they say it, without secrets. */
   readonly heard: (task: TaskId, line: Chatter) => void;
 }
 
@@ -42,14 +42,12 @@ export function realWorld(parts: RealWorld): World {
     commands: parts.commands,
     recorded: parts.recorded,
     observe: parts.observe,
-    suspend: (on) => (on ? parts.site.suspension.halt() : parts.site.suspension.goOn()),
+    suspend: (isHalted) => parts.site.suspensions.update(isHalted),
     now: parts.now,
     machine: parts.machine,
     sleep: pauses(),
     perform: (effect, report, signal) =>
-      timed(spanOf(effect), () =>
-        perform(parts, effect, (fact) => report(masked(fact, parts.mask)), signal),
-      ),
+      timed(spanOf(effect), () => perform(parts, effect, report, signal)),
   };
 }
 
@@ -69,27 +67,6 @@ function spanOf(effect: Effect): Timed {
   return { kind, of: 'task' in effect ? effect.task : null, name };
 }
 
-/** The fields of facts that hold what a program printed; ids and names are left as they are. */
-const SPOKEN = new Set([
-  ...['text', 'message', 'output', 'why', 'remedy', 'reason', 'report'],
-  ...['summary', 'concerns', 'log'],
-]);
-
-/** A fact without secrets. */
-function masked(fact: Event, mask: (text: string) => string): Event {
-  const spell = (key: string, value: unknown): unknown => {
-    if (typeof value === 'string') return SPOKEN.has(key) ? mask(value) : value;
-    if (Array.isArray(value)) return value.map((each) => spell(key, each));
-    if (value === null || typeof value !== 'object') return value;
-    const copy: Record<string, unknown> = {};
-    for (const [name, each] of Object.entries(value)) {
-      if (each !== undefined) copy[name] = spell(name, each);
-    }
-    return copy;
-  };
-  return spell('', fact) as Event;
-}
-
 /** Aborting an effect must not abort its cleaning up; that has a limit of its own. */
 const RELEASE_LIMIT_MS = 120_000;
 
@@ -99,36 +76,37 @@ async function perform(
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { site } = parts;
+  const { site, worker } = parts;
   parts.assertHeld(); // The machine may have slept since the effect was recorded.
   switch (effect.kind) {
     case 'attempt': {
       const last: Event[] = [];
       parts.transcripts.begin(effect);
-      await attempt(site, effect, (message) => file(parts, message, last, report), signal);
+      await worker.attempt(effect, (message) => file(parts, message, last, report), signal);
       const { task, attempt: number } = effect;
       await parts.transcripts.close(task, number, AbortSignal.timeout(RELEASE_LIMIT_MS));
       for (const fact of last) report(fact);
       return;
     }
     case 'merge':
-      assert(site.ground !== null, 'landing needs a repository');
-      return site.ground.plan.landing.strategy === 'none'
-        ? deliverWork(site.ground, effect, report, signal)
-        : mergeWork(site.ground, effect, report, signal);
+      assert(site.context !== null, 'landing needs a repository');
+      return site.context.plan.landing.strategy === 'none'
+        ? deliverWork(site.context, effect, report, signal)
+        : mergeWork(site.context, effect, report, signal);
     case 'verify':
-      assert(site.ground !== null, 'verifying needs a repository');
-      return verifyWork(site.ground, effect, report, signal);
+      assert(site.context !== null, 'verifying needs a repository');
+      return verifyWork(site.context, effect, report, signal);
     case 'land':
-      assert(site.ground !== null, 'landing needs a repository');
-      return landCandidates(site.ground, effect, report);
+      assert(site.context !== null, 'landing needs a repository');
+      return landCandidates(site.context, effect, report);
     case 'release': {
       const limit = AbortSignal.timeout(RELEASE_LIMIT_MS);
-      return release(site.ground, { ...effect, keep: parts.keepWorkspaces }, report, limit);
+      const asked = parts.keepWorkspaces ? { keep: 'asked for' } : {};
+      return worker.release({ ...effect, ...asked }, report, limit);
     }
     case 'publish':
-      assert(site.ground !== null, 'publishing needs a repository');
-      return publish(site.ground, effect, report, signal);
+      assert(site.context !== null, 'publishing needs a repository');
+      return publish(site.context, effect, report, signal);
     default:
       return unreachable(effect);
   }
@@ -142,8 +120,8 @@ function file(
   report: (fact: Event) => void,
 ): void {
   if (message.kind === 'chatter') {
-    transcripts.write(message.task, message.attempt, message.line, Date.now());
-    return heard(message.task, message.line);
+    const { task, attempt, line } = message;
+    return heard(task, transcripts.write(task, attempt, line, Date.now()));
   }
   const { event } = message;
   const isEnd = event.type === 'attempt.finished' || event.type === 'attempt.failed';

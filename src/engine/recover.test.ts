@@ -5,7 +5,7 @@ import { recover, reopen } from './recover.ts';
 
 const sha = (nth: number): string => nth.toString(16).padStart(4, '0').padEnd(40, 'c');
 const PERMANENT: Failure = { kind: 'permanent', message: 'No.' };
-const PLAIN = { meanwhile: null, retry: null, changed: {} };
+const PLAIN = { meanwhile: null, retry: null, changed: {}, next: null, mended: [] };
 const journal = () => new JournalBuilder([{ id: 'a' }, { id: 'b' }]);
 
 test('a new run has nothing to recover', () => {
@@ -88,6 +88,15 @@ test('a publication is performed again with the head it was recorded with', () =
       },
     ],
   });
+});
+
+test('while the last publication is under way, nothing else begins', () => {
+  const run = journal().start('a').finish('a').land('a').giveUp('b', PERMANENT);
+  run.add({ type: 'publish.started', head: sha(4) });
+  const mended = [{ task: 'b', commit: sha(9), files: ['b.txt'] }];
+  expect(reopen(run.state(), { ...PLAIN, mended })).toEqual([{ type: 'run.resumed', retry: [] }]);
+  const next = { plan: run.state().plan, hash: 'h' };
+  expect(() => reopen(run.state(), { ...PLAIN, next })).toThrow('The run is being published.');
 });
 
 test('finished work that waits to land needs nothing: it is still queued', () => {

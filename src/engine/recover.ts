@@ -4,20 +4,27 @@
  * An attempt cannot be taken up in the middle: it failed as `interrupted`, and the ordinary rule
  * resumes it by its session. A merge, a release and a publication are idempotent: they are simply
  * performed again, and where they had been done they find that and report it. A merge onto work
- * that has left the queue is of no use to anybody: its work goes back and waits for its turn.
+ * that has left the queue is of no use: its work goes back and waits for its turn.
  */
 
-import type { Command } from '../model/command.ts';
+import { UserError } from '../base/errors.ts';
+import type { ReopeningCommand } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
-import type { Event } from '../model/event.ts';
-import type { NewLimits } from '../model/new-limits.ts';
-import type { Sha, TaskId } from '../model/plan.ts';
-import { type Candidate, chainOf, type RunState } from '../model/state.ts';
+import type { Event, MendedWork } from '../model/event.ts';
+import type { LimitChanges, Plan, Sha, TaskId } from '../model/plan.ts';
+import {
+  type Candidate,
+  chainOf,
+  failedBecauseOf,
+  isEnding,
+  type RunState,
+} from '../model/state.ts';
 import { releaseEffect } from '../schedule/decide.ts';
 import { landEffect, unfinished } from '../schedule/landing.ts';
 import { publishEffect } from '../schedule/publishing.ts';
-import { commitOf, landingWith } from '../schedule/withdrawing.ts';
-import { failedFor, respond } from './commands.ts';
+import { replan, replanning, retriedByPlan } from '../schedule/replan.ts';
+import { commitOf, landingWith } from '../schedule/withdrawals.ts';
+import { respond } from './commands.ts';
 
 export interface Unfinished {
   readonly facts: readonly Event[];
@@ -71,42 +78,99 @@ function orphanOf(state: RunState): Candidate | null {
 export interface Meanwhile {
   /** Where the target is, if it has gone on from the run's head. */
   readonly head: Sha;
-  /** Failed tasks whose work somebody has merged there. */
+  /** Failed tasks whose work was merged there. */
   readonly landed: readonly TaskId[];
+}
+
+export interface EditedPlan {
+  /** Without its secrets. */
+  readonly plan: Plan;
+  readonly hash: string;
 }
 
 export interface Reopening {
   readonly meanwhile: Meanwhile | null;
-  /** The only tasks that get a new chance; null for all that have failed. */
-  readonly retry: (Command & { kind: 'retry' }) | null;
-  readonly changed: NewLimits;
+  /** What the run is taken up for; null to give all failed tasks a new chance. */
+  readonly retry: ReopeningCommand | null;
+  readonly attended?: boolean;
+  readonly changed: LimitChanges;
+  /** An edited plan, and the hash of its text. */
+  readonly next: EditedPlan | null;
+  /** What people have committed to branches of tasks that are not good. */
+  readonly mended: readonly MendedWork[];
 }
 
 /**
  * The facts that reopen a run: one that had ended gives its failed tasks a new chance, but not
- * those that somebody gave up.
+ * those that a person gave up.
  */
-export function reopen(
-  state: RunState,
-  { meanwhile, retry: wish, changed }: Reopening,
-): readonly Event[] {
+export function reopen(state: RunState, reopening: Reopening): readonly Event[] {
+  const { meanwhile, retry: command, changed, next } = reopening;
   const tasks = [...state.tasks.values()];
+  const landed = meanwhile?.landed ?? [];
   const skipped = new Set(tasks.filter((task) => task.skipped !== null).map(({ spec }) => spec.id));
-  const out = new Set([...skipped, ...failedFor(state, skipped), ...(meanwhile?.landed ?? [])]);
+  const givenUp = [...skipped, ...failedBecauseOf(state, skipped)];
+  const edits = next === null ? NO_EDITS : editsOf(state, next, landed);
+  const out = new Set([...givenUp, ...landed, ...edits.removed, ...edits.again]);
   const failed = tasks.filter(({ status }) => status.kind === 'failed');
   const ids = failed.map(({ spec }) => spec.id).filter((id) => !out.has(id));
-  const retry = state.outcome === null || wish !== null ? [] : ids;
-  const retried = wish === null ? [] : retriedBy(wish, state);
-  if (meanwhile === null) return [{ type: 'run.resumed', retry, ...changed }, ...retried];
-  const { head } = meanwhile;
-  const byHand = meanwhile.landed.map((task): Event => {
-    return { type: 'merge.landed', task, onto: head, commit: head };
-  });
-  return [{ type: 'run.resumed', retry, head, ...changed }, ...byHand, ...retried];
+  const retry = state.outcome === null || command !== null ? [] : ids;
+  const attended = reopening.attended === true ? ({ attended: true } as const) : {};
+  const head = meanwhile === null ? {} : { head: meanwhile.head };
+  const open = reopening.mended.filter(({ task }) => !landed.includes(task));
+  const unwanted = new Set(
+    [...givenUp, ...edits.removed].filter((id) => !edits.again.includes(id)),
+  );
+  const taken =
+    command === null
+      ? open.filter(({ task }) => !unwanted.has(task) && !isEnding(state)).map(mending)
+      : factsOf(command.kind === 'retry' ? { ...command, mended: open } : command, state);
+  return [
+    { type: 'run.resumed', retry, ...head, ...changed, ...attended },
+    ...landedByHand(reopening),
+    ...edits.facts,
+    ...taken,
+  ];
 }
 
-/** What a wish to retry makes true in a run that has just been resumed. */
-function retriedBy(wish: Command, state: RunState): readonly Event[] {
-  const answer = respond(wish, { ...state, outcome: null, stopping: null });
+/** What an edited plan makes true, and whom that concerns. */
+interface Edits {
+  readonly facts: readonly Event[];
+  readonly removed: readonly TaskId[];
+  /** Tasks that begin again because of it. */
+  readonly again: readonly TaskId[];
+}
+
+const NO_EDITS: Edits = { facts: [], removed: [], again: [] };
+
+function editsOf(state: RunState, next: EditedPlan, landed: readonly TaskId[]): Edits {
+  const edited = replan(state, next.plan);
+  if (edited.kind === 'refused') throw new UserError(edited.why, edited.remedy);
+  const { difference } = edited;
+  const again = retriedByPlan(state, difference).filter(({ task }) => !landed.includes(task));
+  const facts = [
+    ...replanning(state, edited, next.hash),
+    ...again.map(({ task, fresh }): Event => ({ type: 'task.retried', task, fresh })),
+  ];
+  return { facts, removed: difference.removed, again: again.map(({ task }) => task) };
+}
+
+/** Work that a person has merged, as it was when that happened. */
+function landedByHand({ meanwhile, mended }: Reopening): readonly Event[] {
+  if (meanwhile === null) return [];
+  const { head } = meanwhile;
+  return meanwhile.landed.flatMap((task): readonly Event[] => [
+    ...mended.filter((work) => work.task === task).map(mending),
+    { type: 'merge.landed', task, onto: head, commit: head },
+  ]);
+}
+
+function mending(work: MendedWork): Event {
+  return { type: 'work.mended', ...work };
+}
+
+/** What a command makes true in a run that has just been resumed. */
+function factsOf(command: ReopeningCommand, state: RunState): readonly Event[] {
+  const answer = respond(command, { ...state, outcome: null, stopping: null });
   return answer.kind === 'accepted' ? answer.events : [];
 }

@@ -1,8 +1,8 @@
 /**
- * Renewal: an engine says every so often that it lives, and so finds out that its lease is lost.
+ * Renewal: an engine renews its lease regularly, and so finds out that it has lost it.
  *
- *   R1. A lease that another engine has got is lost at once; a database that is busy for a while
- *       loses nothing, until others may think that this engine is gone.
+ *   R1. A lease that another engine has got is lost at once; a busy database loses nothing until
+ *       other engines may take this one for dead.
  */
 
 import { LEASE_MS, LeaseLostError } from '../journal/lease.ts';
@@ -12,7 +12,7 @@ export const RENEW_MS = 10_000;
 
 export class Renewal {
   readonly #renew: () => void;
-  /** A clock that nobody sets. */
+  /** A monotonic clock. */
   readonly #passing: () => number;
   #renewedAt: number;
 

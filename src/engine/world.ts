@@ -7,16 +7,19 @@ import type { Answer, Command } from '../model/command.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Entry, Event } from '../model/event.ts';
 import type { Machine } from '../model/machine.ts';
+import type { TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import type { AgentsKnown } from '../schedule/retry.ts';
+import type { AgentsKnown } from '../schedule/next-attempt.ts';
 
 /** Where facts become entries. Throws when this engine may not write any more. */
 export interface Log {
+  /** The event as it will be stored: without secrets. */
+  masked(event: Event): Event;
   append(events: readonly Event[], at: number): readonly Entry[];
 }
 
 /** A command, and how to tell its sender what became of it. */
-export interface Wish {
+export interface ReceivedCommand {
   readonly command: Command;
   answer(answer: Answer): void;
 }
@@ -28,8 +31,8 @@ export interface World {
   machine(): Machine;
   /** Ends when the signal is aborted, after `ms`, or earlier for no reason; never throws. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Wishes that came in since the last call. */
-  commands(): readonly Wish[];
+  /** Commands that came in since the last call. */
+  commands(): readonly ReceivedCommand[];
   /**
    * Does one effect and reports facts as they become true. When the signal is aborted, with the
    * reason as failure kind, it ends what it started and reports that.
@@ -40,8 +43,8 @@ export interface World {
    * sees. It decides nothing, and a run is the same without it but for what is foreseen.
    */
   observe(look: () => RunState, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
-  /** Halts the processes of attempts, or lets them go on; told the same again, it does nothing. */
-  suspend(on: boolean): void;
+  /** Halts the attempts of these tasks and lets the others proceed; idempotent. */
+  suspend(isHalted: (task: TaskId) => boolean): void;
   /** Told of every entry, after it is durable. */
   recorded(entries: readonly Entry[]): void;
 }

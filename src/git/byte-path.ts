@@ -1,6 +1,5 @@
-/** Names of files are bytes, which may be no text. Here they are kept as latin1. */
+/** File names are bytes that need not be UTF-8. Here they are kept as latin1. */
 
-/** The path of a file with such a name. */
 export function bytePath(dir: string, name: string): string | Buffer {
   if (!BEYOND_ASCII.test(name)) return name === '' ? dir : `${dir}/${name}`;
   return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(name, 'latin1')]);
@@ -8,15 +7,14 @@ export function bytePath(dir: string, name: string): string | Buffer {
 
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
-/** Such a name for people to read. */
 export function nameAsText(name: string): string {
   return Buffer.from(name, 'latin1').toString();
 }
 
-/** With it git prints every byte that is not ASCII as `\351`, so that none is lost on the way. */
+/** Makes git print every byte that is not ASCII as `\351`, so that none is lost. */
 export const QUOTE_BYTES = { 'core.quotePath': 'true' };
 
-/** The names that git has printed with that setting, one a line. */
+/** Decodes names printed with that setting. */
 export function unquoted(lines: readonly string[]): readonly string[] {
   return lines.map((name) =>
     name.startsWith('"') ? name.slice(1, -1).replace(ESCAPE, byte) : name,

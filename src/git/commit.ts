@@ -1,10 +1,12 @@
 /**
  * Commits, as the user would make them.
  *
- *   K1. Hooks, identity and signing apply. Their refusal is an answer with a way out, and what was
- *       to be committed stays in the working tree.
- *   K2. Nothing waits for a person: a passphrase that would have to be typed is a refusal.
+ *   K1. Hooks, identity and signing apply. Their refusal is a result with a remedy, and the changes
+ *       stay in the working tree.
+ *   K2. Nothing waits for a person: there is no terminal and no dialogue for a passphrase
+ *       (environment.ts), and a program that waits all the same has a time limit.
  *   K3. A message travels on standard input: it may be long, and may start with a dash.
+ *   K4. Identity and signing are tested before a run starts, by signing a commit that is thrown away.
  */
 
 import { assert } from '../base/assert.ts';
@@ -18,15 +20,14 @@ import {
   textOf,
 } from './git.ts';
 import { headOf } from './refs.ts';
-import { signingRefusal, signsCommits } from './signing.ts';
-import { isMerging } from './unfinished.ts';
+import { isOn, settingsIn } from './settings.ts';
+import { isMerging } from './status.ts';
+import { withTempFolder } from './temp-folder.ts';
 
-/** What became of a commit. */
 export type Committed =
   | { readonly kind: 'committed'; readonly commit: Sha }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Who made a change. */
 export interface Author {
   readonly name: string;
   readonly email: string;
@@ -34,7 +35,6 @@ export interface Author {
   readonly date?: string;
 }
 
-/** A commit's own data. */
 export interface CommitData {
   readonly tree: Sha;
   readonly parents: readonly Sha[];
@@ -51,25 +51,25 @@ const NO_IDENTITY =
   'git does not know who you are; run `git config --global user.name "Your Name"` and ' +
   '`git config --global user.email you@example.com`';
 
-/** Stages everything in a working tree; says which paths that were, in no order. */
+/** Stages everything in a working tree and returns the staged paths, unordered. */
 export async function stageAll(dir: string, signal: AbortSignal): Promise<readonly string[]> {
-  // Also what lies outside of the folders that are checked out, if only some are.
+  // `--sparse`: also files outside of the folders that are checked out.
   const args = ['add', '--all', '--sparse', '--verbose'];
   const { stdout } = await git(dir, args, signal, { limitMs: LONG_LIMIT_MS });
   const lines = stdout.split('\n').slice(0, -1);
   const names = lines.map((line) => /^(?:add|remove) '(.*)'$/.exec(line)?.[1]);
   if (!names.includes(undefined)) return names.map((name) => name ?? '');
-  // A name that holds a line end.
+  // A name contains a line break.
   const compare = ['diff', '--cached', '--name-only', '-z', '--no-renames', '--no-ext-diff'];
   return splitNul((await git(dir, compare, signal)).stdout);
 }
 
-/** Takes everything out of the index again that was staged; no file is touched. */
+/** Unstages everything; no file is touched. */
 export async function unstageAll(dir: string, signal: AbortSignal): Promise<void> {
   await git(dir, ['reset', '-q', '--mixed'], signal, { limitMs: LONG_LIMIT_MS, config: NO_LOG });
 }
 
-/** Commits everything in a working tree; concludes a merge that waits to be committed. */
+/** Commits everything in a working tree, and concludes a merge in progress. */
 export async function commitAll(
   dir: string,
   options: {
@@ -87,7 +87,7 @@ export async function commitAll(
     const args = ['commit', '--quiet', '--file=-'];
     const how = { stdin: options.message, limitMs, okCodes: [0, 1], config: NO_LOG };
     const result = await git(dir, args, signal, how);
-    // Exit 1 is a hook's refusal, or that there is nothing; a merge is worth a commit in any case.
+    // Exit 1: a hook refused, or there is nothing to commit.
     if (result.code !== 0) {
       if (!(await hasSomething(dir, signal))) return { kind: 'nothing' };
       throw new GitError(args, result);
@@ -98,7 +98,7 @@ export async function commitAll(
   });
 }
 
-/** Makes a commit of a tree, without a checkout and without hooks; no ref is moved. */
+/** Commits a tree without a checkout, without hooks and without moving a ref. */
 export async function commitTree(
   dir: string,
   commit: {
@@ -121,8 +121,8 @@ export async function commitTree(
 }
 
 /**
- * A commit that nobody will ever see, to be merged with another: it needs no identity and no
- * signature, and the same one has the same id.
+ * A commit that is only merged with another and never published: it needs no identity and no
+ * signature, and equal drafts have equal ids.
  */
 export async function draftCommit(
   dir: string,
@@ -143,7 +143,6 @@ const NOBODY = {
   GIT_COMMITTER_DATE: '@0 +0000',
 };
 
-/** Reads a commit, for making another one of it. */
 export async function readCommit(
   dir: string,
   commit: Sha,
@@ -196,4 +195,76 @@ function whyOf(error: GitError): string {
     return NO_IDENTITY;
   }
   return signingRefusal(said) ?? `git ${error.args[0]} refused: ${said}`;
+}
+
+/** Whether git knows an author and a committer. */
+async function hasIdentity(dir: string, signal: AbortSignal): Promise<boolean> {
+  const names = ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'];
+  const asked = names.map((name) => git(dir, ['var', name], signal, { okCodes: [0, 1, 128] }));
+  return (await Promise.all(asked)).every(({ code }) => code === 0);
+}
+
+/** Why commits have no author, and the remedy; null where they have one. */
+export async function identityProblem(
+  dir: string,
+  signal: AbortSignal,
+): Promise<{ readonly message: string; readonly remedy: string } | null> {
+  if (await hasIdentity(dir, signal)) return null;
+  return {
+    message: 'git does not know who you are, so nothing could be committed.',
+    remedy:
+      'git config --global user.name "Your Name"; git config --global user.email you@example.com',
+  };
+}
+
+const TRY_LIMIT_MS = 30_000;
+
+export async function signsCommits(dir: string, signal: AbortSignal): Promise<boolean> {
+  return isOn(await settingsIn(dir, signal), 'commit.gpgsign');
+}
+
+/** Why commits cannot be signed, and the remedy; null where they can, or need not be. */
+export async function signingProblem(
+  dir: string,
+  signal: AbortSignal,
+): Promise<{ readonly message: string; readonly remedy: string } | null> {
+  if (!(await signsCommits(dir, signal))) return null;
+  try {
+    await withTempFolder(dir, (aside) => signSomething(dir, aside, signal));
+    return null;
+  } catch (error) {
+    if (error instanceof GitTimeoutError)
+      return { message: `${NOT_NOW}: ${error.message}`, remedy: UNLOCK };
+    if (!(error instanceof GitError)) throw error;
+    return { message: `${NOT_NOW}: ${reasonIn(textOf(error.result))}`, remedy: UNLOCK };
+  }
+}
+
+/** Its objects go to the folder `aside`. */
+async function signSomething(dir: string, aside: string, signal: AbortSignal): Promise<void> {
+  const env = { GIT_OBJECT_DIRECTORY: aside };
+  const tree = (await git(dir, ['mktree'], signal, { stdin: '', env })).stdout.trim();
+  const stdin = 'Whether commits can be signed.\n';
+  const args = ['commit-tree', '-S', '-F', '-', tree];
+  await git(dir, args, signal, { stdin, env, limitMs: TRY_LIMIT_MS });
+}
+
+const NOT_NOW = 'commit.gpgSign is set, but commits cannot be signed without a prompt';
+
+const UNLOCK =
+  'Unlock the key first (ssh-add, or sign something with gpg), or do without in this repository: ' +
+  'git config commit.gpgSign false';
+
+/** Explains a commit that failed because it could not be signed; null for other failures. */
+export function signingRefusal(said: string): string | null {
+  if (!/failed to sign|gpg failed|signing failed|load (public )?key|passphrase/i.test(said)) {
+    return null;
+  }
+  return `the commit could not be signed, though commit.gpgSign is set: ${reasonIn(said)}`;
+}
+
+function reasonIn(said: string): string {
+  const isLocked = /passphrase|pinentry|inappropriate ioctl|cannot open .*tty/i.test(said);
+  const why = isLocked ? 'the key is locked, and its passphrase cannot be typed here: ' : '';
+  return `${why}${said.slice(-WHY_CHARACTERS)}`;
 }

@@ -1,18 +1,17 @@
 /**
- * What has changed, and whether anything has.
+ * Changed files, in a working tree and between commits.
  *
- *   D1. Names are read NUL-separated: any name that a file can have is told as it is. A rename is
- *       a deletion and an addition.
- *   D2. Untracked files count as changes, ignored ones do not. Only the content counts: a file
- *       that was touched, or whose line ends differ as configured, has not changed.
- *   D3. Looking takes no lock and writes nothing.
+ *   D1. Names are read NUL-separated, so that every file name is exact. A rename is a deletion and
+ *       an addition.
+ *   D2. Untracked files count as changes, ignored ones do not. Only the content counts: a file with
+ *       a new timestamp, or with line endings as configured, has not changed.
+ *   D3. Reading takes no lock and writes nothing.
  */
 
 import { nameAsText } from './byte-path.ts';
 import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { changesBetween } from './long-lived.ts';
-import { type Status, statusOf } from './status.ts';
-import { isHalfDone } from './unfinished.ts';
+import { isHalfDone, type Status, statusOf } from './status.ts';
 
 /** Every path in which the working tree differs from a commit, sorted. */
 export async function changedFiles(
@@ -23,14 +22,14 @@ export async function changedFiles(
   return changedSince(dir, base, await statusOf(dir, { untracked: 'all' }, signal), signal);
 }
 
-/** The same, from a status that was just taken. */
+/** The same, from a status just taken. */
 export async function changedSince(
   dir: string,
   base: Sha,
   status: Status,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  // What was staged may have been changed back since: only a comparison with the base tells.
+  // A staged change may have been undone since; only a comparison with the base shows it.
   if (status.head !== base || status.staged.length > 0) return comparedFiles(dir, base, signal);
   return [...new Set([...status.changed, ...status.untracked])].sort();
 }
@@ -49,7 +48,7 @@ export async function filesBetween(
   return splitNul((await git(dir, args, signal)).stdout);
 }
 
-/** Whether a file of that name, in whatever folder, differs between two commits. */
+/** Whether a file of that name differs between two commits, in any folder. */
 export async function isNameChanged(
   dir: string,
   from: Sha,
@@ -61,10 +60,8 @@ export async function isNameChanged(
   return files.some((file) => file === name || file.endsWith(`/${name}`));
 }
 
-/** How a path differs: it is there only now, differs, or is gone. */
 export type Difference = 'added' | 'changed' | 'deleted';
 
-/** Every path in which two commits differ, and how. */
 export async function differences(
   dir: string,
   from: Sha,
@@ -82,7 +79,7 @@ export async function differences(
   return found;
 }
 
-/** Those files below these paths that a commit would take, whether git knows them or not. */
+/** Files below these paths that are tracked or would be added. */
 export async function filesBelow(
   dir: string,
   paths: readonly string[],
@@ -95,7 +92,7 @@ export async function filesBelow(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))];
 }
 
-/** Those of the paths that git ignores; where none is `known` to it, it need not look for them. */
+/** Those of the paths that git ignores; `known: false` skips the index where none is tracked. */
 export async function ignoredOf(
   dir: string,
   paths: readonly string[],
@@ -141,7 +138,7 @@ export async function leftoversIn(
   return status.ignored.length === 0 ? 'pristine' : 'clean';
 }
 
-/** Those of the changed files in which lines of an unresolved conflict are left. */
+/** Those of the changed files that contain conflict markers. */
 export async function conflictMarkersIn(
   dir: string,
   files: readonly string[],

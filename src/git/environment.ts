@@ -1,12 +1,12 @@
 /**
- * The environment in which git runs: one that asks nobody and answers in one language.
+ * The environment in which git runs: without prompts, and in one language.
  *
- *   V1. Nothing can wait for a person: no pager, editor, terminal prompt, password or passphrase
+ *   V1. Nothing waits for input: no pager, editor, terminal prompt, password or passphrase
  *       dialogue. (There is no terminal either: process/spawn.ts.)
- *   V2. Which repository is meant is said by the directory alone, even when we are started from a
- *       git hook, whose environment names another one.
- *   V3. Messages are English, because some are read (git.ts), while the character encoding is left
- *       as it was: hooks inherit it.
+ *   V2. The directory alone selects the repository, even when Landfast is started from a git hook,
+ *       whose environment names another one.
+ *   V3. Messages are English, because some are parsed (git.ts); the character encoding stays,
+ *       because hooks inherit it.
  */
 
 /** Set by git for its hooks and meant for one repository; `git rev-parse --local-env-vars`. */
@@ -47,7 +47,7 @@ const FIXED = {
   GIT_ASKPASS: '', // Empty, not absent: then neither core.askPass nor SSH_ASKPASS is tried.
   GIT_EDITOR: 'true',
   GIT_MERGE_AUTOEDIT: 'no',
-  GIT_OPTIONAL_LOCKS: '0', // A look must not take the lock that an agent's commit needs.
+  GIT_OPTIONAL_LOCKS: '0', // A status must not take the lock that an agent's commit needs.
   GIT_PAGER: 'cat',
   GIT_SEQUENCE_EDITOR: 'true',
   GIT_TERMINAL_PROMPT: '0',
@@ -59,23 +59,23 @@ const FIXED = {
 };
 
 /**
- * What git writes is on the disk before it answers: loose objects too, which it leaves to the
- * system by itself. So what the journal calls landed survives a power cut.
+ * Git flushes what it writes before it exits, loose objects included, which it does not by default.
+ * So what the journal calls landed survives a power cut.
  */
 export const DURABLE = 'core.fsync=committed,reference';
 
-/** What git needs to be told where only some folders are checked out (sparse.ts). */
+/** For worktrees in which only some folders are checked out (sparse.ts). */
 export const SPARSE_SETTINGS = ['core.sparseCheckout', 'core.sparseCheckoutCone', 'index.sparse'];
 
-/** The same for `GIT_CONFIG_PARAMETERS`, as `git -c` writes it. */
+/** In the form of `GIT_CONFIG_PARAMETERS`, as `git -c` writes it. */
 export const SPARSE_PARAMETERS = SPARSE_SETTINGS.map((name) => `'${name}=true'`).join(' ');
 
-/** What an agent is told of its workspace (sparse.ts) means nothing elsewhere, if it starts us. */
+/** Settings for an agent's workspace (sparse.ts) do not apply to a Landfast that it starts. */
 function withoutSparse(settings: string): string {
   return settings.replace(SPARSE_PARAMETERS, '').trim();
 }
 
-/** Our own environment made fit for git, with additions. */
+/** The inherited environment made fit for git, with additions. */
 export function gitEnvironment(
   inherited: NodeJS.ProcessEnv,
   additions: NodeJS.ProcessEnv = {},
@@ -90,10 +90,10 @@ export function gitEnvironment(
   return Object.assign(environment, additions);
 }
 
-/** Whether the user has chosen an ssh program in the environment, which we must not replace. */
+/** Whether the user has chosen an ssh program, which must not be replaced. */
 export function choosesSsh(environment: NodeJS.ProcessEnv): boolean {
   return environment.GIT_SSH_COMMAND !== undefined || environment.GIT_SSH !== undefined;
 }
 
-/** An ssh that fails where it would ask. */
+/** An ssh that fails instead of prompting. */
 export const BATCH_SSH = { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' };

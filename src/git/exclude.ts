@@ -11,17 +11,18 @@
  *     # landfast: end
  */
 
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperationalError } from '../base/errors.ts';
+import { isSystemError, OperationalError, otherwise } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 
 const BEGIN = '# landfast: begin (added automatically)';
 const END = '# landfast: end';
 
 const POLL_MS = 25;
 const LOCK_WAIT_MS = 10_000;
-/** Nobody holds the lock that long; its owner has died. */
+/** The owner of an older lock has died. */
 const STALE_LOCK_MS = 30_000;
 
 /** Makes git ignore the patterns in every worktree of a repository. */
@@ -31,9 +32,9 @@ export async function addExcludes(
   signal: AbortSignal,
 ): Promise<void> {
   const named = join(commonDir, 'info', 'exclude');
-  const file = await realpath(named).catch(() => named);
+  const file = await realpath(named).catch(otherwise(named));
   if (withPatterns(await textOf(file), patterns) === null) return;
-  await mkdir(dirname(file), { recursive: true });
+  makeFolders(dirname(file));
   const lock = `${file}.lock`;
   const handle = await takeLock(lock, signal);
   try {
@@ -48,7 +49,7 @@ export async function addExcludes(
   }
 }
 
-/** The pattern that matches exactly one path, given relative to the top of a worktree. */
+/** The pattern for exactly one path, relative to the top of a worktree. */
 export function literalPattern(path: string): string {
   const escaped = path
     .replace(/[\\*?[\]]/g, '\\$&')
@@ -57,7 +58,7 @@ export function literalPattern(path: string): string {
   return `/${escaped}`;
 }
 
-/** The new content, or null if all patterns are there. */
+/** The new content; null if all patterns are there. */
 export function withPatterns(text: string, patterns: readonly string[]): string | null {
   const lines = text.split('\n');
   const begin = lines.indexOf(BEGIN);
@@ -75,7 +76,7 @@ async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
+    if (isSystemError(error, 'ENOENT')) return '';
     throw new OperationalError(`cannot read ${file}`, { cause: error });
   }
 }
@@ -87,19 +88,13 @@ async function takeLock(lock: string, signal: AbortSignal) {
     try {
       return await open(lock, 'wx');
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST' || performance.now() > deadline) {
+      if (!isSystemError(error, 'EEXIST') || performance.now() > deadline) {
         throw new OperationalError(`cannot lock ${lock}`, { cause: error });
       }
     }
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    );
-    if (age > STALE_LOCK_MS) await rm(lock, { force: true });
+    const taken = await stat(lock).catch(otherwise(null));
+    if (taken !== null && Date.now() - taken.mtimeMs > STALE_LOCK_MS)
+      await rm(lock, { force: true });
     else await sleep(POLL_MS);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,47 +1,44 @@
 /**
- * Lets a checkout follow its branch to a newer commit, as `git merge --ff-only` does, but for a few
- * things that one does not do:
+ * Brings a checkout and its branch forward to a newer commit. Unlike `git merge --ff-only`:
  *
- *   O1. What the user has changed is never touched, ignored files included.
- *   O2. Nobody can move the branch while files are written, and the hook that may refuse to move it
- *       has been asked before. So files and branch are never left apart; with git's own command
- *       they are when a hook refuses, or when two of them run at the same time.
- *   O3. The post-merge hook runs as it would; what it does does not change the answer.
+ *   O1. Files that the user has changed are never touched, ignored ones included.
+ *   O2. The branch is locked while files are written, and the hook that may refuse the move has
+ *       agreed before. So files and branch never diverge, as they do with git's own command when a
+ *       hook refuses, or when two of them run at the same time.
+ *   O3. The post-merge hook runs; its result does not change the outcome.
  */
 
-import { nameAsText, QUOTE_BYTES, unquoted } from './byte-path.ts';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
+import { trySystem } from '../base/errors.ts';
+import { bytePath, nameAsText, QUOTE_BYTES, unquoted } from './byte-path.ts';
 import { filesBetween } from './diff.ts';
 import { type GitResult, git, LONG_LIMIT_MS, type Sha, splitNul, textOf } from './git.ts';
-import { moveHeld } from './held-ref.ts';
 import { runPostMerge } from './hooks.ts';
-import { occupiedBy } from './occupied.ts';
-import { isAncestor } from './refs.ts';
+import { isAncestor, moveHeld } from './refs.ts';
 import { type Head, headBranch } from './repository.ts';
 import { isOn, settingsIn } from './settings.ts';
-import { isMerging, isPicking } from './unfinished.ts';
+import { isMerging, isPicking } from './status.ts';
 
-/** A working tree, and what it shares with others. */
 export interface Checkout {
   readonly dir: string;
   readonly commonDir: string;
 }
 
-/** Whether a checkout could follow. Where it could not, nothing was touched. */
+/** Unless it is `followed`, nothing was touched. */
 export type Followed =
   | { readonly kind: 'followed' }
   | Obstacle
-  /** A hook does not let the branch move. */
+  /** By a hook. */
   | { readonly kind: 'refused'; readonly said: string }
-  /** The checkout has commits that the new one has not, or none at all. */
+  /** The checkout has commits that the new one does not have, or none at all. */
   | { readonly kind: 'diverged' };
 
 type Obstacle =
   /** Changed, untracked or ignored files would be overwritten. */
   | { readonly kind: 'in-the-way'; readonly files: readonly string[] }
-  /** git could not do it, for a reason of its own: a lock, a merge that is not concluded. */
+  /** git failed: a lock, an unfinished merge. */
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Moves what is checked out, branch and files, forward to a commit. */
 export async function fastForward(
   checkout: Checkout,
   commit: Sha,
@@ -84,7 +81,7 @@ interface Step {
   readonly to: Sha;
 }
 
-/** Brings index and files from one commit to the next, or touches nothing and says why. */
+/** Brings index and files from one commit to the next, or touches nothing. */
 async function writeFiles(
   { dir, commonDir }: Checkout,
   { from, to }: Step,
@@ -99,7 +96,7 @@ async function writeFiles(
     git(dir, ['read-tree', '-m', '-u', from, to], signal, OPTIONS);
   let result = await write();
   if (result.code !== 0 && IN_THE_WAY.test(result.stderr)) {
-    // A file that was only touched is not a changed one.
+    // A file with a new timestamp only is not changed.
     await git(dir, ['update-index', '-q', '--refresh'], signal, { okCodes: [0, 1, 128] });
     result = await write();
   }
@@ -111,13 +108,12 @@ async function writeFiles(
 const OPTIONS = { okCodes: [0, 128], limitMs: LONG_LIMIT_MS };
 const IN_THE_WAY = /not uptodate|would be overwritten|would lose untracked files/;
 
-/** What git itself would not merge in the middle of. */
 function unfinishedIn(dir: string): string | null {
-  if (isMerging(dir)) return 'A merge waits to be concluded there.';
-  return isPicking(dir) ? 'A cherry-pick waits to be concluded there.' : null;
+  if (isMerging(dir)) return 'A merge is in progress there.';
+  return isPicking(dir) ? 'A cherry-pick is in progress there.' : null;
 }
 
-/** The files that only the second commit has: names in bytes, as latin1. */
+/** The files that only the second commit has, as latin1 (byte-path.ts). */
 async function addedBetween(
   { dir }: Checkout,
   { from, to }: Step,
@@ -132,7 +128,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n').slice(0, -1);
 }
 
-/** Files that git does not hold, ignored ones too, where one is to be put. */
+/** Untracked files, ignored ones too, in place of added ones. */
 async function untrackedIn(
   { dir, commonDir }: Checkout,
   added: readonly string[],
@@ -140,21 +136,21 @@ async function untrackedIn(
 ): Promise<readonly string[]> {
   const there = occupiedBy(dir, added);
   if (there.length === 0) return [];
-  // It names all of them: git takes no name as an argument that is not text.
+  // Lists all: a name that is not UTF-8 cannot be an argument.
   const { stdout } = await git(dir, ['ls-files', '--cached'], signal, { config: QUOTE_BYTES });
-  // Where letters of either case are one name, a file that is only renamed lies in its own way.
+  // Where case is ignored, a file that is only renamed is in its own way.
   const foldsCase = isOn(await settingsIn(commonDir, signal), 'core.ignorecase');
   const keyOf = (name: string): string => (foldsCase ? inLowerCase(name) : name);
   const held = new Set(unquoted(linesOf(stdout)).map(keyOf));
   return there.filter((name) => !held.has(keyOf(name))).map(nameAsText);
 }
 
-/** As git does it: no other letters than those of ASCII. */
+/** ASCII only, like git. */
 function inLowerCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Files that the user has changed, in the index or beside it, and that the step changes, too. */
+/** Files that the user has changed, staged or not, and that the step changes, too. */
 async function changedIn(
   dir: string,
   { from, to }: Step,
@@ -166,4 +162,58 @@ async function changedIn(
     for (const path of splitNul((await git(dir, args, signal)).stdout)) changed.add(path);
   }
   return (await filesBetween(dir, from, to, signal)).filter((path) => changed.has(path));
+}
+
+/**
+ * Everything in the way of files that are to be written, whether git knows it or not. No link is
+ * followed: one in place of a folder is in the way itself. In place of a file, everything in a
+ * folder is, and a nested repository by the name of its folder.
+ */
+export function occupiedBy(dir: string, files: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  const looked = new Map<string, Stats | undefined>();
+  const look = (path: string): Stats | undefined => {
+    if (!looked.has(path)) looked.set(path, statOf(dir, path));
+    return looked.get(path);
+  };
+  for (const file of files) {
+    const way = [...foldersAbove(file), file];
+    const at = way.find((path) => look(path)?.isDirectory() !== true) ?? file;
+    const stat = look(at);
+    if (stat?.isDirectory() === true) for (const each of contentsOf(dir, at)) found.add(each);
+    else if (stat !== undefined) found.add(at);
+  }
+  return [...found].sort();
+}
+
+/** Undefined also where it may not be looked at: git cannot write there either, and says so. */
+function statOf(dir: string, path: string): Stats | undefined {
+  return trySystem(() => lstatSync(bytePath(dir, path), { throwIfNoEntry: false }), undefined);
+}
+
+function* contentsOf(dir: string, outermost: string): Iterable<string> {
+  const waiting = [outermost];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const entries = entriesIn(dir, folder);
+    if (entries.some(({ name }) => name === '.git')) {
+      yield folder;
+      continue;
+    }
+    for (const entry of entries) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) waiting.push(path);
+      else yield path;
+    }
+  }
+}
+
+/** The outermost first. */
+function foldersAbove(file: string): readonly string[] {
+  const parts = file.split('/').slice(0, -1);
+  return parts.map((_, nth) => parts.slice(0, nth + 1).join('/'));
+}
+
+function entriesIn(dir: string, folder: string): readonly Dirent[] {
+  const options = { withFileTypes: true, encoding: 'latin1' } as const;
+  return trySystem(() => readdirSync(bytePath(dir, folder), options), []);
 }

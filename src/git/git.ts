@@ -1,10 +1,10 @@
 /**
- * git: the one door to the git program.
+ * git: runs the git program. Every git command goes through here or through long-lived.ts.
  *
- *   G1. Callers name the exit codes that are answers; everything else is thrown as a GitError.
- *   G2. Nothing hangs: no command can ask a person (environment.ts) and each has a time limit.
- *   G3. A lock that somebody else holds is waited for, in growing steps and not for ever. A lost
- *       compare-and-swap of a ref also says `cannot lock ref`, but is an answer and never retried.
+ *   G1. Callers name the exit codes that are results; everything else is thrown as a GitError.
+ *   G2. Nothing hangs: no command can prompt (environment.ts) and each has a time limit.
+ *   G3. A lock of another process is waited for, in growing steps and not for ever. A lost
+ *       compare-and-swap of a ref also says `cannot lock ref`, but is a result and never retried.
  *   G4. No automatic maintenance: it races with commits. The shared configuration is never
  *       written; settings travel on the command line.
  *
@@ -12,17 +12,17 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperationalError } from '../base/errors.ts';
+import { OperationalError, otherwise } from '../base/errors.ts';
+import { environment, PerRuntime } from '../base/runtime.ts';
 import { type Captured, capture, TimeLimitError } from '../process/capture.ts';
 import { scratchFolder } from '../process/scratch.ts';
 import { ShellPool } from '../process/shell-pool.ts';
 import { BATCH_SSH, choosesSsh, DURABLE, gitEnvironment } from './environment.ts';
 import { sparseSettings } from './sparse.ts';
 
-/** The id of a commit, tree or blob, in full. */
+/** The full id of a commit, tree or blob. */
 export type Sha = string;
 
-/** What git answered. */
 export interface GitResult {
   /** -1 if a signal ended it. */
   readonly code: number;
@@ -31,7 +31,7 @@ export interface GitResult {
 }
 
 export interface GitOptions {
-  /** Exit codes that are answers; default: only 0. */
+  /** Exit codes that are results; default: only 0. */
   readonly okCodes?: readonly number[];
   readonly stdin?: string;
   /** Settings for this command only, `-c name=value`. */
@@ -56,14 +56,20 @@ const SETTINGS = [
 ].flat();
 
 /** Commands that may use ssh. */
-const REMOTE_COMMANDS = new Set(['clone', 'fetch', 'ls-remote', 'pull', 'push', 'submodule']);
+const REMOTE_COMMANDS: ReadonlySet<string> = new Set([
+  'clone',
+  'fetch',
+  'ls-remote',
+  'pull',
+  'push',
+  'submodule',
+]);
 
-/** What a shell answers for a program that SIGKILL has ended. */
+/** The exit code that a shell reports for a program that SIGKILL ended. */
 const KILLED_CODE = 128 + 9;
 const WHO_KILLED =
-  'Somebody ended it; the system does when memory runs out. Try again, or resume the run.';
+  'It was killed, perhaps by the system because memory ran out. Try again, or resume the run.';
 
-/** git failed in a way its caller has no meaning for. */
 export class GitError extends OperationalError {
   override readonly name = 'GitError';
   readonly args: readonly string[];
@@ -80,12 +86,11 @@ export class GitError extends OperationalError {
   }
 }
 
-/** The name of the command, behind options of git itself. */
+/** The name of the command, after options of git itself. */
 function commandIn(args: readonly string[]): string {
   return args.find((arg) => !arg.startsWith('-')) ?? '';
 }
 
-/** git did not end within its time limit, and was stopped. */
 export class GitTimeoutError extends OperationalError {
   override readonly name = 'GitTimeoutError';
   readonly args: readonly string[];
@@ -97,17 +102,16 @@ export class GitTimeoutError extends OperationalError {
   }
 }
 
-let shells: ShellPool | null = null;
-
-/** From now on git is started by small shells (process/shell-pool.ts): a run needs it often. */
-export function openGitShells(run: string): void {
-  shells ??= new ShellPool(gitEnvironment(process.env, {}), scratchFolder(run));
-}
+/** The small shells that start git for a run (process/shell-pool.ts). */
+const shells = new PerRuntime<ShellPool | null>(
+  ({ env, run }) => (run === null ? null : new ShellPool(gitEnvironment(env), scratchFolder(run))),
+  async (pool) => pool?.close(),
+);
 
 /**
- * Runs a small program of the system that may be run twice: by such a shell where they are open,
- * and directly where that did not succeed. The shells of an engine that slept while another one
- * finished its run have lost their files.
+ * Runs a small system program that may be run twice: by a shell where there are any, and directly
+ * where that fails. The shells of an engine that slept while another one finished its run have lost
+ * their files.
  */
 export async function runTool(
   file: string,
@@ -116,17 +120,12 @@ export async function runTool(
   cwd = '/',
 ): Promise<Captured> {
   const command = { file, args, cwd, stdin: '' };
-  const tried = await shells?.capture({ ...command, env: {} }, signal).catch(() => undefined);
+  const tried = await shells.current
+    ?.capture({ ...command, env: {} }, signal)
+    .catch(otherwise(undefined));
   if (tried?.exit.kind === 'aborted') return tried;
   if (tried?.exit.kind === 'exited' && tried.exit.code === 0) return tried;
-  return capture({ ...command, env: process.env }, signal);
-}
-
-/** Lets the shells go; git is started directly again. */
-export async function closeGitShells(): Promise<void> {
-  const open = shells;
-  shells = null;
-  await open?.close();
+  return capture({ ...command, env: environment() }, signal);
 }
 
 /** Runs git in a directory. */
@@ -139,12 +138,12 @@ export async function git(
   for (const waitMs of LOCK_WAITS_MS) {
     const result = await runOnce(dir, args, signal, options);
     if (!isLocked(result)) return accepted(args, result, options);
-    await sleep(waitMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+    await sleep(waitMs * (0.5 + Math.random()), undefined, { signal }).catch(otherwise(undefined));
   }
   return accepted(args, await runOnce(dir, args, signal, options), options);
 }
 
-/** What git had to say about a failure: its errors, or else its output. */
+/** The message of a failure: standard error, or else the output. */
 export function textOf({ stdout, stderr }: GitResult): string {
   return stderr.trim() === '' ? stdout.trim() : stderr.trim();
 }
@@ -154,11 +153,15 @@ export function splitNul(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
-/** Whether git failed only because somebody else holds a lock for a moment. */
+/**
+ * Whether git failed only because another process holds a lock for a moment, or is halfway through
+ * adding a worktree or removing the last one.
+ */
 export function isLocked({ code, stderr }: GitResult): boolean {
   if (code === 0 || code === 1) return false;
   if (/Unable to create '.*\.lock': File exists/is.test(stderr)) return true;
   if (/could not lock|failed to read .*commondir/i.test(stderr)) return true;
+  if (/could not create directory of '.*worktrees\/.*': No such file/.test(stderr)) return true;
   return (
     /cannot lock ref/.test(stderr) &&
     !/but expected|unable to resolve|already exists|cannot create/.test(stderr)
@@ -180,9 +183,10 @@ async function runOnce(
     stdin: options.stdin ?? '',
     limitMs,
   };
-  const { exit, stdout, stderr } = await (shells === null
-    ? capture({ ...command, env: gitEnvironment(process.env, added) }, signal)
-    : shells.capture({ ...command, env: added }, signal));
+  const pool = shells.current;
+  const { exit, stdout, stderr } = await (pool === null
+    ? capture({ ...command, env: gitEnvironment(environment(), added) }, signal)
+    : pool.capture({ ...command, env: added }, signal));
   switch (exit.kind) {
     case 'exited':
       return { code: exit.code, stdout, stderr };
@@ -203,13 +207,13 @@ function accepted(args: readonly string[], result: GitResult, options: GitOption
   throw new GitError(args, result);
 }
 
-/** The variable would hide core.sshCommand, so it is set only where that is not. */
+/** The variable would override core.sshCommand, so it is set only where that is not. */
 async function sshFor(
   dir: string,
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<NodeJS.ProcessEnv> {
-  if (!REMOTE_COMMANDS.has(args[0] ?? '') || choosesSsh(process.env)) return {};
+  if (!REMOTE_COMMANDS.has(args[0] ?? '') || choosesSsh(environment())) return {};
   const query = ['config', '--get', 'core.sshCommand'];
   const { stdout } = await runOnce(dir, query, signal, {});
   return stdout === '' ? BATCH_SSH : {};

@@ -1,8 +1,7 @@
-/** Which commits lie between two others. */
+/** Commits between two others, and what they change. */
 
-import { git, type Sha } from './git.ts';
+import { git, type Sha, splitNul } from './git.ts';
 
-/** A commit and what it was made on. */
 export interface Step {
   readonly commit: Sha;
   readonly parents: readonly Sha[];
@@ -18,7 +17,6 @@ export async function mergesAfter(
   return stepsOf((await git(dir, args, signal)).stdout);
 }
 
-/** Where two commits part; null where they have nothing in common. */
 export async function mergeBase(
   dir: string,
   one: Sha,
@@ -27,6 +25,16 @@ export async function mergeBase(
 ): Promise<Sha | null> {
   const { stdout } = await git(dir, ['merge-base', one, other], signal, { okCodes: [0, 1] });
   return stdout.trim() || null;
+}
+
+/** Whether two commits have a common ancestor: git merges no others. */
+export async function areRelated(
+  dir: string,
+  a: Sha,
+  b: Sha,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await mergeBase(dir, a, b, signal)) !== null;
 }
 
 /** The commits that `to` has and `from` has not, parents before children. */
@@ -47,7 +55,7 @@ function stepsOf(stdout: string): readonly Step[] {
   });
 }
 
-/** The first lines of the messages of these commits, the oldest first. */
+/** The subjects of these commits, the oldest first. */
 export async function subjectsAfter(
   dir: string,
   { from, to }: { readonly from: Sha; readonly to: Sha },
@@ -58,7 +66,7 @@ export async function subjectsAfter(
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Who made these commits beside the user, each once, in the order of their first commits. */
+/** The authors of these commits besides the user, in order of their first commits. */
 export async function otherAuthors(
   dir: string,
   { from, to }: { readonly from: Sha; readonly to: Sha },
@@ -80,12 +88,25 @@ async function ownEmail(dir: string, signal: AbortSignal): Promise<string> {
   return (/<([^>]*)>/.exec(stdout)?.[1] ?? '').toLowerCase();
 }
 
-/** Whether two commits go back to a common one: git merges no others. */
-export async function areRelated(
+/** How many commits no branch has, and the files in which the commit differs from HEAD. */
+export async function beyondBranches(
   dir: string,
-  a: Sha,
-  b: Sha,
+  commit: Sha,
   signal: AbortSignal,
-): Promise<boolean> {
-  return (await git(dir, ['merge-base', a, b], signal, { okCodes: [0, 1] })).code === 0;
+): Promise<{ readonly commits: number; readonly files: readonly string[] }> {
+  const counted = await git(dir, ['rev-list', '--count', commit, '--not', '--branches'], signal);
+  const args = ['diff', '--name-only', '-z', `HEAD...${commit}`];
+  const { code, stdout } = await git(dir, args, signal, { okCodes: [0, 128] });
+  const files = code === 0 ? splitNul(stdout) : [];
+  return { commits: Number(counted.stdout.trim()), files };
+}
+
+/** What a commit changes since its merge base with HEAD. */
+export async function changesOf(
+  dir: string,
+  commit: Sha,
+  form: 'stat' | 'patch',
+  signal: AbortSignal,
+): Promise<string> {
+  return (await git(dir, ['diff', `--${form}`, `HEAD...${commit}`], signal)).stdout;
 }

@@ -1,9 +1,9 @@
 /**
- * Hooks that git would have run, where we do what it does in another way.
+ * Hooks that git would have run, where Landfast does its work in another way.
  *
- * We add worktrees without a checkout (worktree.ts, W1) and thereby without post-checkout, but
- * people use it to prepare new worktrees; a checkout follows without a merge (fast-forward.ts), but
- * people use post-merge to install what is new. As with git, a failure changes nothing.
+ * Worktrees are added without a checkout (worktree.ts, W1) and thereby without post-checkout, which
+ * people use to prepare new worktrees; a checkout is fast-forwarded without a merge, but people use
+ * post-merge to install new dependencies. As with git, a failure changes nothing.
  */
 
 import { existsSync } from 'node:fs';
@@ -11,7 +11,6 @@ import { join, resolve } from 'node:path';
 import { GitError, GitTimeoutError, git, LONG_LIMIT_MS, type Sha } from './git.ts';
 import { areShared, pathSet, settingsIn } from './settings.ts';
 
-/** Runs the hook of a new worktree if there is one. */
 export async function runPostCheckout(
   commonDir: string,
   worktree: { readonly path: string; readonly commit: Sha },
@@ -22,7 +21,6 @@ export async function runPostCheckout(
   await runHook(commonDir, path, ['post-checkout', '--', none, commit, '1'], signal);
 }
 
-/** Runs the hook of a checkout that was brought forward, if there is one. */
 export async function runPostMerge(
   commonDir: string,
   path: string,
@@ -46,7 +44,7 @@ async function runHook(
   }
 }
 
-/** False only where git would find none; a relative core.hooksPath counts from the worktree. */
+/** False only where git would find none; a relative core.hooksPath starts at the worktree. */
 async function mayBeThere(
   commonDir: string,
   path: string,

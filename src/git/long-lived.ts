@@ -1,27 +1,37 @@
 /**
- * The git processes that stay for as long as a run works in a repository: names of objects
- * (`cat-file`), moves of refs (`update-ref`) and changed files (`diff-tree`) are asked for several
- * times per task.
+ * The git processes that stay open while a run works in a repository: names of objects (`cat-file`),
+ * moves of refs (`update-ref`), changed files (`diff-tree`) and merges (`merge-tree`) are needed
+ * several times per task.
  *
- *   L1. Nothing depends on them: where none is open, or one has ended, the answer is null and the
- *       caller asks an ordinary git command.
- *   L2. A ref is looked up anew each time; git notices new packs and moved refs by itself.
- *   L3. Refs are moved from a checkout of the user's: a relative core.hooksPath counts from there.
+ *   L1. Nothing depends on them: outside of a run's runtime, for another repository, or where one
+ *       has ended, the answer is null and the caller asks an ordinary git command.
+ *   L2. A ref is looked up each time; git notices new packs and moved refs by itself.
+ *   L3. Refs are moved from the user's checkout: a relative core.hooksPath starts there.
+ *   L4. A merge depends on settings, so a new process is started once they have changed.
+ *   L5. A process gets one question at a time; others wait. It ends when its input is closed, so it
+ *       cannot outlive this one.
  */
 
+import type { Exit } from '../base/exit.ts';
+import { Mutex } from '../base/mutex.ts';
+import { environment, PerRuntime } from '../base/runtime.ts';
+import type { LineEnd } from '../process/lines.ts';
+import { type Input, run } from '../process/run.ts';
 import { unquoted } from './byte-path.ts';
-import { Conversation } from './conversation.ts';
+import { DURABLE, gitEnvironment } from './environment.ts';
+import type { Settings } from './settings.ts';
 
 class LongLived {
-  readonly #dir: string;
+  readonly commonDir: string;
   readonly checkout: string;
   #names: Conversation | null = null;
   #refs: Conversation | null = null;
   #changes: Conversation | null = null;
+  #merges: Merges | null = null;
 
-  constructor(dir: string, checkout: string) {
-    this.#dir = dir;
-    this.checkout = checkout;
+  constructor({ commonDir, dir }: { readonly commonDir: string; readonly dir: string }) {
+    this.commonDir = commonDir;
+    this.checkout = dir;
   }
 
   get names(): Conversation {
@@ -40,47 +50,61 @@ class LongLived {
     return this.#changes;
   }
 
+  /** A process that has ended, or never answers, is not started again. */
+  async merges(settings: Settings): Promise<Conversation> {
+    if (this.#merges?.settings === settings) return this.#merges.talk;
+    const before = this.#merges;
+    this.#merges = { settings, talk: new Conversation(this.commonDir, MERGE, UNBUFFERED) };
+    await before?.talk[Symbol.asyncDispose]();
+    return this.#merges.talk;
+  }
+
   async close(): Promise<void> {
-    const all = [this.#names, this.#refs, this.#changes];
+    const all = [this.#names, this.#refs, this.#changes, this.#merges?.talk];
     await Promise.all(all.map((one) => one?.[Symbol.asyncDispose]()));
   }
 
-  #open(before: Conversation | null, args: readonly string[], dir = this.#dir): Conversation {
+  #open(before: Conversation | null, args: readonly string[], dir = this.commonDir): Conversation {
     return before === null || before.isOver ? new Conversation(dir, args) : before;
   }
 }
 
-const open = new Map<string, LongLived>();
-
-/** From now on questions about a repository are answered by processes that stay. */
-export function openLongLived({ commonDir, dir }: { commonDir: string; dir: string }): void {
-  if (!open.has(commonDir)) open.set(commonDir, new LongLived(commonDir, dir));
+interface Merges {
+  readonly settings: Settings;
+  readonly talk: Conversation;
 }
 
-/** Where commands run that move refs: in a checkout, if one is known. */
+const MERGE = ['merge-tree', '--write-tree', '--stdin', '--name-only', '--no-messages'];
+/** Git 2.39 does not flush its output. Without `stdbuf`, an ordinary command is run. */
+const UNBUFFERED = { startedBy: ['stdbuf', '-o0'], lineEnd: 'nul' } as const;
+
+const longLived = new PerRuntime<LongLived | null>(
+  ({ repository }) => repository && new LongLived(repository),
+  async (open) => open?.close(),
+);
+
+function openFor(commonDir: string): LongLived | null {
+  const open = longLived.current;
+  return open?.commonDir === commonDir ? open : null;
+}
+
+/** Where commands run that move refs: in the run's checkout, if it is known. */
 export function checkoutFor(commonDir: string): string {
-  return open.get(commonDir)?.checkout ?? commonDir;
-}
-
-/** Lets them go, and waits until they have. */
-export async function closeLongLived(commonDir: string): Promise<void> {
-  const one = open.get(commonDir);
-  open.delete(commonDir);
-  await one?.close();
+  return openFor(commonDir)?.checkout ?? commonDir;
 }
 
 /** The id that a full ref, an id or `<id>^{tree}` names; `none` where there is no such object. */
 export async function nameOf(commonDir: string, name: string): Promise<string | 'none' | null> {
-  const talk = open.get(commonDir)?.names;
+  const talk = openFor(commonDir)?.names;
   const [line] = (await talk?.ask(`${name}\n`, () => true)) ?? [];
   if (line === undefined) return null;
   if (/^[0-9a-f]{40,}$/.test(line)) return line;
   return line.endsWith(' missing') ? 'none' : null;
 }
 
-/** Carries out lines for `update-ref --stdin` as one transaction; true once git has confirmed it. */
+/** Runs lines of `update-ref --stdin` as one transaction; true once git has confirmed it. */
 export async function transact(commonDir: string, lines: readonly string[]): Promise<true | null> {
-  const talk = open.get(commonDir)?.refs;
+  const talk = openFor(commonDir)?.refs;
   const text = ['start', ...lines, 'prepare', 'commit'].map((line) => `${line}\n`).join('');
   const answer = await talk?.ask(text, (line) => line === 'commit: ok');
   return answer == null ? null : true;
@@ -92,11 +116,122 @@ export async function changesBetween(
   from: string,
   to: string,
 ): Promise<readonly string[] | null> {
-  const talk = open.get(commonDir)?.changes;
-  // A line that names no object is echoed, and all that came before it is flushed.
+  const talk = openFor(commonDir)?.changes;
+  // A line that names no object is echoed, after all earlier output.
   const answer = await talk?.ask(`${from} ${to}\n${END}\n`, (line) => line === END);
   return answer == null ? null : unquoted(answer.slice(1, -1));
 }
 
-/** No file is called that: its name would be a path from the root. */
+/** The tree of a merge without conflicts; null where no process answers. */
+export async function cleanMerge(
+  commonDir: string,
+  settings: Settings,
+  [ours, theirs]: readonly [string, string],
+): Promise<string | 'conflict' | null> {
+  const talk = await openFor(commonDir)?.merges(settings);
+  // 1 for clean or 0, the tree, the files that conflict, and an empty field.
+  const answer = await talk?.ask(`${ours} ${theirs}\n`, (field) => field === '');
+  if (answer == null) return null;
+  const [isClean, tree = ''] = answer;
+  return isClean === '1' ? tree : 'conflict';
+}
+
+/** No file has this name: it would be an absolute path. */
 const END = '/end';
+
+const ANSWER_MS = 10_000;
+
+export interface ConversationOptions {
+  readonly signal?: AbortSignal;
+  /** A program, with its arguments, that starts git. */
+  readonly startedBy?: readonly string[];
+  readonly lineEnd?: LineEnd;
+}
+
+export class Conversation implements AsyncDisposable {
+  readonly #stop = new AbortController();
+  readonly #mutex = new Mutex();
+  readonly #input = Promise.withResolvers<Input | null>();
+  readonly #lines: string[] = [];
+  readonly #errors: string[] = [];
+  readonly ended: Promise<Exit | null>;
+  isOver = false;
+  #wake: () => void = () => {};
+
+  constructor(dir: string, args: readonly string[], options: ConversationOptions = {}) {
+    const { signal, startedBy = [], lineEnd = 'newline' } = options;
+    const stop =
+      signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
+    const [file = 'git', ...words] = [...startedBy, 'git', '-c', DURABLE, ...args];
+    const command = {
+      file,
+      args: words,
+      lineEnd,
+      cwd: dir,
+      env: gitEnvironment(environment()),
+      stdin: '',
+      keepsInput: true,
+      graceMs: 1_000,
+      mark: null,
+      onStart: (input: Input) => this.#input.resolve(input),
+      onLine: (line: string, from: 'stdout' | 'stderr') => this.#receive(line, from),
+    };
+    this.ended = run(command, stop)
+      .catch((error: unknown) => {
+        this.#errors.push(String(error));
+        return null;
+      })
+      .finally(() => {
+        this.isOver = true;
+        this.#input.resolve(null);
+        this.#wake();
+      });
+  }
+
+  /** Its standard error so far. */
+  get errors(): string {
+    return this.#errors.join('\n').trim();
+  }
+
+  /** Sends a text and reads the lines up to and including the first one that `isLast`. */
+  ask(text: string, isLast: (line: string) => boolean): Promise<readonly string[] | null> {
+    return this.#mutex.run(async () => {
+      await this.send(text);
+      const timer = setTimeout(() => this.#stop.abort('no answer'), ANSWER_MS);
+      try {
+        return await this.read(isLast);
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+  }
+
+  async send(text: string): Promise<void> {
+    (await this.#input.promise)?.write(text);
+  }
+
+  /** Reads the lines up to and including the first that `isLast`; null if git ends before. */
+  async read(isLast: (line: string) => boolean): Promise<readonly string[] | null> {
+    const lines: string[] = [];
+    for (;;) {
+      for (let line = this.#lines.shift(); line !== undefined; line = this.#lines.shift()) {
+        lines.push(line);
+        if (isLast(line)) return lines;
+      }
+      if (this.isOver) return null;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    (await this.#input.promise)?.end();
+    await this.ended;
+  }
+
+  #receive(line: string, from: 'stdout' | 'stderr'): void {
+    (from === 'stdout' ? this.#lines : this.#errors).push(line);
+    this.#wake();
+  }
+}

@@ -1,7 +1,7 @@
 /**
- * Merges two commits in memory: 4 ms whatever the size of the repository, no checkout touched.
+ * Merges two commits in memory: 4 ms in a repository of any size, without a checkout.
  *
- * What `git merge-tree -z` writes about a conflict, each field ended by NUL:
+ * The output of `git merge-tree -z` for a conflict, each field ended by NUL:
  *
  *   <tree>                                     the files, with conflict markers
  *   <mode> <object> <stage>\t<path>  …         1 the base, 2 ours, 3 theirs
@@ -9,10 +9,11 @@
  *   <count> <path>… <type> <message>  …        `CONFLICT (modify/delete)`, `Auto-merging` …
  */
 
-import { GitError, git, type Sha, splitNul } from './git.ts';
+import { GitError, type GitResult, git, type Sha, splitNul } from './git.ts';
+import { cleanMerge } from './long-lived.ts';
 import { type MergeSettings, withAttributes } from './merge-attributes.ts';
+import { settingsIn } from './settings.ts';
 
-/** What a merge would give. */
 export type MergeTree =
   | { readonly kind: 'clean'; readonly tree: Sha }
   | {
@@ -23,7 +24,7 @@ export type MergeTree =
       readonly conflicts: readonly ConflictedPath[];
     };
 
-/** One path that both sides want differently; a side that does not have it is null. */
+/** A path in conflict; a side that does not have it is null. */
 export interface ConflictedPath {
   readonly path: string;
   readonly kind: ConflictKind;
@@ -56,7 +57,7 @@ export type ConflictKind =
 
 /**
  * The merge that `git merge` would make in a checkout of `ours`. Exit 0 is a clean tree and 1 a
- * conflict; both are answers. The tree's id comes first.
+ * conflict; both are results. The tree's id comes first.
  */
 export async function mergeTree(
   dir: string,
@@ -65,8 +66,12 @@ export async function mergeTree(
   signal: AbortSignal,
 ): Promise<MergeTree> {
   const args = ['merge-tree', '--write-tree', '-z', ours, theirs];
-  const merge = ({ cwd, before, env }: MergeSettings) =>
-    git(cwd, [...before, ...args], signal, { okCodes: [0, 1], env });
+  const merge = async ({ cwd, before, env, isPlain }: MergeSettings): Promise<GitResult> => {
+    const settings = await settingsIn(dir, signal);
+    const tree = isPlain ? await cleanMerge(dir, settings, [ours, theirs]) : null;
+    if (tree !== null && tree !== 'conflict') return { code: 0, stdout: tree, stderr: '' };
+    return git(cwd, [...before, ...args], signal, { okCodes: [0, 1], env });
+  };
   const result = await withAttributes(dir, ours, merge, signal);
   const [tree, ...fields] = splitNul(result.stdout);
   if (tree === undefined) throw new GitError(args, result); // Exit 1 also says: no such commit.
@@ -100,7 +105,7 @@ function stagesOf(fields: readonly string[]): ReadonlyMap<string, Stages> {
   return stages;
 }
 
-/** The types of conflict that are said of each path. */
+/** The types of conflict by path. */
 function typesOf(fields: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
   const types = new Map<string, Set<string>>();
   for (let at = 0; at < fields.length; ) {
@@ -118,7 +123,7 @@ function typesOf(fields: readonly string[]): ReadonlyMap<string, ReadonlySet<str
 const SUBMODULE = '160000';
 const LINK = '120000';
 
-/** Several types may be said of one path: the one that tells most counts. */
+/** A path may have several types: the most specific counts. */
 function kindOf({ base, ours, theirs }: Stages, types: ReadonlySet<string>): ConflictKind {
   const all = [...types];
   if (all.some((type) => type.startsWith('rename'))) return 'rename';

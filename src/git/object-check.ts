@@ -1,7 +1,7 @@
 /**
- * Git's own checks of the objects that somebody else may have made: no entry called `..` or `.git`,
- * no broken link, no bad mode, nothing missing. They are packed into a file that goes again, and
- * `index-pack --strict` says what is wrong with them, as for a push from a stranger.
+ * Git's own checks of objects that an agent may have made: no entry called `..` or `.git`, no broken
+ * link, no bad mode, nothing missing. They are packed into a temporary file, and `index-pack --strict`
+ * checks it, as for a push to a server.
  */
 
 import { readdir } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { GitError, git, LONG_LIMIT_MS, type Sha, textOf } from './git.ts';
 import { withTempFolder } from './temp-folder.ts';
 
-/** What git has against the objects that `to` has and `from` has not; null where that is nothing. */
+/** A problem of the objects that `to` has and `from` has not; null where there is none. */
 export async function objectProblem(
   dir: string,
   { from, to }: { readonly from: Sha; readonly to: Sha },

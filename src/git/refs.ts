@@ -1,21 +1,24 @@
 /**
  * Refs and the commits they name.
  *
- *   N1. A ref that others may move is moved by compare-and-swap: whoever moves it says what it was.
- *       Losing that race is an answer, with what the ref is now.
- *   N2. Reading is by full name (`refs/heads/x`), so that a tag or file of that name cannot lie.
+ *   N1. A ref that others may move is moved by compare-and-swap. Losing that race is a result, with
+ *       the ref's current commit.
+ *   N2. Refs are read by full name (`refs/heads/x`), so that no tag or file of that name is meant.
+ *   N3. A ref can be moved together with other work (`moveHeld`): during that work it is locked, and
+ *       the user's hook (reference-transaction) has agreed to the move. If this process dies, git
+ *       unlocks it unchanged.
  */
 
 import { basename } from 'node:path';
 import { Recent } from '../base/recent.ts';
+import { PerRuntime } from '../base/runtime.ts';
 import { GitError, git, type Sha } from './git.ts';
 import { commonDirOf, linkedDirOf } from './git-dir.ts';
-import { checkoutFor, nameOf, transact } from './long-lived.ts';
+import { Conversation, checkoutFor, nameOf, transact } from './long-lived.ts';
 
-/** The result of a compare-and-swap. */
 export type RefChange =
   | { readonly kind: 'moved' }
-  /** Nothing was changed; null means that there is no such ref. */
+  /** Nothing was changed; null: there is no such ref. */
   | { readonly kind: 'lost'; readonly actual: Sha | null };
 
 /** The commit (or other object) of a ref, given by its full name, or null. */
@@ -28,10 +31,9 @@ export async function readRef(dir: string, ref: string, signal: AbortSignal): Pr
 }
 
 /**
- * Moves a ref if it is at `from` (null: if there is none), and says so otherwise; `assertHeld` throws
- * where it must not be moved any more, and is asked last of all. Lost to `to` itself
- * means that it has moved without our hearing of it: a caller whose commit is its own may take that
- * for a yes.
+ * Moves a ref if it is at `from` (null: if it does not exist). `assertHeld` throws where it must not
+ * be moved any more, and is called last. Lost to `to` itself means that the ref moved although git
+ * failed: a caller that made the commit may take it as moved.
  */
 export async function updateRef(
   dir: string,
@@ -50,7 +52,7 @@ export async function updateRef(
   return swap(dir, ref, { args: [ref, to, old], from }, signal);
 }
 
-/** Points a ref at a commit, wherever it was: only for refs that nobody else moves. */
+/** Points a ref at a commit, wherever it was: only for refs that no other process moves. */
 export async function setRef(
   dir: string,
   ref: string,
@@ -61,7 +63,7 @@ export async function setRef(
   await git(checkoutFor(dir), ['update-ref', ref, to], signal);
 }
 
-/** Takes HEAD of a linked worktree off its branch, which stays where it is. */
+/** Detaches HEAD of a linked worktree; its branch stays where it is. */
 export async function detachHead(dir: string, head: Sha, signal: AbortSignal): Promise<void> {
   const entry = linkedDirOf(dir);
   if (entry !== null) {
@@ -71,7 +73,7 @@ export async function detachHead(dir: string, head: Sha, signal: AbortSignal): P
   await git(dir, ['update-ref', '--no-deref', 'HEAD', head], signal);
 }
 
-/** Deletes a ref if it is at `from`, and says so otherwise. */
+/** Deletes a ref if it is at `from`. */
 export async function deleteRef(
   dir: string,
   ref: string,
@@ -93,18 +95,17 @@ export async function isAncestor(
   return (await git(dir, args, signal, { okCodes: [0, 1] })).code === 0;
 }
 
-/** Trees of the commits that were asked for last: a commit never changes. */
-const trees = new Recent<Sha, Sha>(1_000);
+/** A commit never changes. */
+const trees = new PerRuntime(() => new Recent<Sha, Sha>(1_000));
 
-/** The tree of a commit. */
 export async function treeOf(dir: string, commit: Sha, signal: AbortSignal): Promise<Sha> {
-  const known = trees.get(commit);
+  const known = trees.current?.get(commit);
   if (known !== undefined) return known;
   const told = await nameOf(dir, `${commit}^{tree}`);
   const args = ['rev-parse', '--verify', `${commit}^{tree}`];
   const isTold = told !== null && told !== 'none';
   const tree = isTold ? told : (await git(dir, args, signal)).stdout.trim();
-  if (/^[0-9a-f]{40,}$/.test(commit)) trees.set(commit, tree);
+  if (/^[0-9a-f]{40,}$/.test(commit)) trees.current?.set(commit, tree);
   return tree;
 }
 
@@ -116,7 +117,7 @@ export async function headOf(dir: string, signal: AbortSignal): Promise<Sha | nu
   return known === 'none' ? null : known;
 }
 
-/** How HEAD of a linked worktree is called in the whole repository. */
+/** HEAD of a linked worktree, as a ref of the repository. */
 function headRef(entry: string): string {
   return `worktrees/${basename(entry)}/HEAD`;
 }
@@ -165,3 +166,87 @@ export async function branchNames(
   const refs = stdout.split('\n').filter((line) => line !== '');
   return refs.map((ref) => ref.replace(/^refs\/heads\//, ''));
 }
+
+export interface KeptRef {
+  readonly ref: string;
+  readonly commit: Sha;
+  /** When its commit was made (ms since 1970). */
+  readonly at: number;
+  readonly subject: string;
+}
+
+/** Every ref below a prefix, the newest first. */
+export async function refsBelow(
+  dir: string,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<readonly KeptRef[]> {
+  const format = '%(refname)%09%(objectname)%09%(committerdate:unix)%09%(contents:subject)';
+  const args = ['for-each-ref', '--sort=-committerdate', `--format=${format}`, prefix];
+  const { stdout } = await git(dir, args, signal);
+  return stdout.split('\n').flatMap((line) => {
+    const [ref, commit, at, ...subject] = line.split('\t');
+    if (ref === undefined || commit === undefined || ref === '') return [];
+    return [{ ref, commit, at: Number(at) * 1000, subject: subject.join('\t') }];
+  });
+}
+
+export interface Move {
+  readonly ref: string;
+  readonly to: Sha;
+  readonly from: Sha;
+  /** For the reflog. */
+  readonly message: string;
+}
+
+export type HeldMove =
+  | { readonly kind: 'moved' }
+  /** The work returned false. */
+  | { readonly kind: 'kept' }
+  /** By a hook. */
+  | { readonly kind: 'refused'; readonly said: string }
+  /** The ref is not at `from`. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** How long to wait for a locked ref. */
+const PATIENCE_MS = 20_000;
+
+/** Does the work only where the ref can be moved, and moves it if the work returns true. */
+export async function moveHeld(
+  dir: string,
+  move: Move,
+  work: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<HeldMove> {
+  const { ref, to, from, message } = move;
+  const patience = ['-c', `core.filesRefLockTimeout=${PATIENCE_MS}`];
+  const update = [...patience, 'update-ref', '-m', message, '--stdin'];
+  await using git = new Conversation(dir, update, { signal });
+  await git.send(`start\nupdate ${ref} ${to} ${from}\nprepare\n`);
+  if ((await git.read((line) => line === 'prepare: ok')) === null) return whyNot(git);
+  if (!(await work())) return { kind: 'kept' }; // Without a commit git aborts.
+  await git.send('commit\n');
+  const isMoved = (await git.read((line) => line === 'commit: ok')) !== null;
+  return isMoved ? { kind: 'moved' } : whyNot(git);
+}
+
+async function whyNot(git: Conversation): Promise<HeldMove> {
+  const exit = await git.ended;
+  const text = git.errors;
+  const said = objectionIn(text);
+  if (said !== null) return { kind: 'refused', said };
+  if (ELSEWHERE.test(text)) return { kind: 'lost' };
+  const end = exit?.kind === 'signalled' ? exit.signal : 'it ended';
+  return { kind: 'failed', why: text === '' ? `git update-ref did not answer: ${end}.` : text };
+}
+
+/** The message of a hook that refused to move a ref, each line once; null if none did. */
+export function objectionIn(stderr: string): string | null {
+  const lines = stderr.trim().split('\n');
+  if (!lines.some((line) => BY_HOOK.test(line))) return null;
+  return [...new Set(lines)].filter((line) => !BY_HOOK.test(line)).join('\n');
+}
+
+const BY_HOOK = /^fatal: .*aborted by (?:the reference-transaction )?hook/;
+const ELSEWHERE = /but expected|unable to resolve reference|reference is missing/;

@@ -1,7 +1,50 @@
-/** What this repository knows of a remote without asking it. */
+/**
+ * Remotes: what the repository knows of one, and fetching and pushing one branch.
+ *
+ *   Q1. A push is never forced: a remote branch that holds something else refuses. Pushing what is
+ *       there already succeeds, so that it can be repeated after a crash. Hooks apply.
+ *   Q2. A remote that cannot be reached is a result: what was fetched before is still there.
+ *   Q3. No password is asked for (environment.ts), the time is limited, and passwords in addresses
+ *       are removed from messages.
+ */
 
-import { git } from './git.ts';
+import { GitError, type GitOptions, GitTimeoutError, git, LONG_LIMIT_MS, textOf } from './git.ts';
 import { settingsIn } from './settings.ts';
+
+export interface RemoteBranch {
+  readonly remote: string;
+  readonly branch: string;
+}
+
+export type Fetched =
+  | { readonly kind: 'fetched' }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export type Pushed =
+  | { readonly kind: 'pushed' }
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The network or the service; another time it may work. */
+  | { readonly kind: 'unreachable'; readonly why: string };
+
+const FETCH_LIMIT_MS = 60_000;
+const FETCH_WHY_CHARACTERS = 500;
+const PUSH_WHY_CHARACTERS = 2_000;
+
+const UNREACHABLE = new RegExp(
+  [
+    'could not resolve host',
+    'temporary failure in name resolution',
+    'connection (?:refused|timed out|reset|closed)',
+    'operation timed out',
+    'network is unreachable',
+    'no route to host',
+    'the remote end hung up',
+    'early EOF',
+    'kex_exchange_identification',
+    'requested URL returned error: (?:429|5\\d\\d)',
+  ].join('|'),
+  'i',
+);
 
 /** The address work is pushed to; null where there is no such remote. */
 export async function remoteAddress(
@@ -13,7 +56,7 @@ export async function remoteAddress(
   return url === undefined || url === true ? null : url.trim() || null;
 }
 
-/** Its branches as they were when last fetched, and the one it calls its own. */
+/** The branches of a remote as of the last fetch, and its default branch. */
 export async function remoteBranches(
   commonDir: string,
   remote: string,
@@ -24,13 +67,52 @@ export async function remoteBranches(
     git(commonDir, ['for-each-ref', '--format=%(refname)', prefix], signal),
     git(commonDir, ['symbolic-ref', '--quiet', `${prefix}HEAD`], signal, { okCodes: [0, 1, 128] }),
   ]);
-  const names = refs.stdout.split('\n').flatMap((ref) => shortened(ref, prefix) ?? []);
-  return {
-    names: names.filter((name) => name !== 'HEAD'),
-    head: shortened(head.stdout.trim(), prefix),
-  };
+  const shortened = (ref: string) => (ref.startsWith(prefix) ? ref.slice(prefix.length) : null);
+  const names = refs.stdout.split('\n').flatMap((ref) => shortened(ref) ?? []);
+  return { names: names.filter((name) => name !== 'HEAD'), head: shortened(head.stdout.trim()) };
 }
 
-function shortened(ref: string, prefix: string): string | null {
-  return ref.startsWith(prefix) ? ref.slice(prefix.length) : null;
+/** Updates `refs/remotes/<remote>/<branch>`. */
+export async function fetchBranch(
+  dir: string,
+  { remote, branch }: RemoteBranch,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const refs = `+refs/heads/${branch}:refs/remotes/${remote}/${branch}`;
+  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', remote, refs];
+  const problem = await problemOf(dir, args, signal, { limitMs: FETCH_LIMIT_MS });
+  if (problem === null) return { kind: 'fetched' };
+  return { kind: 'failed', why: problem.text.slice(-FETCH_WHY_CHARACTERS) };
+}
+
+/** Pushes a branch under its own name and makes the remote its upstream. */
+export async function pushBranch(
+  dir: string,
+  { remote, branch }: RemoteBranch,
+  signal: AbortSignal,
+): Promise<Pushed> {
+  const ref = `refs/heads/${branch}`;
+  const args = ['push', '--quiet', '--set-upstream', '--', remote, `${ref}:${ref}`];
+  const problem = await problemOf(dir, args, signal, { limitMs: LONG_LIMIT_MS });
+  if (problem === null) return { kind: 'pushed' };
+  const why = problem.text.slice(-PUSH_WHY_CHARACTERS);
+  return { kind: problem.isTimeout || UNREACHABLE.test(why) ? 'unreachable' : 'refused', why };
+}
+
+/** Runs git; null where it succeeds. */
+async function problemOf(
+  dir: string,
+  args: readonly string[],
+  signal: AbortSignal,
+  options: GitOptions,
+): Promise<{ readonly isTimeout: boolean; readonly text: string } | null> {
+  try {
+    await git(dir, args, signal, options);
+    return null;
+  } catch (error) {
+    if (error instanceof GitTimeoutError) return { isTimeout: true, text: error.message };
+    if (!(error instanceof GitError)) throw error;
+    const text = textOf(error.result).replace(/\/\/[^/\s@]*@/g, '//');
+    return { isTimeout: false, text: text.trim() };
+  }
 }

@@ -1,8 +1,8 @@
 /**
- * Which repository a directory belongs to, and where its shared things are.
+ * The repository of a directory, and its folders.
  *
  *   Y1. Everything is derived from the common directory, so that all worktrees of a repository
- *       agree about it, wherever we are started.
+ *       agree on it.
  */
 
 import { basename, dirname, join, sep } from 'node:path';
@@ -10,33 +10,30 @@ import { type GitResult, git, type Sha, textOf } from './git.ts';
 
 /** A repository as seen from one of its checkouts. All paths are absolute. */
 export interface Repository {
-  /** The top level of the checkout we are in. */
+  /** The top level of the checkout. */
   readonly dir: string;
   /** What all worktrees share: usually `.git` of the main checkout. */
   readonly commonDir: string;
-  /** Where our state lives. */
+  /** Where Landfast keeps its state. */
   readonly stateDir: string;
   /** Where new worktrees go: beside the repository, neither in it nor in its `.git`. */
   readonly worktreesDir: string;
 }
 
-/** What was found at a directory. */
 export type OpenedRepository =
   | { readonly kind: 'repository'; readonly repository: Repository }
   | { readonly kind: 'none' }
   /** A repository, but no checkout: bare, or inside of a `.git` directory. */
   | { readonly kind: 'bare' }
-  /** git refuses to work here, mostly because the directory belongs to somebody else. */
+  /** git refuses to work here, mostly because the directory belongs to another user. */
   | { readonly kind: 'unsafe'; readonly message: string };
 
-/** What HEAD stands for. */
 export type Head =
   | { readonly kind: 'branch'; readonly name: string; readonly commit: Sha }
   | { readonly kind: 'detached'; readonly commit: Sha }
   /** A branch without a commit. */
   | { readonly kind: 'unborn'; readonly name: string };
 
-/** Finds the repository of a directory. */
 export async function openRepository(dir: string, signal: AbortSignal): Promise<OpenedRepository> {
   const ask = (...names: string[]) =>
     git(dir, ['rev-parse', '--path-format=absolute', ...names], signal, { okCodes: [0, 128] });
@@ -45,7 +42,7 @@ export async function openRepository(dir: string, signal: AbortSignal): Promise<
   if (isInside === 'true' && common && root && end === '' && more === undefined) {
     return found(root, common);
   }
-  // Something is wrong, or the paths hold newlines: then there is one for each answer.
+  // Something is wrong, or a path contains a newline: ask one by one.
   const [place, top] = await Promise.all([
     ask('--is-inside-work-tree', '--git-common-dir'),
     ask('--show-toplevel'),
@@ -63,7 +60,6 @@ function found(dir: string, commonDir: string): OpenedRepository {
   return { kind: 'repository', repository: { dir, commonDir, stateDir, worktreesDir } };
 }
 
-/** Tells what is checked out. */
 export async function headBranch(dir: string, signal: AbortSignal): Promise<Head> {
   const [branch, head] = await Promise.all([
     git(dir, ['symbolic-ref', '--quiet', 'HEAD'], signal, { okCodes: [0, 1] }),
@@ -77,12 +73,25 @@ export async function headBranch(dir: string, signal: AbortSignal): Promise<Head
 
 /**
  * The path after which worktrees are named: the main checkout, or a bare repository itself. A
- * submodule's lives in `<top>/.git/modules/<name>`, where no worktree should be.
+ * submodule's lives in `<top>/.git/modules/<name>`, where no worktree should be, nor should one be
+ * in a hidden folder: beside `/p/.bare` they are in `/p/bare.worktrees`.
  */
 function placeOf(commonDir: string): string {
   if (basename(commonDir) === '.git') return dirname(commonDir);
   const [outer = '', inner] = commonDir.split(`${sep}.git${sep}modules${sep}`);
-  return inner === undefined ? commonDir : `${outer}.${inner.replaceAll(sep, '-')}`;
+  if (inner !== undefined) return `${outer}.${inner.replaceAll(sep, '-')}`;
+  const hidden = commonDir.indexOf(`${sep}.`);
+  if (hidden < 0) return commonDir;
+  const name = commonDir
+    .slice(hidden + 1)
+    .split(sep)
+    .map(withoutDots)
+    .join('-');
+  return join(commonDir.slice(0, hidden + 1), name);
+}
+
+function withoutDots(name: string): string {
+  return name.replace(/^\.+/, '');
 }
 
 function refusal(result: GitResult): OpenedRepository {

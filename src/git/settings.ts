@@ -1,45 +1,45 @@
 /**
  * The settings of a repository, as git reads them.
  *
- *   S1. They are remembered only as long as no file that told them has changed: a set-up command,
- *       an agent or the user may change them at any moment.
- *   S2. A value is the last one that git tells of that name; names are in lower case but for the
- *       part in the middle.
+ *   S1. They are cached only until a file they come from changes: a set-up command, an agent or the
+ *       user may change them at any moment.
+ *   S2. The last value of a name counts; names are in lower case except for the part in the middle.
  *   S3. They are those of the common directory. Where a condition gives a worktree or a branch
- *       others (`areShared`), what git does is left to git.
+ *       others (`areShared`), callers leave the decision to git.
  */
 
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { environment, PerRuntime } from '../base/runtime.ts';
 import { git } from './git.ts';
 
-/** Values by name; a name without a value means yes. */
+/** Values by name; a name without a value means true. */
 export type Settings = ReadonlyMap<string, string | true>;
 
 interface Known {
   readonly settings: Settings;
-  /** Every file that told something, or could, with how it was. */
+  /** Every file that they come from, or could, with its fingerprint. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-const known = new Map<string, Known>();
+const known = new PerRuntime(() => new Map<string, Known>());
 
 /** The settings that hold in a folder, mostly a repository's common directory. */
 export async function settingsIn(dir: string, signal: AbortSignal): Promise<Settings> {
-  const before = known.get(dir);
-  if (before !== undefined && isAsItWas(before.files)) return before.settings;
-  const standard = standardFiles(dir).map((file) => [file, printOf(file)] as const);
+  const before = known.current?.get(dir);
+  if (before !== undefined && isUnchanged(before.files)) return before.settings;
+  const standard = standardFiles(dir).map((file) => [file, fingerprintOf(file)] as const);
   const { stdout } = await git(dir, ['config', '--list', '--show-origin', '-z'], signal);
   const { settings, sources } = parsed(stdout, dir);
-  const told = sources.map((file) => [file, printOf(file)] as const);
-  known.set(dir, { settings, files: new Map([...standard, ...told]) });
+  const told = sources.map((file) => [file, fingerprintOf(file)] as const);
+  known.current?.set(dir, { settings, files: new Map([...standard, ...told]) });
   return settings;
 }
 
-/** Where git looks for settings, whether something is there or not. */
+/** Where git looks for settings, whether the file exists or not. */
 function standardFiles(dir: string): readonly string[] {
-  const { XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM } = process.env;
+  const { XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM } = environment();
   const config = XDG_CONFIG_HOME || join(home(), '.config');
   const users = [join(home(), '.gitconfig'), join(config, 'git', 'config'), '/etc/gitconfig'];
   const named = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM].filter((file) => file !== undefined);
@@ -47,14 +47,14 @@ function standardFiles(dir: string): readonly string[] {
 }
 
 function home(): string {
-  return process.env.HOME ?? homedir();
+  return environment().HOME ?? homedir();
 }
 
-function isAsItWas(files: ReadonlyMap<string, string>): boolean {
-  return [...files].every(([file, print]) => printOf(file) === print);
+function isUnchanged(files: ReadonlyMap<string, string>): boolean {
+  return [...files].every(([file, print]) => fingerprintOf(file) === print);
 }
 
-function printOf(file: string): string {
+function fingerprintOf(file: string): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.ctimeNs}`;
 }
@@ -71,7 +71,7 @@ export function areShared(settings: Settings): boolean {
   return [...settings.keys()].every((name) => !name.startsWith(CONDITION) || FOR_ALL.test(name));
 }
 
-/** Names a file that is read as well, or will be once it is there. */
+/** Names a file that git reads as well, once it exists. */
 const INCLUDE = /^include(?:if\..*)?\.path$/s;
 
 /** `origin NUL name LF value NUL`, or `origin NUL name NUL`. */
@@ -98,13 +98,12 @@ function parsed(
   return { settings, sources: [...sources] };
 }
 
-/** Whether a setting is on, as git understands it. */
 export function isOn(settings: Settings, name: string): boolean {
   const value = settings.get(name) ?? '';
   return value === true || /^(?:true|yes|on|0*[1-9]\d*)$/i.test(value);
 }
 
-/** A path that is set, as git expands it; null where none is. */
+/** A setting that is a path, as git expands it. */
 export async function pathSet(
   dir: string,
   name: string,

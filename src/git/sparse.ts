@@ -1,12 +1,12 @@
 /**
- * Sparse worktrees of ours: only some folders of the commit, its cone, are among the files.
+ * Sparse workspaces: only some folders of the commit, the cone, are checked out.
  *
  *   A1. The shared configuration is not touched, not even `extensions.worktreeConfig`. A worktree's
- *       cone is noted (worktree-notes.ts); every git command there gets the settings from us: ours
- *       on the command line, those of other programs by a variable.
- *   A2. A git that does not get them works all the same: it takes what is not checked out for
- *       unchanged. What was written there all the same it sees once hidden.ts has told the index.
- *   A3. Only what is noted by us counts: a sparse checkout of the user's is the user's business.
+ *       cone is a note (worktree-notes.ts); Landfast passes the settings to its own git commands on
+ *       the command line, and to those of other programs by a variable.
+ *   A2. A git without the settings takes what is not checked out for unchanged, and sees files
+ *       written there once status.ts has updated the index.
+ *   A3. Only cones with a note count: a sparse checkout of the user's is left alone.
  */
 
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { git, LONG_LIMIT_MS } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
 import { readNote, writeNote } from './worktree-notes.ts';
 
-/** The folders that are checked out, besides what lies directly in the root. */
+/** The folders that are checked out, besides the files in the root. */
 export type Cone = readonly string[];
 
 const CONE_NOTE = 'cone';
@@ -27,15 +27,16 @@ export function coneOf(dir: string): Cone | null {
   try {
     const cone: unknown = JSON.parse(note);
     return Array.isArray(cone) ? cone.map(String) : null;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return null;
   }
 }
 
-/** Says which folders are to be checked out in a worktree; its files follow at once. */
+/** Changes which folders are checked out in a worktree. */
 export async function setCone(dir: string, cone: Cone, signal: AbortSignal): Promise<void> {
   writeNote(dir, CONE_NOTE, JSON.stringify(cone));
-  // Only with `index.sparse` off git brings an index that leaves out whole folders to another cone.
+  // Git changes the cone of an index that leaves out whole folders only with `index.sparse` off.
   const options = {
     stdin: cone.map((folder) => `${quotedLine(folder)}\n`).join(''),
     config: { 'index.sparse': 'false' },
@@ -44,26 +45,25 @@ export async function setCone(dir: string, cone: Cone, signal: AbortSignal): Pro
   await git(dir, ['sparse-checkout', 'set', '--stdin'], signal, options);
 }
 
-/** Git reads a line that begins with a quote as one in the manner of C. */
+/** Git parses a line that begins with a quote as a C string. */
 function quotedLine(folder: string): string {
   return folder.startsWith('"') ? JSON.stringify(folder) : folder;
 }
 
-/** Whether git may leave files out of this worktree, whoever said so. */
+/** Whether git may leave files out of this worktree, by Landfast's or the user's settings. */
 export function mayBeSparse(dir: string): boolean {
   return existsSync(`${gitDirOf(dir)}/info/sparse-checkout`);
 }
 
-/** What a git command in a folder needs on its command line. */
 export function sparseSettings(dir: string): readonly string[] {
   if (coneOf(dir) === null) return [];
   return SPARSE_SETTINGS.flatMap((name) => ['-c', `${name}=true`]);
 }
 
 /**
- * What a program that may use git in a worktree needs in its environment: its commits are as
- * durable as ours, and it knows of the cone. It is the variable in which `git -c` hands settings
- * down: one name, without `KEY`, which agents take for a secret.
+ * The environment of a program that may use git in a worktree: durable commits, and the cone. It is
+ * the variable in which `git -c` passes settings on: one name, without `KEY`, which agents take for
+ * a secret.
  */
 export function programEnvironment(
   dir: string,

@@ -1,16 +1,20 @@
 /**
- * Folders for what a git command needs for a moment: an index of its own, a pack, attributes.
+ * Temporary folders for single git commands: an index of their own, a pack, attributes.
  *
  *     <common dir>/landfast/temp/<pid>-<random>
  *
- *   F1. One goes when its work is done. What a killed process left is swept away by the next.
+ *   F1. Removed after use. The next process sweeps what a killed one left.
+ *   F2. For programs of the user it is in the system's temporary folder instead: some refuse or
+ *       overlook files in hidden folders such as `.git`.
  */
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { startOf } from '../process/table.ts';
-import { commonDirOf } from './git-dir.ts';
+import { basename, join } from 'node:path';
+import { makeFolders } from '../base/make-folders.ts';
+import { startOf } from '../process/process-list.ts';
+import { scratchFolder, scratchFolders } from '../process/scratch.ts';
+import { commonDirOf, realOf } from './git-dir.ts';
 
 /** Runs `work` with an empty private folder. */
 export async function withTempFolder<T>(
@@ -18,8 +22,18 @@ export async function withTempFolder<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const place = tempIn(commonDirOf(dir));
-  mkdirSync(place, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(place, `${process.pid}-`));
+  makeFolders(place, 0o700);
+  return spend(await mkdtemp(join(place, `${process.pid}-`)), work);
+}
+
+/** The same for a folder in which programs of the user run (F2). */
+export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  return spend(realOf(scratchFolder(PLAIN)), work);
+}
+
+const PLAIN = 'merge';
+
+async function spend<T>(folder: string, work: (folder: string) => Promise<T>): Promise<T> {
   try {
     return await work(folder);
   } finally {
@@ -27,15 +41,28 @@ export async function withTempFolder<T>(
   }
 }
 
-/** Removes what processes that are not there any more have left. */
+/** Removes what dead processes left. */
 export async function sweepTempFolders(commonDir: string): Promise<void> {
   const place = tempIn(commonDir);
-  for (const name of existsSync(place) ? readdirSync(place) : []) {
-    if (startOf(Number.parseInt(name, 10)) !== null) continue;
-    await rm(join(place, name), { recursive: true, force: true });
+  const names = existsSync(place) ? readdirSync(place) : [];
+  const plain = scratchFolders(PLAIN);
+  for (const path of [...names.map((name) => join(place, name)), ...plain]) {
+    const pid = /(\d+)-[^-]*$/.exec(basename(path))?.[1];
+    if (pid !== undefined && startOf(Number(pid)) !== null) continue;
+    await rm(path, { recursive: true, force: true });
   }
 }
 
 function tempIn(commonDir: string): string {
   return join(commonDir, 'landfast', 'temp');
+}
+
+export type OwnIndex = { readonly GIT_INDEX_FILE: string };
+
+/** Runs `work` with an index of its own, which does not exist yet. */
+export async function withOwnIndex<T>(
+  dir: string,
+  work: (env: OwnIndex) => Promise<T>,
+): Promise<T> {
+  return withTempFolder(dir, (folder) => work({ GIT_INDEX_FILE: `${folder}/index` }));
 }

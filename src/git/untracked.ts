@@ -1,8 +1,9 @@
-/** Files git does not hold but a workspace may need. */
+/** Files of a working tree that no commit holds: listing and removing them. */
 
-import { git, splitNul } from './git.ts';
+import { literalPattern } from './exclude.ts';
+import { git, LONG_LIMIT_MS, splitNul } from './git.ts';
 
-/** Untracked files that match patterns in git's ignore syntax, and those of them git would see. */
+/** Untracked files that match patterns in git's ignore syntax, and those not ignored otherwise. */
 export async function untrackedMatching(
   dir: string,
   patterns: readonly string[],
@@ -18,13 +19,13 @@ export async function untrackedMatching(
   return { files, unignored: files.filter((file) => seen.has(file)) };
 }
 
-/** Ignored files, and folders of nothing else, in a working tree. */
+/** Ignored files, and folders of nothing else. */
 export async function ignoredIn(dir: string, signal: AbortSignal): Promise<readonly string[]> {
   const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
   return splitNul((await git(dir, args, signal)).stdout);
 }
 
-/** Every file of a working tree that git holds or would take, sorted. */
+/** Every file that is tracked or would be added, sorted. */
 export async function filesIn(dir: string, signal: AbortSignal): Promise<readonly string[]> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   return [...new Set(splitNul((await git(dir, args, signal)).stdout))].sort();
@@ -42,4 +43,14 @@ export async function ignoredMatching(
   if (matching === '') return [];
   const options = { stdin: matching, okCodes: [0, 1] }; // 1: none of them.
   return splitNul((await git(dir, ['check-ignore', '-z', '--stdin'], signal, options)).stdout);
+}
+
+/** Removes every untracked file, ignored ones and nested repositories too, except these. */
+export async function removeUntracked(
+  dir: string,
+  except: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const keep = except.flatMap((path) => ['-e', literalPattern(path)]);
+  await git(dir, ['clean', '-q', '-ffdx', ...keep], signal, { limitMs: LONG_LIMIT_MS });
 }

@@ -1,82 +1,79 @@
 /**
  * Worktrees: adding, removing, listing.
  *
- *   W1. Registering and unregistering are done one at a time per repository, because git reads
- *       half-made entries of others and fails. Filling the files, which is what takes long, is
- *       done in parallel.
+ *   W1. A run registers and unregisters one at a time: git reads half-made entries of others and
+ *       fails. Between runs, in one process or several, git.ts retries (G3). Filling the files,
+ *       which takes long, is done in parallel.
  *   W2. An addWorktree that fails or is aborted leaves no worktree behind.
  *   W3. Only a linked worktree of this repository is ever removed. Its folder is first moved
  *       aside, so that it is gone at once and entirely, and deleted afterwards.
- *   W4. Other entries are never pruned: a folder that is missing may be on a disk that is not
- *       there today.
+ *   W4. Other entries are never pruned: a missing folder may be on a disk that is not mounted.
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { OperationalError } from '../base/errors.ts';
+import { OperationalError, otherwise } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import { Mutex } from '../base/mutex.ts';
-import { deleteFolder } from './delete-folder.ts';
+import { PerRuntime } from '../base/runtime.ts';
+import { deleteFolder } from './file-system.ts';
 import { GitError, git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
-import { gitDirOf, linkedDirOf, realOf } from './git-dir.ts';
+import { entriesIn, gitDirOf, isLinked, linkedDirOf, placeTold, realOf } from './git-dir.ts';
 import { runPostCheckout } from './hooks.ts';
 import { checkoutFor } from './long-lived.ts';
 import { readRef } from './refs.ts';
 import { settingsIn } from './settings.ts';
 import { type Cone, setCone } from './sparse.ts';
-import { entriesIn, isLinked, placeTold } from './worktree-link.ts';
 import { forgetNotes, readNote, writeNote } from './worktree-notes.ts';
 
-/** A worktree to add. */
 export interface NewWorktree {
   /** Absolute; must not exist. */
   readonly path: string;
-  /** A new branch, or one that is at the commit already; null for a detached HEAD. */
+  /** A new branch, or one already at the commit; null for a detached HEAD. */
   readonly branch: string | null;
   readonly commit: Sha;
-  /** Whose it is, for `ownerOf`. */
+  /** For `ownerOf`. */
   readonly owner?: string;
-  /** The folders that are checked out, where not all are. */
   readonly cone?: Cone | null;
-  /** Throws where it must not be made any more: others may have had to be waited for. */
+  /** Throws where it must not be made any more, after waiting for others. */
   readonly assertHeld?: () => void;
 }
 
-/** A worktree as git lists it. */
 export interface Worktree {
   readonly path: string;
-  /** Null in the entry of a bare repository, and where nothing is committed yet. */
+  /** Null for a bare repository, and before the first commit. */
   readonly head: Sha | null;
   /** Without `refs/heads/`; null if detached. */
   readonly branch: string | null;
   readonly locked: boolean;
-  /** Its folder is gone. */
+  /** Its folder is missing. */
   readonly prunable: boolean;
 }
 
-/** Folders on their way out, beside the worktrees. */
+/** Folders that are being deleted, beside the worktrees. */
 const REMOVED = '.removed';
 
 const CLEAN_UP_MS = 60_000;
 
-/** Writing files waits for the disk more than for a processor; a few are not worth a process. */
+/** Writing files is bound by the disk rather than the CPU; few are not worth a process. */
 const CHECKOUT_WORKERS = {
   'checkout.workers': String(Math.min(8, 2 * availableParallelism())),
   'checkout.thresholdForParallelism': '1000',
 };
 
 /**
- * How git writes the files of our own worktrees: with their modes, in parallel, and without a log
- * of where HEAD was, which would tell the next task of the one before.
+ * How git writes the files of workspaces: with their modes, in parallel, and without a reflog of
+ * HEAD, which would show the previous task to the next one.
  */
 export const FILLING = {
   config: { ...CHECKOUT_WORKERS, 'core.fileMode': 'true', 'core.logAllRefUpdates': 'false' },
   limitMs: LONG_LIMIT_MS,
 };
 
-/** Adds a worktree and fills it with a commit's files; says when that was done (ms since 1970). */
+/** Adds a worktree with a commit's files; returns when they were written (ms since 1970). */
 export async function addWorktree(
   commonDir: string,
   worktree: NewWorktree,
@@ -93,26 +90,25 @@ export async function addWorktree(
     await runPostCheckout(commonDir, worktree, signal);
     return filledAt;
   } catch (error) {
-    // The first error is the one to tell.
+    // The first error is the one to report.
     const cleanUp = AbortSignal.timeout(CLEAN_UP_MS);
-    await removeWorktree(commonDir, path, cleanUp).catch(() => {});
+    await removeWorktree(commonDir, path, cleanUp).catch(otherwise(undefined));
     throw error;
   }
 }
 
 const OWNER = 'owner';
 
-/** Says whose a worktree is from now on. */
 export function setOwner(path: string, owner: string): void {
   writeNote(path, OWNER, owner);
 }
 
-/** Whose a worktree is; null for one that nobody has claimed, and for any other folder. */
+/** The owner of a worktree; null for one without, and for any other folder. */
 export function ownerOf(path: string): string | null {
   return readNote(path, OWNER);
 }
 
-/** Removes a worktree with all that is in it, or what git still knows of one that is gone. */
+/** Removes a worktree with all files, or the entry of one that is gone. */
 export async function removeWorktree(
   commonDir: string,
   path: string,
@@ -121,10 +117,10 @@ export async function removeWorktree(
   const aside = await dropWorktree(commonDir, path, signal);
   if (aside === null) return;
   await deleteFolder(aside, signal);
-  await rmdir(dirname(aside)).catch(() => {}); // Fails while others are on their way out.
+  await rmdir(dirname(aside)).catch(otherwise(undefined)); // Fails while others are being deleted.
 }
 
-/** The same, but the files stay aside until `sweepRemoved`; says where, or null if there were none. */
+/** The same, but the files wait for `sweepRemoved`; returns where, or null if there were none. */
 export async function dropWorktree(
   commonDir: string,
   path: string,
@@ -132,7 +128,7 @@ export async function dropWorktree(
 ): Promise<string | null> {
   const entry = isLinked(commonDir, path) ? linkedDirOf(path) : null;
   if (entry !== null && realOf(placeTold(entry) ?? path) !== realOf(path)) {
-    await git(commonDir, ['worktree', 'repair', path], signal); // Somebody has moved it.
+    await git(commonDir, ['worktree', 'repair', path], signal); // It was moved by hand.
   }
   const aside = moveAside(commonDir, path);
   if (entry !== null) forgetNotes(entry);
@@ -151,8 +147,8 @@ export async function moveWorktree(
 }
 
 /**
- * Makes git forget worktrees directly in a folder of ours that are gone from it: a removal was cut
- * short between the two. Nothing is forgotten where the folder itself is not there.
+ * Unregisters worktrees that are gone from a folder of workspaces: their removal was interrupted.
+ * Nothing is unregistered where the folder itself is missing.
  */
 export async function forgetGone(
   commonDir: string,
@@ -167,16 +163,15 @@ export async function forgetGone(
   }
 }
 
-/** Deletes what a removal that was cut short has left in a folder of worktrees. */
+/** Deletes what an interrupted removal left in a folder of worktrees. */
 export async function sweepRemoved(worktreesDir: string, signal: AbortSignal): Promise<void> {
   const folder = join(worktreesDir, REMOVED);
   if (existsSync(folder)) await deleteFolder(folder, signal);
 }
 
-/** Where a repository is. */
 export interface Place {
   readonly commonDir: string;
-  /** One of its checkouts, where one is known: the one that we were started in. */
+  /** The checkout in which Landfast was started. */
   readonly dir?: string;
 }
 
@@ -192,9 +187,9 @@ export async function listWorktrees(
 }
 
 /**
- * The main worktree with its own path. A git folder that is not called `.git` is not within its
- * checkout (`git init --separate-git-dir`, a submodule); git then tells the git folder itself, and
- * does not always know where the checkout is. One that is not found is told as on no branch.
+ * The main worktree with its own path. A git folder that is not called `.git` is outside of its
+ * checkout (`git init --separate-git-dir`, a submodule); git then lists the git folder itself, and
+ * does not always know the checkout. One that is not found is listed as on no branch.
  */
 async function whereItIs(main: Worktree, place: Place, signal: AbortSignal): Promise<Worktree> {
   const gitDir = realOf(place.commonDir);
@@ -220,12 +215,11 @@ export async function checkoutOf(
   return checkoutAmong(await listWorktrees(place, signal), branch);
 }
 
-/** The same, where all worktrees are known. */
 export function checkoutAmong(worktrees: readonly Worktree[], branch: string): string | null {
   return worktrees.find((one) => one.branch === branch && !one.prunable)?.path ?? null;
 }
 
-/** Where a branch is in the middle of a rebase: its worktree is detached then. Null if nowhere. */
+/** The worktree in which a branch is being rebased: HEAD is detached there. */
 export async function rebasing(
   worktrees: readonly Worktree[],
   branch: string,
@@ -234,14 +228,14 @@ export async function rebasing(
     if (at !== null || prunable) continue;
     const gitDir = gitDirOf(path);
     for (const state of ['rebase-merge', 'rebase-apply']) {
-      const name = await readFile(join(gitDir, state, 'head-name'), 'utf8').catch(() => '');
+      const name = await readFile(join(gitDir, state, 'head-name'), 'utf8').catch(otherwise(''));
       if (name.trim() === `refs/heads/${branch}`) return path;
     }
   }
   return null;
 }
 
-/** Entries are ended by an empty field; a field is a name and perhaps a value. */
+/** An empty field ends an entry; a field is a name and perhaps a value. */
 export function parseWorktrees(text: string): readonly Worktree[] {
   const entries: Map<string, string>[] = [];
   for (const field of splitNul(text)) {
@@ -258,15 +252,15 @@ export function parseWorktrees(text: string): readonly Worktree[] {
   }));
 }
 
-const mutexes = new Map<string, Mutex>();
+const mutexes = new PerRuntime(() => new Map<string, Mutex>());
 
 function alone<T>(commonDir: string, work: () => Promise<T>): Promise<T> {
-  const mutex = mutexes.get(commonDir) ?? new Mutex();
-  mutexes.set(commonDir, mutex);
+  const mutex = mutexes.current?.get(commonDir) ?? new Mutex();
+  mutexes.current?.set(commonDir, mutex);
   return mutex.run(work);
 }
 
-/** Tries to add; what may stand in the way is cleared or understood once each. */
+/** Adds the entry. Each known obstacle is handled once. */
 async function register(
   commonDir: string,
   worktree: NewWorktree,
@@ -309,7 +303,7 @@ async function requireBranchAt(
   throw new OperationalError(`the branch ${branch} exists already, at ${actual}`);
 }
 
-/** Twice `--force`: also if it is dirty and if it is locked. 128: git does not know it. */
+/** `--force` twice: also if it is dirty or locked. 128: git does not know it. */
 async function unregister(commonDir: string, path: string, signal: AbortSignal): Promise<void> {
   const args = ['worktree', 'remove', '--force', '--force', path];
   const { code, stderr } = await git(commonDir, args, signal, { okCodes: [0, 128] });
@@ -318,18 +312,18 @@ async function unregister(commonDir: string, path: string, signal: AbortSignal):
   }
 }
 
-/** Where the folder was moved, or null if there was none. */
+/** Returns where the folder was moved to, or null if there was none. */
 function moveAside(commonDir: string, path: string): string | null {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
   if (readdirSync(path).length > 0) requireLinked(commonDir, path);
   const aside = join(dirname(path), REMOVED, `${basename(path)}-${randomUUID()}`);
   for (let tries = 0; ; tries += 1) {
     try {
-      mkdirSync(dirname(aside), { recursive: true });
+      makeFolders(dirname(aside));
       renameSync(path, aside);
       return aside;
     } catch (error) {
-      if (tries === 20 || !existsSync(path)) throw error; // Another removal tidied up just now.
+      if (tries === 20 || !existsSync(path)) throw error; // Another removal has just deleted the folder.
     }
   }
 }

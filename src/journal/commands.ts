@@ -1,36 +1,36 @@
 /**
- * Wishes of other processes to an engine: a table of its own, so that only engines write entries.
+ * Commands of other processes to an engine: a table of its own, so that only engines write entries.
  *
  *   sent ──take──► taken ──answer──► answered
  *     └──withdraw──► gone
  *
- *   C1. A command is taken at most once. If its engine dies before answering, nobody acts on it
+ *   C1. A command is taken at most once. If its engine dies before answering, it is not acted on
  *       again: a `stop` must not stop the run that was resumed an hour later.
  *   C2. Only the holder of the run's lease takes commands.
- *   C3. Whoever stops waiting withdraws the wish, unless an engine has taken it by then.
+ *   C3. A sender that stops waiting withdraws its command, unless an engine has taken it by then.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../base/pause.ts';
 import type { Answer, Command } from '../model/command.ts';
 import type { Database } from './database.ts';
 import { assertLease, type Lease } from './lease.ts';
 
 const POLL_MS = 50;
 
-/** A wish as the engine sees it. */
+/** A command as the engine sees it. */
 export interface SentCommand {
   readonly id: number;
   readonly command: Command;
   readonly sentAt: number;
 }
 
-/** Leaves a wish for the run's engine and returns its id. */
+/** Leaves a command for the run's engine and returns its id. */
 export function sendCommand(db: Database, run: string, command: Command, at: number): number {
   const sql = 'INSERT INTO commands (run, command, sent_at) VALUES (?, ?, ?)';
   return db.run(sql, run, JSON.stringify(command), at).id;
 }
 
-/** The commands nobody has taken yet, oldest first, now taken. Cheap when there are none. */
+/** Takes the commands that wait, oldest first. Cheap when there are none. */
 export function takeCommands(db: Database, lease: Lease, at: number): readonly SentCommand[] {
   if (waiting(db, lease.run).length === 0) return [];
   return db.transaction(() => {
@@ -50,7 +50,7 @@ function waiting(db: Database, run: string): SentCommand[] {
   return rows.map(({ id, command, sentAt }) => ({ id, command: JSON.parse(command), sentAt }));
 }
 
-/** Tells the sender what became of a command. The first answer stays. */
+/** Answers the sender of a command. The first answer stays. */
 export function answerCommand(db: Database, id: number, answer: Answer): void {
   const sql = 'UPDATE commands SET answer = ? WHERE id = ? AND answer IS NULL';
   db.run(sql, JSON.stringify(answer), id);
@@ -58,7 +58,7 @@ export function answerCommand(db: Database, id: number, answer: Answer): void {
 
 export type Reply =
   | { readonly kind: 'answered'; readonly answer: Answer }
-  /** Nobody took it in time, and nobody will. */
+  /** No engine took it in time, and none will. */
   | { readonly kind: 'withdrawn' }
   /** An engine has taken it but did not answer in time: it may have happened. */
   | { readonly kind: 'unknown' };
@@ -69,7 +69,7 @@ export async function awaitAnswer(db: Database, id: number, signal: AbortSignal)
     const reply = readReply(db, id);
     if (reply !== null) return reply;
     if (signal.aborted) return withdraw(db, id);
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {}); // Aborted: one last look.
+    await pause(POLL_MS, signal); // Once aborted, it looks a last time.
   }
 }
 

@@ -15,14 +15,14 @@ import {
   closeSync,
   constants,
   existsSync,
-  mkdirSync,
   openSync,
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { assert } from '../base/assert.ts';
-import { messageOf, OperationalError } from '../base/errors.ts';
+import { messageOf, OperationalError, rethrowBug } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import { BUSY_MS, explain, isLocked } from './sqlite-error.ts';
 
 /** What `PRAGMA user_version` says in a database of this program. */
@@ -36,7 +36,6 @@ const SCHEMA = `
     plan_name  TEXT NOT NULL,
     started_at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX runs_by_start ON runs (started_at);
 
   CREATE TABLE entries (
     run   TEXT NOT NULL REFERENCES runs,
@@ -173,8 +172,8 @@ export class Database implements Disposable {
   #rollBack(): void {
     try {
       this.#sqlite.exec('ROLLBACK');
-    } catch {
-      // The error that brought us here is the one to show.
+    } catch (error) {
+      rethrowBug(error); // The error that led here is the one to show.
     }
   }
 
@@ -219,7 +218,7 @@ export function openForReading(stateDir: string): Database | null {
     db.close();
     throw error;
   }
-  db.close(); // Somebody is just creating it.
+  db.close(); // Another process is just creating it.
   return null;
 }
 
@@ -227,7 +226,7 @@ export function openForReading(stateDir: string): Database | null {
 function prepareFile(stateDir: string): string {
   const file = join(stateDir, FILE_NAME);
   try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    makeFolders(stateDir, 0o700);
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
     for (const [path, mode] of [[stateDir, 0o700] as const, [file, 0o600] as const]) {
       if ((statSync(path).mode & 0o777) !== mode) chmodSync(path, mode);

@@ -5,15 +5,17 @@
  *   F2. A batch comes within about POLL_MS of its commit. While nothing is committed, one pragma is
  *       all that is read.
  *   F3. It ends when the run has an outcome and no engine, or when the signal says so; never in
- *       between: outcome, engine and entries are looked at in one snapshot.
+ *       between: outcome, engine and entries are looked at in one snapshot. With `endsWithEngine`
+ *       it also ends where no engine is left: one that was killed records no outcome.
  *   F4. It may begin before the run, or even the database, exists.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../base/pause.ts';
+import { isAlive, thisHost } from '../base/process-identity.ts';
 import type { Entry } from '../model/event.ts';
 import { type Database, openForReading } from './database.ts';
-import { isAlive, leaseHolder, thisHost } from './lease.ts';
-import { outcomeOf, readEntries } from './log.ts';
+import { outcomeOf, readEntries } from './journal.ts';
+import { leaseHolder } from './lease.ts';
 
 const POLL_MS = 50;
 
@@ -23,6 +25,7 @@ export async function* follow(
   run: string,
   after: number,
   signal: AbortSignal,
+  { endsWithEngine = false }: { readonly endsWithEngine?: boolean } = {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   let db: Database | null = null;
   let version = -1;
@@ -32,15 +35,15 @@ export async function* follow(
     while (!signal.aborted) {
       db ??= openForReading(stateDir);
       const current = db?.dataVersion() ?? -1;
-      // An engine may die between `run.finished` and its release; no commit tells us of that.
-      if (db !== null && (current !== version || view.finished)) {
+      // No commit tells of an engine that dies, such as between `run.finished` and its release.
+      if (db !== null && (current !== version || view.finished || endsWithEngine)) {
         version = current;
-        view = look(db, run, seen);
+        view = look(db, run, seen, endsWithEngine);
         seen = view.entries.at(-1)?.seq ?? seen;
         if (view.entries.length > 0) yield view.entries;
         if (view.over) return;
       }
-      await pause(signal);
+      await pause(POLL_MS, signal);
     }
   } finally {
     db?.close();
@@ -51,19 +54,15 @@ interface View {
   readonly entries: readonly Entry[];
   /** The run has an outcome. */
   readonly finished: boolean;
-  /** It has one, and no engine is left that could add anything. */
+  /** No engine is left that could add anything. */
   readonly over: boolean;
 }
 
-function look(db: Database, run: string, after: number): View {
+function look(db: Database, run: string, after: number, endsWithEngine: boolean): View {
   return db.snapshot(() => {
     const finished = outcomeOf(db, run) !== null;
     const view = { host: thisHost(), now: Date.now(), isAlive };
-    const over = finished && leaseHolder(db, run, view) === null;
+    const over = (finished || endsWithEngine) && leaseHolder(db, run, view) === null;
     return { entries: readEntries(db, run, after), finished, over };
   });
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await sleep(POLL_MS, undefined, { signal }).catch(() => {}); // Aborted: the loop sees it.
 }

@@ -2,31 +2,22 @@
  * One engine per run: a lease with a fencing token, in the same database as the journal.
  *
  *   free ──acquire──► held ──release──► free        each acquire: token + 1
- *                      └── its owner died, or is far away and silent for 30 s ──► free
+ *                      └── its owner died, or is on another host and silent for 30 s ──► free
  *
  *   L1. A run has one row, which stays when the lease is released: a token is never given twice.
  *       Only that of a dead engine whose run never began is dropped.
  *   L2. On this host a lease lives as long as its process, which is known by pid *and* start: a
  *       reused pid is not mistaken for the owner, and a suspended laptop loses nothing.
- *   L3. Whoever writes for a run checks its token in the same transaction (`assertLease`), so an
- *       engine that was thought dead and wakes up again cannot write.
+ *   L3. A process that writes for a run checks its token in the same transaction (`assertLease`), so an
+ *       engine that was presumed dead and wakes up again cannot write.
  */
 
-import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { OperationalError } from '../base/errors.ts';
+import type { ProcessIdentity } from '../base/process-identity.ts';
 import type { Database } from './database.ts';
 
 /** How long an engine on another host may be silent; renew at least three times as often. */
 export const LEASE_MS = 30_000;
-
-/** A process, for sure: a pid alone may have been given to another one. */
-export interface Owner {
-  readonly pid: number;
-  /** From `processStart`; null where the system does not tell. */
-  readonly start: string | null;
-  readonly host: string;
-}
 
 /** The right to write for a run. */
 export interface Lease {
@@ -36,13 +27,13 @@ export interface Lease {
 
 export type LeaseAnswer =
   | ({ readonly kind: 'held' } & Lease)
-  | { readonly kind: 'busy'; readonly owner: Owner };
+  | { readonly kind: 'busy'; readonly owner: ProcessIdentity };
 
 /** How to tell whether an owner still lives. */
 export interface Liveness {
   readonly now: number;
   /** Asked only about processes of this host. */
-  readonly isAlive: (owner: Owner) => boolean;
+  readonly isAlive: (owner: ProcessIdentity) => boolean;
 }
 
 /** Another engine has this run now. */
@@ -51,7 +42,7 @@ export class LeaseLostError extends OperationalError {
 
   constructor(run: string) {
     super(`Another engine has taken over run ${run}; this one must stop.`, {
-      remedy: '`landfast status` shows the run as it goes on.',
+      remedy: '`landfast status` shows the run while it runs.',
     });
   }
 }
@@ -60,7 +51,7 @@ export class LeaseLostError extends OperationalError {
 export function acquireLease(
   db: Database,
   run: string,
-  owner: Owner,
+  owner: ProcessIdentity,
   liveness: Liveness,
 ): LeaseAnswer {
   return db.transaction(() => {
@@ -111,7 +102,7 @@ export function leaseHolder(
   db: Database,
   run: string,
   view: Liveness & { readonly host: string },
-): Owner | null {
+): ProcessIdentity | null {
   const row = readLease(db, run);
   if (row === undefined || row.pid === null) return null;
   const owner = { pid: row.pid, start: row.start, host: row.host };
@@ -120,9 +111,21 @@ export function leaseHolder(
   return lives ? owner : null;
 }
 
+/** The newest run that an engine is driving; null where there is none. */
+export function newestLive(
+  db: Database,
+  view: Liveness & { readonly host: string },
+): string | null {
+  const rows = db.all<{ run: string }>(
+    `SELECT run FROM leases JOIN runs USING (run) WHERE pid IS NOT NULL
+     ORDER BY runs.rowid DESC`,
+  );
+  return rows.find(({ run }) => leaseHolder(db, run, view) !== null)?.run ?? null;
+}
+
 /**
  * Drops the leases of engines that died before the first fact of their run, and names those runs:
- * nobody will ever resume them.
+ * they are never resumed.
  */
 export function dropUnborn(
   db: Database,
@@ -147,53 +150,4 @@ interface LeaseRow {
 
 function readLease(db: Database, run: string): LeaseRow | undefined {
   return db.get('SELECT token, pid, start, host, renewed_at FROM leases WHERE run = ?', run);
-}
-
-/** This process as the owner of a lease. */
-export function thisProcess(): Owner {
-  return { pid: process.pid, start: processStart(process.pid), host: thisHost() };
-}
-
-/** The name of the place whose pids mean something here: the host, or one container on it. */
-export function thisHost(): string {
-  try {
-    const namespace = readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-    return namespace === INITIAL_PID_NAMESPACE ? hostname() : `${hostname()}#${namespace}`;
-  } catch {
-    return hostname();
-  }
-}
-
-/** Fixed in the Linux kernel (PROC_PID_INIT_INO); every container has another one. */
-const INITIAL_PID_NAMESPACE = '4026531836';
-
-/** Whether this very process, not a later one with its pid, is alive on this host. */
-export function isAlive(owner: Owner): boolean {
-  const start = processStart(owner.pid);
-  if (start !== null && owner.start !== null) return start === owner.start;
-  try {
-    process.kill(owner.pid, 0);
-    // It answers but has no start: a zombie, unless this system has no /proc at all.
-    return owner.start === null || processStart(process.pid) === null;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // It lives, as somebody else.
-  }
-}
-
-/**
- * When a process began: the boot and the clock ticks since, an opaque text to compare. Null where
- * it is dead (a zombie, too) or where there is no /proc.
- */
-export function processStart(pid: number): string | null {
-  try {
-    // `pid (name) state ppid … start`: the name may hold spaces and parentheses.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, ticks] = [fields[0], fields[19]];
-    if (state === 'Z' || state === 'X' || ticks === undefined) return null;
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${boot}:${ticks}`;
-  } catch {
-    return null;
-  }
 }

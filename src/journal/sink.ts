@@ -4,17 +4,18 @@
  *   S1. `write` returns at once, whatever the disk does.
  *   S2. A file is opened when the first text comes, never through a link and only if it is a plain
  *       file; it is 0600 from its first byte.
- *   S3. A failure is told once and the rest of the text is dropped. Nothing here throws.
+ *   S3. A failure is reported once and the rest of the text is dropped. Nothing here throws.
  */
 
-import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, write } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 
 /** How much may wait, behind what a slow disk is writing, before text is dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** What is to become of what the file holds already. */
+/** What happens to earlier content of the file. */
 export type Before = 'kept' | 'discarded';
 
 export class Sink {
@@ -27,7 +28,7 @@ export class Sink {
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #isWriting = false;
-  /** The file is closed, or nobody waits for that any more. */
+  /** Resolves when the file is closed, or the wait for that was given up. */
   readonly #gone = Promise.withResolvers<void>();
 
   constructor(file: string, before: Before, onFailure: (message: string) => void) {
@@ -63,7 +64,7 @@ export class Sink {
 
   #open(): void {
     try {
-      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(this.#file), 0o700);
       this.#fd = openPrivately(this.#file, this.#before);
       this.#state = 'open';
     } catch (error) {
@@ -110,7 +111,7 @@ export class Sink {
   }
 }
 
-/** O_NONBLOCK: a named pipe in place of the file must not hold us up for ever. */
+/** O_NONBLOCK: a named pipe in place of the file must not block. */
 function openPrivately(file: string, before: Before): number {
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   const flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;

@@ -1,6 +1,6 @@
 /**
  * What an error of SQLite means to a person: the world's faults are OperationalErrors with a way
- * out, everything else is a bug of ours.
+ * out, everything else is a bug.
  */
 
 import { InvariantError, messageOf, OperationalError } from '../base/errors.ts';
@@ -47,7 +47,7 @@ const LOCKED: Meaning = {
 const DAMAGED: Meaning = {
   what: 'is damaged or not a database. Nothing was changed.',
   remedy: (file) =>
-    `\`sqlite3 ${file} .recover\` may save its content. To begin anew, move it away with ` +
+    `\`sqlite3 ${file} .recover\` may save its content. To start over, move it away with ` +
     'its -wal and -shm files; branches and workspaces are not in it.',
 };
 

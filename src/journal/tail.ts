@@ -2,12 +2,13 @@
  * The end of a file that others write: its last lines, and the lines to come.
  *
  *   T1. Only complete lines are given out; a line is complete when its newline is there.
- *   T2. `readTail` says where it ended, and `followFile` goes on there: no line twice, none lost.
+ *   T2. `readTail` says where it ended, and `followFile` continues there: no line twice, none lost.
  *   T3. A file that is not there yet is an empty one. One that shrank is read from its start again.
  */
 
 import { type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { isSystemError } from '../base/errors.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** Where the system cannot watch files, or overlooks a change. */
@@ -65,7 +66,7 @@ export async function* followFile(
 
 interface More {
   readonly data: Buffer;
-  /** The file is shorter than what was read of it: it has begun anew. */
+  /** The file is shorter than what was read of it: it was started over. */
   readonly restarted: boolean;
 }
 
@@ -145,8 +146,8 @@ class Bell {
     try {
       this.#watcher = watch(this.#path, () => this.#ring());
       this.#watcher.on('error', () => this.close());
-    } catch {
-      // Not there yet, or no watches left on this machine: the poll will do.
+    } catch (error) {
+      if (!isSystemError(error)) throw error; // Not there yet, or no watches left: polling will do.
     }
   }
 

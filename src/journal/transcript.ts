@@ -1,24 +1,26 @@
 /**
  * Transcripts: what agents said, in files beside the journal, for people to read.
  *
- *   <dir>/<task>.<attempt>/transcript.jsonl   {"at", "event"} a line: what the output meant
+ *   <dir>/<task>.<attempt>/transcript.jsonl   {"at", "event"} a line: the meaning of the output
  *                          stdout.log         the lines of the process as they came
  *                          stderr.log
+ *                          prompt.log         the prompt
+ *                          setup.log          output of the workspace's set-up; checks.log likewise
  *   <logDir>/<task>-stdout.log, -stderr.log   the same lines again, all attempts in one file
- *   <stories.dir>/<task>.log                  what the attempts did, told (story-log.ts)
+ *   <formatted.dir>/<task>.log                what the attempts did, formatted for people
  *
- *   T1. Chatter may be lost without losing the run: a write that fails is told once, never thrown.
+ *   T1. Chatter may be lost without losing the run: a write that fails is a single warning, never an error.
  *   T2. Secrets are masked before anything reaches the disk. Files are 0600, folders made 0700.
  *   T3. A task's id becomes part of a file's name only through `fileName`.
  */
 
 import { join } from 'node:path';
 import type { AgentEvent } from '../model/agent-event.ts';
-import type { AttemptEffect, Chatter } from '../model/effect.ts';
+import type { Around, AroundName, AttemptEffect, Chatter, Said } from '../model/effect.ts';
+import type { AttemptStart } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import { masker } from './mask.ts';
+import { type Mask, maskedChatter, masker } from './mask.ts';
 import { Sink } from './sink.ts';
-import { StoryLog, type Storyteller } from './story-log.ts';
 
 export interface TranscriptOptions {
   /** `attemptsDir(stateDir, run)`. */
@@ -28,24 +30,29 @@ export interface TranscriptOptions {
   readonly rawLogs: 'kept' | 'none';
   /** A folder of the user's for the raw lines as well. */
   readonly logDir: string | null;
-  /** A folder of the user's for what each task did, told for people. */
-  readonly stories?: StoryOptions | null;
-  /** Told at most once. */
+  /** A folder of the user's for formatted logs. */
+  readonly formatted?: FormattedLogs | null;
+  /** Called at most once. */
   readonly onWarning: (text: string) => void;
 }
 
-export interface StoryOptions {
+export interface FormattedLogs {
   readonly dir: string;
   /** A new one for every attempt. */
-  tellerOf(task: TaskId): Storyteller;
+  formatterFor(task: TaskId): LogFormatter;
+}
+
+/** Turns what an attempt says into text (agents/log-formatter.ts). */
+export interface LogFormatter {
+  format(chatter: Said, at: number): string;
 }
 
 /** The transcripts of a run, for its engine to write. */
 export class Transcripts {
   readonly #options: TranscriptOptions;
-  readonly #mask: (text: string) => string;
+  readonly #mask: Mask;
   readonly #open = new Map<string, AttemptSinks>();
-  readonly #stories = new Map<string, StoryLog>();
+  readonly #formatted = new Map<string, FormattedLog>();
   readonly #begunLogs = new Set<TaskId>();
   #warned = false;
 
@@ -54,27 +61,49 @@ export class Transcripts {
     this.#mask = masker(options.secrets);
   }
 
-  /** An attempt is about to speak. */
+  /** Call it before the attempt says anything. */
   begin({ task, attempt, start }: Pick<AttemptEffect, 'task' | 'attempt' | 'start'>): void {
-    const { stories } = this.#options;
-    if (stories == null) return;
+    const { formatted } = this.#options;
+    if (formatted == null) return;
     const before = attempt === 1 ? 'discarded' : 'kept';
-    const sink = new Sink(join(stories.dir, `${fileName(task)}.log`), before, this.#warn);
-    const story = new StoryLog(sink, stories.tellerOf(task), this.#mask);
-    story.begin(attempt, start);
-    this.#stories.set(attemptName(task, attempt), story);
+    const sink = new Sink(join(formatted.dir, `${fileName(task)}.log`), before, this.#warn);
+    const log = new FormattedLog(sink, formatted.formatterFor(task), this.#mask);
+    log.begin(attempt, start);
+    this.#formatted.set(attemptName(task, attempt), log);
   }
 
-  /** Files one thing an attempt said. Returns at once and never throws. */
-  write(task: TaskId, attempt: number, chatter: Chatter, at: number): void {
-    this.#stories.get(attemptName(task, attempt))?.heard(chatter, at);
+  /**
+   * Files one thing an attempt said, and returns it without secrets. Returns at once and never throws.
+   */
+  write(task: TaskId, attempt: number, said: Chatter, at: number): Chatter {
+    const chatter = maskedChatter(said, this.#mask);
+    if (isAround(chatter)) {
+      this.#writeAround(task, attempt, chatter);
+      return chatter;
+    }
+    // Unmasked: a secret that comes in pieces is masked once it is whole.
+    if (!isAround(said)) this.#formatted.get(attemptName(task, attempt))?.write(said, at);
     const sinks = this.#sinksOf(task, attempt);
     if (chatter.from === 'agent') {
-      if (isStored(chatter.event)) sinks.transcript.write(this.#line({ at, event: chatter.event }));
-      return;
+      const { event } = chatter;
+      if (isStored(event)) sinks.transcript.write(`${JSON.stringify({ at, event })}\n`);
+    } else {
+      for (const sink of sinks[chatter.from]) sink.write(`${chatter.text}\n`);
     }
-    const text = `${this.#mask(chatter.text)}\n`;
-    for (const sink of sinks[chatter.from]) sink.write(text);
+    return chatter;
+  }
+
+  #writeAround(task: TaskId, attempt: number, { from, text }: Around): void {
+    if (this.#options.rawLogs === 'none') return;
+    const { around } = this.#sinksOf(task, attempt);
+    const sink =
+      around.get(from) ?? new Sink(this.#fileOf(task, attempt, from), 'kept', this.#warn);
+    around.set(from, sink);
+    sink.write(`${text}\n`);
+  }
+
+  #fileOf(task: TaskId, attempt: number, from: AroundName): string {
+    return attemptFiles(this.#options.dir, task, attempt)[from];
   }
 
   /** Flushes and closes the files of an attempt that is over. */
@@ -82,26 +111,19 @@ export class Transcripts {
     const key = attemptName(task, attempt);
     const sinks = this.#open.get(key);
     this.#open.delete(key);
-    const story = this.#stories.get(key);
-    this.#stories.delete(key);
-    await story?.close(signal);
+    const log = this.#formatted.get(key);
+    this.#formatted.delete(key);
+    await log?.close(signal);
     if (sinks !== undefined) await closeSinks(sinks, signal);
   }
 
   async closeAll(signal: AbortSignal): Promise<void> {
     const all = [...this.#open.values()];
-    const stories = [...this.#stories.values()];
+    const logs = [...this.#formatted.values()];
     this.#open.clear();
-    this.#stories.clear();
-    await Promise.all(stories.map((story) => story.close(signal)));
+    this.#formatted.clear();
+    await Promise.all(logs.map((log) => log.close(signal)));
     await Promise.all(all.map((sinks) => closeSinks(sinks, signal)));
-  }
-
-  /** Strings are masked one by one: the escapes of JSON would hide a secret that holds a quote. */
-  #line(line: TranscriptLine): string {
-    const masked = (_key: string, value: unknown) =>
-      typeof value === 'string' ? this.#mask(value) : value;
-    return `${JSON.stringify(line, masked)}\n`;
   }
 
   #sinksOf(task: TaskId, attempt: number): AttemptSinks {
@@ -113,6 +135,7 @@ export class Transcripts {
       transcript: new Sink(join(folder, TRANSCRIPT), 'kept', this.#warn),
       stdout: this.#rawSinks(folder, task, attempt, 'stdout'),
       stderr: this.#rawSinks(folder, task, attempt, 'stderr'),
+      around: new Map(),
     };
     this.#begunLogs.add(task);
     this.#open.set(key, sinks);
@@ -127,8 +150,7 @@ export class Transcripts {
     const isFirst = attempt === 1 && !this.#begunLogs.has(task);
     const file = join(logDir, `${fileName(task)}-${from}.log`);
     const extra = new Sink(file, isFirst ? 'discarded' : 'kept', this.#warn);
-    // The first attempt too opens its file at once, even if it says nothing: what an earlier run
-    // left there is not this run's output.
+    // Opens the file at once, even if the attempt says nothing: it may hold an earlier run's output.
     extra.write(isFirst ? '' : `--- attempt ${attempt} ---\n`);
     return [own, extra];
   }
@@ -136,8 +158,50 @@ export class Transcripts {
   readonly #warn = (message: string): void => {
     if (this.#warned) return;
     this.#warned = true;
-    this.#options.onWarning(`${message}. Some agent output is not kept; the run goes on.`);
+    this.#options.onWarning(`${message}. Some agent output is not kept; the run continues.`);
   };
+}
+
+/** More than this is written even if the line has no end. */
+const LONGEST_LINE = 64 * 1024;
+
+/** The formatted log of one attempt: only whole lines are written. */
+class FormattedLog {
+  readonly #sink: Sink;
+  readonly #formatter: LogFormatter;
+  readonly #mask: Mask;
+  #waiting = '';
+
+  constructor(sink: Sink, formatter: LogFormatter, mask: Mask) {
+    this.#sink = sink;
+    this.#formatter = formatter;
+    this.#mask = mask;
+  }
+
+  /** The first attempt starts the file over; each further one is below a marker. */
+  begin(attempt: number, start: AttemptStart): void {
+    this.#sink.write(attempt === 1 ? '' : this.#mask(markerOf(start)));
+  }
+
+  write(chatter: Said, at: number): void {
+    this.#waiting += this.#formatter.format(chatter, at);
+    const end = this.#waiting.lastIndexOf('\n') + 1;
+    const ready = this.#waiting.length - end > LONGEST_LINE ? this.#waiting.length : end;
+    if (ready === 0) return;
+    this.#sink.write(this.#mask(this.#waiting.slice(0, ready)));
+    this.#waiting = this.#waiting.slice(ready);
+  }
+
+  async close(signal: AbortSignal): Promise<void> {
+    if (this.#waiting !== '') this.#sink.write(`${this.#mask(this.#waiting)}\n`);
+    this.#waiting = '';
+    await this.#sink.close(signal);
+  }
+}
+
+function markerOf(start: AttemptStart): string {
+  const session = start.kind === 'fresh' ? null : start.session;
+  return `\n--- RETRY${session === null ? '' : ` (resuming session ${session})`} ---\n`;
 }
 
 type RawStream = 'stdout' | 'stderr';
@@ -146,14 +210,19 @@ interface AttemptSinks {
   readonly transcript: Sink;
   readonly stdout: readonly Sink[];
   readonly stderr: readonly Sink[];
+  readonly around: Map<AroundName, Sink>;
 }
 
 async function closeSinks(sinks: AttemptSinks, signal: AbortSignal): Promise<void> {
-  const all = [sinks.transcript, ...sinks.stdout, ...sinks.stderr];
+  const all = [sinks.transcript, ...sinks.stdout, ...sinks.stderr, ...sinks.around.values()];
   await Promise.all(all.map((sink) => sink.close(signal)));
 }
 
-/** A delta comes again as a whole text, and a bare sign of life says nothing later. */
+function isAround(chatter: Chatter): chatter is Around {
+  return chatter.from === 'prompt' || chatter.from === 'setup' || chatter.from === 'checks';
+}
+
+/** A delta is repeated by the whole text, and a bare sign of life means nothing afterwards. */
 function isStored(event: AgentEvent): boolean {
   if (event.type === 'text') return event.delta !== true;
   return event.type !== 'activity' || event.background !== undefined;
@@ -172,12 +241,13 @@ export function attemptsDir(stateDir: string, run: string): string {
   return join(runDir(stateDir, run), 'attempts');
 }
 
-/** Where what an engine prints goes when nobody looks at it: a detached run's. */
+/** The output of the engine of a detached run. */
 export function engineLog(stateDir: string, run: string): string {
   return join(runDir(stateDir, run), 'engine.log');
 }
 
-function runDir(stateDir: string, run: string): string {
+/** The folder of a run's files. */
+export function runDir(stateDir: string, run: string): string {
   return join(stateDir, 'runs', fileName(run));
 }
 
@@ -186,12 +256,15 @@ export function attemptFiles(
   dir: string,
   task: TaskId,
   attempt: number,
-): { readonly transcript: string; readonly stdout: string; readonly stderr: string } {
+): Readonly<Record<'transcript' | RawStream | AroundName, string>> {
   const folder = join(dir, attemptName(task, attempt));
   return {
     transcript: join(folder, TRANSCRIPT),
     stdout: join(folder, 'stdout.log'),
     stderr: join(folder, 'stderr.log'),
+    prompt: join(folder, 'prompt.log'),
+    setup: join(folder, 'setup.log'),
+    checks: join(folder, 'checks.log'),
   };
 }
 
@@ -211,8 +284,9 @@ export function parseTranscript(lines: readonly string[]): readonly TranscriptLi
   return lines.flatMap((line) => {
     try {
       return [JSON.parse(line) as TranscriptLine];
-    } catch {
-      return [];
+    } catch (error) {
+      if (error instanceof SyntaxError) return [];
+      throw error;
     }
   });
 }

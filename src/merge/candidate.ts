@@ -1,8 +1,8 @@
 /**
- * candidate: finished work brought together with a head, in memory. No checkout is touched.
+ * candidate: finished work combined with a head, in memory. No checkout is touched.
  *
  *   C1. The candidate's tree is exactly what would be on the branch if it landed.
- *   C2. A candidate is a commit that nothing points to yet: dropping it costs nothing.
+ *   C2. A candidate is an unreferenced commit: dropping it costs nothing.
  */
 
 import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
@@ -11,10 +11,9 @@ import { treeOf } from '../git/refs.ts';
 import type { FileConflict, SettledFile } from '../model/conflict.ts';
 import type { LandingSpec, Sha } from '../model/plan.ts';
 import { trailer, withTrailers } from '../model/trailers.ts';
-import { mergedTree, type Settle } from './merged-tree.ts';
-import { replay } from './replay.ts';
+import { type AutoResolve, mergedTree } from './merged-tree.ts';
+import { replay } from './rebase.ts';
 
-/** What is brought together, and how. */
 export interface Merge {
   readonly work: Sha;
   readonly onto: Sha;
@@ -24,10 +23,10 @@ export interface Merge {
   /** Lines for the end of the message; where there are any, a squashed commit names all authors. */
   readonly trailers?: readonly string[];
   readonly strategy: LandingSpec['strategy'];
-  /** Only the files matter: nobody signs, nobody is named, and it cannot land. */
+  /** Only its files matter: it is not signed and cannot land. */
   readonly isDraft?: boolean;
-  /** What to do about files that do not merge by themselves. */
-  readonly settle?: Settle;
+  /** Resolves files that do not merge by themselves. */
+  readonly autoResolve?: AutoResolve;
 }
 
 export type Candidate =
@@ -42,7 +41,7 @@ export type Candidate =
       readonly kind: 'conflict';
       readonly files: readonly string[];
       readonly conflicts: readonly FileConflict[];
-      /** What a command said that should have made a file anew. */
+      /** The output of a command that failed to regenerate a file. */
       readonly output?: string;
     }
   /** The commit itself could not be made: no identity, or no signature. */
@@ -53,7 +52,6 @@ export function workTrailer(commit: Sha): string {
   return `Landfast-Work: ${commit}`;
 }
 
-/** Builds the candidate of `work` on `onto`. */
 export async function buildCandidate(
   dir: string,
   merge: Merge,
@@ -66,7 +64,7 @@ export async function buildCandidate(
   if (merged.kind === 'conflict') return merged;
   const { tree, settled } = merged;
   if (strategy === 'squash' && tree === (await treeOf(dir, onto, signal))) {
-    return { kind: 'built', commit: onto, tree, settled }; // Everything is there already.
+    return { kind: 'built', commit: onto, tree, settled }; // Everything already exists.
   }
   const parents = strategy === 'squash' ? [onto] : [onto, work];
   const message = withTrailers(merge.message, await trailersOf(dir, merge, signal));

@@ -2,23 +2,30 @@
  * verdict-key: everything a gate's verdict depends on, as one digest.
  *
  *   K1. Equal keys mean equal inputs: files, command, variables, copied files, set-up and tools.
- *       Variables that only describe a log-in session are left out; those that the gate itself
- *       sets always count.
- *   K2. A gate with `paths` declares that it reads no other tracked files, so work elsewhere keeps
- *       its verdict. The key files of set-up count besides: it finds what was made from them.
+ *       Variables of a log-in session are left out; those that the gate itself sets always count.
+ *   K2. A gate with `paths` declares that it reads no other tracked files, so that changes elsewhere
+ *       keep its verdict. The key files of set-up count besides: the gate uses the results.
  *   K3. A gate that sees the commit (`sees: commit`) has one verdict per commit.
+ *   K4. Only its program knows what a gate function depends on: the function's key counts, and without
+ *       one a verdict is valid while this process drives the run.
+ *   K5. Copied files (`workspace.copy`, `.worktreeinclude`) are read in the user's checkout: every gate
+ *       gets a new copy.
  */
 
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { isSystemError } from '../base/errors.ts';
 import { git, splitNul } from '../git/git.ts';
+import { untrackedMatching } from '../git/untracked.ts';
 import type { GateSpec, Sha } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
-import type { Ground } from '../workspace/ground.ts';
-import { isOfSession } from '../workspace/setup.ts';
-import { toolsOf } from '../workspace/tools.ts';
-import { copiedFiles } from './copied-files.ts';
+import { includePatterns } from '../workspace/prepare.ts';
+import type { GateFunction, RunContext } from '../workspace/run-context.ts';
+import { isOfSession, MACHINE, toolVersions } from '../workspace/setup.ts';
 
-/** What every gate of a candidate is given. */
 export interface GateInputs {
   readonly tree: Sha;
   readonly commit: Sha;
@@ -28,31 +35,37 @@ export interface GateInputs {
   /** A digest of the untracked files that come from the user's checkout. */
   readonly copied: string;
   readonly setup: readonly string[];
-  /** The files that set-up depends on. */
   readonly setupKey: readonly string[];
   readonly tools: string;
+  /** Keys of gate functions, by gate (K4). */
+  readonly functionKeys: ReadonlyMap<string, string>;
 }
 
-/** Collects what the gates of a candidate are given. */
 export async function gateInputs(
-  ground: Ground,
+  context: RunContext,
   { tree, commit }: { readonly tree: Sha; readonly commit: Sha },
   signal: AbortSignal,
 ): Promise<GateInputs> {
-  const { gates, workspace } = ground.plan;
+  const { gates, workspace } = context.plan;
   const { setup, setupKey } = workspace;
   const isListed = gates.some(({ paths }) => paths !== undefined);
   const [entries, copied, tools] = await Promise.all([
-    isListed ? listTree(ground, tree, signal) : [],
-    copiedFiles(ground, signal),
-    toolsOf(ground, signal),
+    isListed ? listTree(context, tree, signal) : [],
+    copiedFiles(context, signal),
+    toolVersions(context, signal),
   ]);
-  const env = Object.entries(ground.env).filter(([name]) => !isOfSession(name));
-  const variables = { env: Object.fromEntries(env) };
+  const env = Object.entries(context.env).filter(([name]) => !isOfSession(name));
+  const { gateFunctions = new Map<string, GateFunction>(), session } = context;
+  const functionKeys = new Map(
+    [...gateFunctions].map(([name, { key }]) => [
+      name,
+      key === undefined ? `session ${session.id}` : `key ${key}`,
+    ]),
+  );
+  const variables = { env: Object.fromEntries(env), functionKeys };
   return { tree, commit, entries, ...variables, copied, setup, setupKey, tools };
 }
 
-/** The key of a gate's verdict. */
 export function verdictKey(inputs: GateInputs, gate: GateSpec): string {
   const { tree, commit, copied, setup, tools } = inputs;
   const env = Object.entries({ ...inputs.env, ...gate.env });
@@ -60,11 +73,12 @@ export function verdictKey(inputs: GateInputs, gate: GateSpec): string {
     files: gate.paths === undefined ? tree : filesFor(inputs, gate.paths),
     commit: gate.sees === 'commit' ? commit : null,
     command: gate.run,
+    ...(gate.inProcess === true ? { function: inputs.functionKeys.get(gate.name) } : {}),
     env: env.sort(([a], [b]) => (a < b ? -1 : 1)),
     copied,
     setup,
     tools,
-    machine: [process.platform, process.arch],
+    machine: MACHINE,
   });
 }
 
@@ -75,7 +89,7 @@ function filesFor({ entries, setup, setupKey }: GateInputs, paths: readonly stri
 }
 
 async function listTree(
-  { repository }: Ground,
+  { repository }: RunContext,
   tree: Sha,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -85,4 +99,30 @@ async function listTree(
 
 function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+/** Names, modes and contents of the files that would be copied now. */
+export async function copiedFiles(context: RunContext, signal: AbortSignal): Promise<string> {
+  const patterns = await includePatterns(context);
+  if (patterns.length === 0) return '';
+  const from = context.repository.dir;
+  const { files } = await untrackedMatching(from, patterns, signal);
+  const all = createHash('sha256');
+  for (const file of files) {
+    all.update(JSON.stringify([file, await describeFile(join(from, file), signal)]));
+  }
+  return all.digest('hex');
+}
+
+async function describeFile(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
+  const content = createHash('sha256');
+  try {
+    const { mode } = await stat(path);
+    await pipeline(createReadStream(path), content, { signal });
+    return [mode & 0o777, content.digest('hex')];
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isSystemError(error)) throw error;
+    return [(error as NodeJS.ErrnoException).code]; // Copying it says what is wrong with it.
+  }
 }

@@ -41,7 +41,8 @@ export type AgentEvent =
       readonly status: 'allowed' | 'warning' | 'rejected';
       readonly resetsAt?: number;
     }
-  | { readonly type: 'denied'; readonly tool: string }
+  /** `id`: the call of that tool, where its start was told. */
+  | { readonly type: 'denied'; readonly tool: string; readonly id?: string }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'warning'; readonly text: string }
   /** A sign of life without meaning of its own. `background`: how many tasks go on behind the turn. */

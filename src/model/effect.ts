@@ -8,8 +8,9 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { AttemptStart, Event } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { Doer, Sha, TaskId } from './plan.ts';
+import type { Assignee, Sha, TaskId } from './plan.ts';
 import type { Foreseen } from './radar.ts';
+import type { Instruction, Landing } from './state.ts';
 import type { Credit } from './trailers.ts';
 
 export type Effect =
@@ -28,8 +29,8 @@ export interface AttemptEffect {
   readonly base: Sha | null;
   readonly start: AttemptStart;
   /** Who does it, where that is not the task's own agent and model. */
-  readonly by?: Doer;
-  /** Who has tried it before, each with how that ended; absent where nobody else has. */
+  readonly by?: Assignee;
+  /** Who has tried it before, each with how that ended; absent where no other agent has. */
   readonly tried?: readonly Tried[];
   /** Why the attempt before, or its landing, failed: the agent is told. */
   readonly before: Failure | null;
@@ -37,15 +38,17 @@ export interface AttemptEffect {
   readonly heard: readonly Heard[];
   /** What landed meanwhile that the finished work does not fit to, in the order of landing. */
   readonly meanwhile: readonly Meanwhile[];
+  /** What people told its agent that no attempt has finished with. */
+  readonly instructions?: readonly Instruction[];
   /** What the radar has seen of its work: the agent is told. Absent where that is nothing. */
   readonly foreseen?: Foreseen;
   /** What this attempt may spend, where the run has a budget. */
   readonly budgetUsd: number | null;
 }
 
-/** How somebody else's attempts at a task ended. */
+/** How another agent's attempts at a task ended. */
 export interface Tried {
-  readonly by: Doer;
+  readonly by: Assignee;
   readonly times: number;
   readonly failure: Failure;
 }
@@ -81,7 +84,11 @@ export interface MergeEffect {
   readonly beside?: true;
   /** Tasks that landed after this work's base: named when the combination is red. */
   readonly landedSince: readonly TaskId[];
-  /** Whether the work may hold a merge that somebody has resolved. */
+  /** Landed work with which its names were seen to clash: looked at before it is merged. */
+  readonly suspects?: readonly Landing[];
+  /** Where gates run in the same step: those that were green on nothing so far. */
+  readonly unproven?: readonly string[];
+  /** Whether the work may hold a resolved merge. */
   readonly teaches: boolean;
   /** Who made the work, and for how much. */
   readonly credit: Credit;
@@ -97,6 +104,13 @@ export interface VerifyEffect {
   readonly since: Sha;
   /** It was red once: only what is run now counts. */
   readonly again: boolean;
+  /**
+   * The work, if this gate is to be run on it first, without what landed meanwhile: red there, it
+   * is to blame by itself.
+   */
+  readonly alone?: { readonly commit: Sha; readonly gate: string };
+  /** Gates that were green on nothing so far: red, they are run on the base as well. */
+  readonly unproven: readonly string[];
   readonly landedSince: readonly TaskId[];
 }
 
@@ -106,7 +120,7 @@ export interface LandEffect {
   readonly onto: Sha;
   /** The candidates that land with it, in order; the last one is where the head goes. */
   readonly candidates: readonly { readonly task: TaskId; readonly commit: Sha }[];
-  /** Their work, where it may hold a merge that somebody has resolved. */
+  /** Their work, where it may hold a resolved merge. */
   readonly teachers: readonly Sha[];
 }
 
@@ -117,6 +131,8 @@ export interface ReleaseEffect {
   readonly succeeded: boolean;
   /** Commits that the run's branch is known to hold: no need to ask git. */
   readonly safe: readonly Sha[];
+  /** Why it stays, whatever is safe. */
+  readonly keep?: string;
 }
 
 /** Bring what landed to the target branch. */
@@ -158,6 +174,7 @@ const LAST_WORDS: ReadonlySet<Event['type']> = new Set([
   'attempt.failed',
   'candidate.built',
   'candidate.verified',
+  'gate.broken',
   'merge.landed',
   'merge.rejected',
   'merge.withdrawn',
@@ -178,9 +195,20 @@ export type Message =
       readonly line: Chatter;
     };
 
+/** What is written down of an attempt while it goes on. */
+export type Chatter = Said | Around;
+
 /** One thing an attempt said: a raw line of its process, or what that line meant. */
-export type Chatter =
+export type Said =
   | { readonly from: 'stdout' | 'stderr'; readonly text: string }
   | { readonly from: 'agent'; readonly event: AgentEvent };
+
+/** What its agent was told, and what was printed before and after it: set-up, the task's checks. */
+export interface Around {
+  readonly from: AroundName;
+  readonly text: string;
+}
+
+export type AroundName = 'prompt' | 'setup' | 'checks';
 
 export type Emit = (message: Message) => void;

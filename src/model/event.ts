@@ -4,7 +4,7 @@
  * All other state is a fold over these (state.ts): the scheduler, the terminal, the browser and
  * a resumed run each replay the same entries and so cannot disagree.
  *
- *   E1. An event is past tense and already true. A wish is a Command (command.ts).
+ *   E1. An event is past tense and already true. A request is a Command (command.ts).
  *   E2. An event holds ids and plain JSON values: no paths of this machine, handles, functions.
  *   E3. Readers accept unknown fields. A changed meaning is a new type, never a reused one.
  *
@@ -14,9 +14,9 @@
 
 import type { SettledFile } from './conflict.ts';
 import type { Failure } from './failure.ts';
+import type { BrokenGate, GateTree } from './gate.ts';
 import type { Shortage } from './machine.ts';
-import type { NewLimits } from './new-limits.ts';
-import type { Doer, Plan, Sha, TaskId } from './plan.ts';
+import type { Assignee, LimitChanges, Plan, Sha, TaskId } from './plan.ts';
 import type { ClashingName } from './radar.ts';
 
 export type Event = RunEvent | AttemptEvent | LandingEvent | TaskEvent | RadarEvent;
@@ -31,6 +31,8 @@ export type RunEvent =
       readonly base: Sha | null;
       /** The branch to publish to, without `refs/heads/`. */
       readonly target: string | null;
+      /** A person is at the terminal and can answer. */
+      readonly attended?: true;
     }
   /** A new engine took over. Tasks that had failed get a new chance. */
   | ({
@@ -38,7 +40,18 @@ export type RunEvent =
       readonly retry: readonly TaskId[];
       /** Where the run's branch is now, if the target had meanwhile gone on from it. */
       readonly head?: Sha;
-    } & NewLimits)
+      readonly attended?: true;
+    } & LimitChanges)
+  /** A person set these limits; the others stay what they were. */
+  | ({ readonly type: 'run.limited' } & LimitChanges)
+  /** The run continues with an edited plan: this one, from here on. */
+  | {
+      readonly type: 'run.replanned';
+      /** The whole of it, with tasks that are good as they were. */
+      readonly plan: Plan;
+      readonly planHash: string;
+      readonly difference: PlanDifference;
+    }
   /**
    * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.
    * `cancel`: as `end`, and for good. Work is kept in every case.
@@ -53,6 +66,23 @@ export type RunEvent =
   /** There is enough again, or nothing waits for it any more. */
   | { readonly type: 'run.eased' }
   | { readonly type: 'run.finished'; readonly outcome: RunOutcome };
+
+/** How an edited plan differs from the one before. */
+export interface PlanDifference {
+  readonly added: readonly TaskId[];
+  readonly changed: readonly ChangedTask[];
+  /** Those that were tried stay in the run, given up. */
+  readonly removed: readonly TaskId[];
+  /** Keys of the plan besides its tasks. */
+  readonly sections: readonly string[];
+}
+
+export interface ChangedTask {
+  readonly task: TaskId;
+  readonly keys: readonly string[];
+  /** Its agent is told something else: it starts over. */
+  readonly fresh: boolean;
+}
 
 export type StopMode = 'drain' | 'end' | 'cancel';
 
@@ -72,7 +102,7 @@ export type AttemptEvent =
       readonly base: Sha | null;
       readonly start: AttemptStart;
       /** Who does it, where that is not the task's own agent and model. */
-      readonly by?: Doer;
+      readonly by?: Assignee;
       /** What it may spend, reserved from the run's budget; absent where there is none. */
       readonly budgetUsd?: number;
     }
@@ -103,12 +133,11 @@ export type AttemptEvent =
       readonly outputTokens: number;
     }
   /** A tool that would have asked a person was refused. */
-  | {
+  | ({
       readonly type: 'attempt.denied';
       readonly task: TaskId;
       readonly attempt: number;
-      readonly tool: string;
-    }
+    } & Denial)
   /** The user's own checkout changed while the agent ran: it should not have been touched. */
   | {
       readonly type: 'attempt.strayed';
@@ -125,6 +154,8 @@ export type AttemptEvent =
       readonly files: readonly string[];
       /** Changed files outside the declared scope, where that is only reported; a read task's changes. */
       readonly outside: readonly string[];
+      /** A tool was denied, and every file that it leaves is empty. */
+      readonly empty?: true;
       readonly exitCode: number | null;
       /** The agent's last words. */
       readonly text: string;
@@ -139,7 +170,18 @@ export type AttemptEvent =
       readonly failure: Failure;
       readonly exitCode: number | null;
       readonly status?: SelfReport;
+      /** Where it left the task's branch: what is there later is a person's. */
+      readonly tip?: Sha;
     };
+
+/** A tool that was refused to an agent. */
+export interface Denial {
+  readonly tool: string;
+  /** What it was to do: the command, the file, the address. */
+  readonly what?: string;
+  /** The line of a plan or configuration that would allow it, where there is one. */
+  readonly allow?: string;
+}
 
 /**
  * How an attempt begins.
@@ -173,7 +215,7 @@ export interface SelfReport {
   /** A file it has written. */
   readonly report?: string;
   readonly summary?: string;
-  /** What somebody should look at although it is done. */
+  /** What needs a look although it is done. */
   readonly concerns?: string;
   readonly validated?: boolean;
   readonly created?: readonly string[];
@@ -183,7 +225,7 @@ export interface SelfReport {
 }
 
 export type LandingEvent =
-  /** Files of the candidate did not merge by themselves, and nobody had to be asked. */
+  /** Files of the candidate did not merge by themselves and were settled without an agent. */
   | {
       readonly type: 'merge.settled';
       readonly task: TaskId;
@@ -210,7 +252,7 @@ export type LandingEvent =
       readonly spared?: true;
     }
   | { readonly type: 'candidate.verifying'; readonly task: TaskId; readonly commit: Sha }
-  /** Nobody wants the verdict any more on a candidate whose gates went on after it had left. */
+  /** The verdict on a candidate that has left the queue is of no use any more. */
   | { readonly type: 'candidate.dropped'; readonly task: TaskId; readonly commit: Sha }
   /** All gates have passed on its exact tree, or one has not. */
   | {
@@ -239,6 +281,7 @@ export type LandingEvent =
       readonly task: TaskId | null;
       readonly gate: string;
       readonly tree: Sha;
+      readonly on?: GateTree;
     }
   /** A gate ran on a candidate's exact tree. `task` is null when the candidate is a publication. */
   | {
@@ -248,8 +291,11 @@ export type LandingEvent =
       readonly tree: Sha;
       readonly ok: boolean;
       readonly ms: number;
-      /** The end of its output, kept only when it is red. */
+      /** What matters of its output, kept only when it is red. */
       readonly output: string;
+      /** What was run when it is red, and its exit code; null where it was ended before. */
+      readonly command?: string;
+      readonly exitCode?: number | null;
       /**
        * Why it did not have to run: the same tree was green before (`memory`, in the run `by`), or
        * the candidate touches none of its `paths`.
@@ -258,7 +304,10 @@ export type LandingEvent =
       readonly by?: string;
       /** Red, but that does not count. */
       readonly quarantined?: true;
+      readonly on?: GateTree;
     }
+  /** The gate is at fault, not the work, which leaves the queue and waits: nothing lands. */
+  | ({ readonly type: 'gate.broken'; readonly task: TaskId } & BrokenGate)
   | {
       readonly type: 'merge.landed';
       readonly task: TaskId;
@@ -274,6 +323,16 @@ export type LandingEvent =
     }
   /** The work that the plan names is taken as finished: it waits to be landed. */
   | { readonly type: 'work.adopted'; readonly task: TaskId; readonly commit: Sha }
+  /** A person has committed to the task's branch: that is its work from here on. */
+  | ({ readonly type: 'work.mended' } & MendedWork)
+  /** The attempt starts over; what was in its workspace is held by this ref. */
+  | {
+      readonly type: 'work.kept';
+      readonly task: TaskId;
+      readonly attempt: number;
+      readonly ref: string;
+      readonly commit: Sha;
+    }
   /** The work is where it should be: on its own branch, which is not merged. */
   | {
       readonly type: 'work.delivered';
@@ -296,7 +355,19 @@ export type LandingEvent =
       readonly checkout: 'followed' | 'none';
       readonly proved?: Proof;
     }
-  | { readonly type: 'publish.blocked'; readonly why: string; readonly remedy: string };
+  | { readonly type: 'publish.blocked'; readonly why: string; readonly remedy: string }
+  /** Everything has landed, and the plan wants a person to approve its publication. */
+  | { readonly type: 'publish.awaited'; readonly head: Sha }
+  | { readonly type: 'publish.approved'; readonly head: Sha }
+  /** It stays on the run's branch. */
+  | { readonly type: 'publish.declined'; readonly head: Sha };
+
+/** What a person has made of a task's work, and the files that it changes. */
+export interface MendedWork {
+  readonly task: TaskId;
+  readonly commit: Sha;
+  readonly files: readonly string[];
+}
 
 /** What was shown before the target moved: each piece of work is in it. */
 export interface Proof {
@@ -318,19 +389,55 @@ export interface ProvedWork {
 export type TaskEvent =
   /** Final: no attempt is left, or a task it needs has failed. */
   | { readonly type: 'task.failed'; readonly task: TaskId; readonly failure: Failure }
-  /** Somebody asked for it. A running attempt is ended; its work is kept. */
+  /** A person asked for it. A running attempt is ended; its work is kept. */
   | { readonly type: 'task.cancelled'; readonly task: TaskId }
-  /** Somebody gave it another chance, now and with all of its retries. */
-  | { readonly type: 'task.retried'; readonly task: TaskId; readonly fresh: boolean }
+  /** A person gave it another chance, now and with all of its retries. */
+  | {
+      readonly type: 'task.retried';
+      readonly task: TaskId;
+      readonly fresh: boolean;
+      /** What a person tells its agent. */
+      readonly note?: string;
+    }
+  /** Its next attempt does not start; a running one is halted, and its time with it. */
+  | { readonly type: 'task.paused'; readonly task: TaskId }
+  | { readonly type: 'task.continued'; readonly task: TaskId }
+  /** A review of its work: another attempt in its session answers these comments. */
+  | {
+      readonly type: 'task.commented';
+      readonly task: TaskId;
+      readonly comments: readonly ReviewComment[];
+    }
   /**
-   * Somebody gave it up. A running attempt is ended; its work is kept. `satisfied`: tasks that need
+   * A person gave it up. A running attempt is ended; its work is kept. `satisfied`: tasks that need
    * it may start as if it had succeeded.
    */
   | { readonly type: 'task.skipped'; readonly task: TaskId; readonly satisfied: boolean }
   /** Nothing uses the workspace any more; it may go if all of its work is safe. */
   | { readonly type: 'workspace.released'; readonly task: TaskId }
-  | { readonly type: 'workspace.removed'; readonly task: TaskId }
-  | { readonly type: 'workspace.kept'; readonly task: TaskId; readonly why: string };
+  /** `saved`: files of a failed task that are in the user's checkout now. */
+  | {
+      readonly type: 'workspace.removed';
+      readonly task: TaskId;
+      readonly saved?: readonly string[];
+    }
+  | {
+      readonly type: 'workspace.kept';
+      readonly task: TaskId;
+      readonly why: string;
+      readonly saved?: readonly string[];
+    };
+
+/** A remark on a task's work, about a line, a range of lines, a file, or all of it. */
+export interface ReviewComment {
+  /** Relative to the repository's root; null for a remark on the whole work. */
+  readonly path: string | null;
+  /** From 1, as in the task's work. */
+  readonly line?: number;
+  readonly endLine?: number;
+  readonly text: string;
+  readonly author?: string;
+}
 
 /** What was seen while agents work. Each replaces what was said of the same two tasks before. */
 export type RadarEvent =

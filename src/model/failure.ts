@@ -1,5 +1,5 @@
 /**
- * Why an attempt or a task did not succeed. What follows from a kind is policy: schedule/retry.ts.
+ * Why an attempt or a task did not succeed. What follows from a kind is policy: schedule/next-attempt.ts.
  *
  *   F1. `message` is one or more sentences for a person; it never has to be parsed.
  *   F2. A program decides on `kind` and the fields beside it.
@@ -7,6 +7,7 @@
 
 import type { FileConflict } from './conflict.ts';
 import type { TaskId } from './plan.ts';
+import type { Clash } from './radar.ts';
 
 export type Failure =
   | { readonly kind: SimpleFailureKind; readonly message: string }
@@ -24,13 +25,26 @@ export type Failure =
   | {
       readonly kind: 'checks-failed';
       readonly message: string;
+      /** The command. */
       readonly check: string;
+      readonly exitCode?: number | null;
       readonly output: string;
+    }
+  /** The workspace could not be made, or set up: then `command` is what failed. */
+  | {
+      readonly kind: 'workspace-failed';
+      readonly message: string;
+      readonly command?: string;
+      readonly exitCode?: number | null;
+      readonly output?: string;
     }
   | {
       readonly kind: 'gate-failed';
       readonly message: string;
       readonly gate: string;
+      /** What was run, and its exit code; null where it was ended before it had one. */
+      readonly command?: string;
+      readonly exitCode?: number | null;
       readonly output: string;
       /** What had landed since this work began: the other half of a red combination. */
       readonly landedSince: readonly TaskId[];
@@ -41,8 +55,15 @@ export type Failure =
       readonly files: readonly string[];
       /** How each of them conflicts, and where; absent in journals of older versions. */
       readonly conflicts?: readonly FileConflict[];
-      /** What a command said that should have made a file anew. */
+      /** The output of a command that was to regenerate a file. */
       readonly output?: string;
+      readonly landedSince: readonly TaskId[];
+    }
+  /** It merges, but names that one side changes are used by the other. */
+  | {
+      readonly kind: 'semantic';
+      readonly message: string;
+      readonly clashes: readonly Clash[];
       readonly landedSince: readonly TaskId[];
     }
   /** The branch holds the finished work, but the remote did not take it. */
@@ -57,6 +78,8 @@ export type Failure =
 export type SimpleFailureKind =
   /** The service or the network; trying again may help. */
   | 'transient'
+  /** A script or program of the plan says by its exit code that it failed. */
+  | 'exit-code'
   | 'auth'
   | 'billing'
   | 'budget'
@@ -64,18 +87,18 @@ export type SimpleFailureKind =
   | 'schema'
   | 'permanent'
   | 'cancelled'
-  /** Somebody gave the task up. */
+  /** A person gave the task up. */
   | 'skipped'
   /** The engine or the agent was ended from outside; the work is kept. */
   | 'interrupted'
+  /** A person sent the finished work back with a note or a review. */
+  | 'revision'
   /** The agent does not know the session that was to be resumed. */
   | 'session-lost'
   | 'no-change'
   /** It went round in circles: the same tool call again and again. */
   | 'stuck'
   /** A hook, a missing identity or a signature stopped the commit; the work is kept. */
-  | 'commit-failed'
-  /** The workspace could not be made or set up. */
-  | 'workspace-failed';
+  | 'commit-failed';
 
 export type FailureKind = Failure['kind'];

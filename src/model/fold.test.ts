@@ -17,6 +17,8 @@ test('a run begins with its plan, and nothing else', () => {
     reworks: 0,
     forgiven: 0,
     cancelled: false,
+    paused: false,
+    instructions: [],
     skipped: null,
     retried: null,
     carried: false,
@@ -27,6 +29,8 @@ test('a run begins with its plan, and nothing else', () => {
     rejections: [],
     proved: null,
     workspace: 'none',
+    removed: false,
+    mended: false,
     keptWhy: null,
   };
   expect(journal().state()).toEqual({
@@ -46,9 +50,13 @@ test('a run begins with its plan, and nothing else', () => {
     landing: null,
     lingering: [],
     radar: { collisions: [], clashes: [] },
+    findings: [],
     stopping: null,
     paused: null,
+    attended: false,
     held: null,
+    proven: new Set(),
+    broken: null,
     publish: { kind: 'none' },
     outcome: null,
     startedAt: START,
@@ -103,6 +111,7 @@ test('an attempt remembers all that was said of it', () => {
       base: sha(1),
       startedAt: START + 1_000,
       endedAt: START + 7_000,
+      tip: null,
       failure: FAILURE,
       exitCode: 1,
       by: { agent: 'claude' },
@@ -110,10 +119,11 @@ test('an attempt remembers all that was said of it', () => {
       costUsd: 0.5,
       inputTokens: 2_000,
       outputTokens: 200,
-      denied: ['Bash'],
+      denied: [{ tool: 'Bash' }],
       strayed: [],
       files: [],
       outside: [],
+      empty: false,
       text: '',
       structured: null,
       status: { status: 'FAILED', reason: 'No.' },
@@ -140,7 +150,17 @@ test('reworks, gates and the end of a workspace are remembered', () => {
   const { reworks, gates, workspace, keptWhy, status } = run.state().tasks.get('a')!;
   expect({ reworks, gates, workspace, keptWhy, status }).toEqual({
     reworks: 1,
-    gates: [{ gate: 'tests', tree: sha(3), ok: false, ms: 3_200, output: 'red' }],
+    gates: [
+      {
+        gate: 'tests',
+        tree: sha(3),
+        ok: false,
+        ms: 3_200,
+        output: 'red',
+        command: 'npm test',
+        exitCode: 1,
+      },
+    ],
     workspace: 'kept',
     keptWhy: 'Untracked files.',
     status: { kind: 'failed', failure: FAILURE, at: START + 7_000 },
@@ -315,4 +335,12 @@ describe('what a person asks for', () => {
       expect(after.state().paused).toBe(null);
     }
   });
+});
+
+test('a resumed run forgets that a task was to begin anew', () => {
+  const failure = { kind: 'billing', message: 'No credit.' } as const;
+  const run = new JournalBuilder([{ id: 'a' }]).start('a').fail('a', failure);
+  run.add({ type: 'task.retried', task: 'a', fresh: true }).giveUp('a', failure).end('failed');
+  run.add({ type: 'run.resumed', retry: ['a'] });
+  expect(run.state().tasks.get('a')).toMatchObject({ status: { kind: 'waiting' }, retried: null });
 });

@@ -77,9 +77,8 @@ export function ancestors(tasks: readonly GraphTask[]): Ancestors {
     for (const need of needs) {
       const index = indexOf.get(need);
       if (index === undefined) continue;
-      sets.get(need)?.forEach((word, i) => {
-        set[i]! |= word;
-      });
+      const before = sets.get(need)!;
+      for (let i = 0; i < words; i += 1) set[i]! |= before[i]!;
       set[index >>> 5]! |= 1 << (index & 31);
     }
     sets.set(id, set);
@@ -155,7 +154,7 @@ function inOrder<T extends GraphTask>(tasks: readonly T[]): T[] {
   return order;
 }
 
-/** Only tasks of the list are keys: what nobody in the list is called is no need either. */
+/** Only tasks of the list are keys; needs outside of the list are left out. */
 function followersOf(tasks: readonly GraphTask[]): ReadonlyMap<TaskId, readonly TaskId[]> {
   const followers = new Map<TaskId, TaskId[]>(tasks.map(({ id }) => [id, []]));
   for (const { id, needs } of tasks) {

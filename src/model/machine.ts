@@ -1,6 +1,6 @@
 /**
  * The machine that a run is on, as far as it decides what may start. Measured elsewhere; what the
- * scheduler makes of it is in schedule/room.ts.
+ * scheduler makes of it is in schedule/machine-limits.ts.
  */
 
 export interface Machine {

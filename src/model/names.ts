@@ -6,7 +6,7 @@
  *   N2. What is kept of removed or abandoned work is below `refs/landfast/kept/`.
  */
 
-import { type Conventions, type Doer, type TaskSpec, titleOf } from './plan.ts';
+import { type Assignee, type Conventions, type TaskSpec, titleOf } from './plan.ts';
 import { type Credit, costText } from './trailers.ts';
 
 /** The branch that verified work lands on. */
@@ -52,7 +52,7 @@ export function commitMessage(
   conventions: Conventions,
   run: string,
   task: TaskSpec,
-  by: Doer | null,
+  by: Assignee | null,
 ): string {
   if (task.commitMessage !== undefined) return task.commitMessage;
   return fill(conventions.commitMessage, messageWords(run, task, by));
@@ -69,7 +69,7 @@ export function mergeMessage(
   return fill(conventions.mergeMessage, { ...messageWords(run, task, by), cost });
 }
 
-function messageWords(run: string, task: TaskSpec, by: Doer | null) {
+function messageWords(run: string, task: TaskSpec, by: Assignee | null) {
   const { agent = 'somebody', model = 'default' } = by ?? {};
   return { run, task: task.id, title: titleOf(task), agent, model };
 }

@@ -37,6 +37,12 @@ export interface Radar {
   readonly clashes: readonly Clash[];
 }
 
+/** A clash that was foreseen once. What became of it follows from the tasks. */
+export interface Finding extends Clash {
+  /** Whether it is still there, as far as is known; it is looked at again before a merge. */
+  readonly holds: boolean;
+}
+
 export const CLEAR: Radar = { collisions: [], clashes: [] };
 
 /** What concerns one task: whom it collides with, in what; whose names it stumbles over. */
@@ -74,6 +80,45 @@ export function radarAfter(radar: Radar, fact: RadarFact): Radar {
   if (fact.type === 'radar.cleared') return { ...radar, collisions };
   const { a, b, files } = fact;
   return { ...radar, collisions: [...collisions, { a, b, files }] };
+}
+
+/** All that was foreseen about names, after one more fact. */
+export function findingsAfter(
+  findings: readonly Finding[],
+  { a, b, names }: Event & { type: 'radar.semantic' },
+): readonly Finding[] {
+  const at = findings.findIndex((each) => each.a === a && each.b === b);
+  const before = findings[at];
+  if (names.length > 0) {
+    const now = { a, b, names, holds: true };
+    return before === undefined ? [...findings, now] : findings.with(at, now);
+  }
+  return before === undefined ? findings : findings.with(at, { ...before, holds: false });
+}
+
+/** Work that begins on a head which has the other's: there is nothing left to foresee. */
+export function findingsOnHead(
+  findings: readonly Finding[],
+  task: TaskId,
+  hasLanded: (task: TaskId) => boolean,
+): readonly Finding[] {
+  const isSeen = ({ a, b }: Finding): boolean =>
+    (a === task && hasLanded(b)) || (b === task && hasLanded(a));
+  if (!findings.some(isSeen)) return findings;
+  return findings.map((each) => (isSeen(each) ? { ...each, holds: false } : each));
+}
+
+/** `rename removes foo of lib.ts, which use uses in app.ts`: one sentence for each name. */
+export function clashSentences({ a, b, names }: Clash): readonly string[] {
+  return names.map(({ name, file, change, to, usedBy }) => {
+    const what = `${name} of ${file}`;
+    const done = {
+      removed: `removes ${what}`,
+      renamed: `renames ${what} to ${to}`,
+      signature: `changes the parameters of ${what}`,
+    }[change];
+    return `${a} ${done}, which ${b} uses in ${usedBy.join(', ')}.`;
+  });
 }
 
 /**

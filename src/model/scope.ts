@@ -58,7 +58,13 @@ interface Compiled {
   readonly shapes: readonly Shape[];
 }
 
-type Shape = readonly string[];
+/** Segments; `**` is any number of them, and `*` and `?` are wildcards inside of one. */
+export type Shape = readonly string[];
+
+/** The shapes of all globs of a list. */
+export function shapesIn(globs: readonly string[]): readonly Shape[] {
+  return globs.flatMap((glob) => compiled(glob).shapes);
+}
 
 const WILDCARD = /[*?{}|\\"]/;
 const MAX_SHAPES = 256;
@@ -86,7 +92,8 @@ function matcher(glob: string): (path: string) => boolean {
 function compilePattern(glob: string): (path: string) => boolean {
   try {
     return picomatch(glob, { dot: true, nonegate: true, windows: false });
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return () => false; // Longer than the matcher accepts: no real path is.
   }
 }
@@ -95,14 +102,15 @@ function globsMeet(a: Compiled, b: Compiled): boolean {
   return a === b || a.shapes.some((one) => b.shapes.some((other) => shapesMeet(one, other)));
 }
 
-function shapesMeet(a: Shape, b: Shape): boolean {
+/** Whether a path could fit both. */
+export function shapesMeet(a: Shape, b: Shape): boolean {
   const sure = Math.min(literalLength(a), literalLength(b)); // Most pairs differ right here.
   for (let i = 0; i < sure; i += 1) if (a[i] !== b[i]) return false;
   return meet(a, b, '**', segmentsMeet);
 }
 
 /** How many segments at the front have no wildcard. */
-function literalLength(shape: Shape): number {
+export function literalLength(shape: Shape): number {
   const first = shape.findIndex((segment) => /[*?]/.test(segment));
   return first === -1 ? shape.length : first;
 }

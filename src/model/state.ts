@@ -1,25 +1,27 @@
 /**
- * RunState: everything that is known of a run. Made by the fold (fold.ts) and by nobody else.
- *
- *   waiting ──► running ──► committed ──► merging ──► landed
- *                 │  ▲ │                     │
- *           retry ▼  │ └──► done             ├──► delivered
- *               stopped ◄────────────────────┘ rejected
- *                 └──► failed ──► stopped   (retried; waiting ──► failed when a needed task failed)
- *
- * `done` is a read task that succeeded, or a write task that had nothing to change. `delivered` is
- * work that stays on its branch, because the plan wants nothing merged.
+ * RunState: everything that is known of a run. Made by the fold (fold.ts) alone.
+ * The state machines of a task and a candidate are drawn in fold.ts and candidates.ts.
  *
  *   S1. Ready, blocked, progress and time left are computed from it and never stored.
  *   S2. Outside of fold.ts all of it is readonly.
  */
 
 import type { SettledFile } from './conflict.ts';
-import type { AttemptStart, Proof, ProvedWork, RunOutcome, SelfReport, StopMode } from './event.ts';
+import type {
+  AttemptStart,
+  Denial,
+  Proof,
+  ProvedWork,
+  ReviewComment,
+  RunOutcome,
+  SelfReport,
+  StopMode,
+} from './event.ts';
 import type { Failure } from './failure.ts';
+import type { BrokenGate, GateTree } from './gate.ts';
 import type { Shortage } from './machine.ts';
-import type { Doer, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
-import type { Radar } from './radar.ts';
+import type { Assignee, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
+import type { Finding, Radar } from './radar.ts';
 
 export interface RunState {
   readonly seq: number;
@@ -34,7 +36,7 @@ export interface RunState {
   readonly agents: ReadonlyMap<string, AgentState>;
   /** In the order of landing. */
   readonly landed: readonly Landing[];
-  /** Work on its way to the head: the chain, and whoever passes it, in the order of coming. */
+  /** Work on its way to the head: the chain and a candidate that passes it, oldest first. */
   readonly queue: readonly Candidate[];
   /** The candidate that the head is being moved to. */
   readonly landing: Sha | null;
@@ -42,10 +44,18 @@ export interface RunState {
   readonly lingering: readonly Lingering[];
   /** What is foreseen of work that has not landed. */
   readonly radar: Radar;
+  /** Every clash of names that was foreseen, whatever became of it. */
+  readonly findings: readonly Finding[];
   readonly stopping: { readonly mode: StopMode; readonly why: string } | null;
   readonly paused: { readonly suspended: boolean } | null;
+  /** A person is at the terminal of its engine. */
+  readonly attended: boolean;
   /** What the machine is short of while that keeps tasks from starting. */
   readonly held: { readonly of: Shortage; readonly why: string } | null;
+  /** Gates that have been green on something; and set-up, once one has run at all. */
+  readonly proven: ReadonlySet<string>;
+  /** A gate that does not work: nothing lands until the run is continued. */
+  readonly broken: (BrokenGate & { readonly task: TaskId }) | null;
   readonly publish: Publish;
   readonly outcome: RunOutcome | null;
   readonly startedAt: number;
@@ -56,7 +66,7 @@ export interface RunState {
 
 /** What is known of an agent that concerns all of its tasks. */
 export interface AgentState {
-  /** No attempt of it begins until somebody resumes the run or retries a task that it may do. */
+  /** No attempt of it begins until the run is resumed or a task that it may do is retried. */
   readonly refusal: {
     readonly task: TaskId;
     readonly kind: 'auth' | 'billing';
@@ -86,14 +96,22 @@ export interface TaskState {
   /** Attempts that do not count against `retries`: from before the run was resumed. */
   readonly forgiven: number;
   readonly cancelled: boolean;
-  /** Somebody gave it up. */
+  /** Its attempts are halted and none begins. */
+  readonly paused: boolean;
+  /** Notes and reviews that people sent to its agent, oldest first. */
+  readonly instructions: readonly Instruction[];
+  /** A person gave it up. */
   readonly skipped: { readonly satisfied: boolean } | null;
-  /** Somebody wants the next attempt now, until it has begun. */
+  /** It is gone from the edited plan: given up, and nothing needs it. */
+  readonly removed: boolean;
+  /** A person asked for the next attempt now; null once it has begun. */
   readonly retried: { readonly at: number; readonly fresh: boolean } | null;
   /** It was good already when the run was resumed. */
   readonly carried: boolean;
   /** The newest finished work, landed or not. */
   readonly work: Sha | null;
+  /** A person has committed to it: an agent could not make it again. */
+  readonly mended: boolean;
   /** The newest session of the task's agent. */
   readonly session: string | null;
   readonly gates: readonly GateRun[];
@@ -105,6 +123,19 @@ export interface TaskState {
   readonly proved: ProvedWork | null;
   readonly workspace: 'none' | 'live' | 'released' | 'removed' | 'kept';
   readonly keptWhy: string | null;
+  /** What it left in the user's checkout although it failed. */
+  readonly saved?: readonly string[];
+}
+
+/** What a person told a task's agent. */
+export interface Instruction {
+  readonly at: number;
+  readonly note: string | null;
+  readonly comments: readonly ReviewComment[];
+  /** The attempts made before it: later ones are told. */
+  readonly after: number;
+  /** The attempt that finished with it; null until one has. */
+  readonly answeredBy: number | null;
 }
 
 export type Status =
@@ -140,24 +171,28 @@ export type Status =
 export interface Attempt {
   readonly attempt: number;
   readonly start: AttemptStart;
-  readonly by: Doer;
+  readonly by: Assignee;
   readonly base: Sha | null;
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly failure: Failure | null;
+  /** Where it left its branch when it failed; null where that is unknown. */
+  readonly tip: Sha | null;
   readonly exitCode: number | null;
   /** What it may spend of the run's budget; 0 where there is none. */
   readonly reservedUsd: number;
   readonly costUsd: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly denied: readonly string[];
+  readonly denied: readonly Denial[];
   /** Files of the user's checkout that changed while it ran. */
   readonly strayed: readonly string[];
   /** Files outside of its scope that it was seen to change. */
   readonly astray: readonly string[];
   readonly files: readonly string[];
   readonly outside: readonly string[];
+  /** A tool was denied, and every file that it leaves is empty. */
+  readonly empty: boolean;
   readonly text: string;
   /** The answer that fits the task's schema; null where it has none. */
   readonly structured: unknown;
@@ -204,9 +239,12 @@ export interface GateRun {
   readonly ok: boolean;
   readonly ms: number;
   readonly output: string;
+  readonly command?: string;
+  readonly exitCode?: number | null;
   readonly spared?: 'memory' | 'paths';
   readonly by?: string;
   readonly quarantined?: true;
+  readonly on?: GateTree;
 }
 
 export interface Rejection {
@@ -225,6 +263,8 @@ export interface Landing {
 
 export type Publish =
   | { readonly kind: 'none' }
+  /** The plan wants a person to approve the publication of this head. */
+  | { readonly kind: 'awaiting' | 'approved' | 'declined'; readonly head: Sha }
   /** `early`: tasks go on meanwhile. */
   | {
       readonly kind: 'running';
@@ -256,9 +296,26 @@ export function chainOf({ queue }: Pick<RunState, 'queue'>): readonly Candidate[
   return queue.filter(({ passes }) => passes === undefined);
 }
 
-/** The candidate beside the chain; null where nobody passes. */
+/** The candidate beside the chain; null where none passes. */
 export function passerOf({ queue }: Pick<RunState, 'queue'>): Candidate | null {
   return queue.find(({ passes }) => passes !== undefined) ?? null;
+}
+
+/** Instructions that no attempt has finished with. */
+export function pendingInstructions({ instructions }: TaskState): readonly Instruction[] {
+  return instructions.filter(({ answeredBy }) => answeredBy === null);
+}
+
+/** Whether the processes of a task stand still. A run that stops lets them end. */
+export function isHalted({ paused, stopping, tasks }: RunState, id: TaskId): boolean {
+  if (stopping !== null) return false;
+  return paused?.suspended === true || tasks.get(id)?.paused === true;
+}
+
+/** Whether what has landed waits for a person's approval. */
+export function awaitsApproval(state: RunState): boolean {
+  const { publish, head } = state;
+  return publish.kind === 'awaiting' && publish.head === head && !isHeldBack(state);
 }
 
 /** True when nothing more will happen to the task, unless the run is resumed. */
@@ -272,12 +329,25 @@ export function isGood(task: TaskState): boolean {
   return kind === 'landed' || kind === 'delivered' || kind === 'done';
 }
 
+/** Whether a conflict keeps all of the run from the target branch. */
+export function isHeldBack({ plan, tasks }: Pick<RunState, 'plan' | 'tasks'>): boolean {
+  if (plan.landing.onConflict !== 'hold') return false;
+  return [...tasks.values()].some(
+    ({ status }) => status.kind === 'failed' && status.failure.kind === 'conflict',
+  );
+}
+
+/** Whether its work is not, or not only, its agent's. */
+export function isTheirs({ spec, mended }: TaskState): boolean {
+  return spec.work !== undefined || mended;
+}
+
 /** What a task's agent said when it was done; empty where it has not been, or said nothing. */
 export function lastWords(task: TaskState | undefined): string {
   return task?.attempts.findLast(({ text }) => text !== '')?.text ?? '';
 }
 
-/** True when tasks that need this one may start: it is good, or somebody said to go on without. */
+/** True when tasks that need this one may start: it is good, or skipped as satisfied. */
 export function isMet(task: TaskState): boolean {
   return isGood(task) || (task.status.kind === 'failed' && task.skipped?.satisfied === true);
 }
@@ -292,4 +362,64 @@ export function costOf(state: RunState): number {
 /** What all attempts of one task have cost so far. */
 export function taskCost(task: TaskState): number {
   return task.attempts.reduce((sum, { costUsd }) => sum + costUsd, 0);
+}
+
+/** Whether the last publication is under way: nothing may begin any more. */
+export function isEnding({ publish }: RunState): boolean {
+  return publish.kind === 'running' && !publish.early;
+}
+
+/** Whether finished work was only interrupted on its way: it queues again by itself. */
+export function waitsToLand({ failure, work }: Status & { kind: 'stopped' }): boolean {
+  return failure.kind === 'interrupted' && work !== null;
+}
+
+export type Wait =
+  /** `task-paused`: a person paused this task alone. */
+  | { readonly kind: 'stopping' | 'paused' | 'task-paused' }
+  /** Tasks it needs that have not landed. */
+  | { readonly kind: 'needs'; readonly tasks: readonly TaskId[] }
+  /** Its old workspace is on its way out. */
+  | { readonly kind: 'workspace' }
+  /** The pause before another attempt. */
+  | { readonly kind: 'retry'; readonly until: number }
+  /** The agent is at its limit. */
+  | { readonly kind: 'limit'; readonly agent: string; readonly until: number }
+  /** The agent was at its limit, and one attempt finds out whether it still is. */
+  | { readonly kind: 'probe'; readonly agent: string; readonly task: TaskId }
+  /** The agent has no login or no credit; a person has to fix that. */
+  | { readonly kind: 'refusal'; readonly agent: string; readonly why: 'auth' | 'billing' }
+  | { readonly kind: 'slot'; readonly workers: number }
+  | {
+      readonly kind: 'group';
+      readonly group: string;
+      readonly busy: number;
+      readonly limit: number;
+    }
+  /** Another task works in the user's checkout. */
+  | { readonly kind: 'checkout'; readonly task: TaskId }
+  /** Another task's work, whose scope meets its own, has not landed. */
+  | { readonly kind: 'scope'; readonly task: TaskId }
+  /** The machine has too little of something. */
+  | { readonly kind: 'room'; readonly of: Shortage; readonly why: string }
+  /** All of the run's money is spent or reserved. */
+  | { readonly kind: 'money' }
+  /** It is finished: its work waits to land. */
+  | { readonly kind: 'queue' }
+  /** It is given up: that has yet to be recorded. */
+  | { readonly kind: 'end' };
+
+/** The tasks that failed only because one of these did, directly or through others. */
+export function failedBecauseOf(state: RunState, roots: ReadonlySet<TaskId>): readonly TaskId[] {
+  const found = new Set(roots);
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const { spec, status } of state.tasks.values()) {
+      const failure = status.kind === 'failed' ? status.failure : null;
+      if (failure?.kind === 'dependency-failed' && found.has(failure.dependency)) {
+        found.add(spec.id);
+      }
+    }
+  }
+  return [...found].filter((id) => !roots.has(id));
 }

@@ -1,11 +1,11 @@
 /** Trailers: lines at the end of a commit's message that programs read, as git has them. */
 
-import type { Doer, TaskId } from './plan.ts';
+import type { Assignee, TaskId } from './plan.ts';
 
 /** Who made the work that lands, and for how much. */
 export interface Credit {
   /** Null where no agent has made it. */
-  readonly by: Doer | null;
+  readonly by: Assignee | null;
   /** What all of the task's attempts cost; 0 where that is not known. */
   readonly costUsd: number;
 }

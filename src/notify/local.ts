@@ -1,4 +1,4 @@
-/** What this machine itself can do to tell somebody: run a command, show a note. */
+/** Notices on this machine: runs a command, shows a note on the desktop. */
 
 import { messageOf } from '../base/errors.ts';
 import { type Capture, capture } from '../process/capture.ts';

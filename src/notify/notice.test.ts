@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { JournalBuilder } from '../../test/support/journal-builder.ts';
 import type { Failure } from '../model/failure.ts';
 import { fold } from '../model/fold.ts';
-import { type Notice, Notices } from './notice.ts';
-import { payloadText } from './payload.ts';
+import { type Notice, Notices, payloadText } from './notice.ts';
 
 const BROKEN: Failure = { kind: 'permanent', message: 'It broke.' };
 const LIMIT: Failure = {

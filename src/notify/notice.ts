@@ -1,12 +1,14 @@
 /**
- * notice: which entries of a journal somebody should be told of. Pure.
+ * Which entries of a journal make a notice, and its JSON for webhooks and commands. Pure.
  *
- *   N1. A notice is about one entry, told by the engine that recorded it. So nothing is told twice,
- *       whatever dies and is resumed; an engine that dies before it has told has told nothing.
- *   N2. `finished` comes before `failed`, as two notices of the same end. A run that was interrupted
- *       has not ended: whoever interrupted it knows.
- *   N3. Many tasks that meet the same limit, or the same refused login, are one notice, until an
- *       attempt of that agent has succeeded again.
+ *   N1. A notice is about one entry and is sent by the engine that recorded it: never twice, even if
+ *       the run is resumed. An engine that dies before sending sends nothing.
+ *   N2. `finished` comes before `failed`, as two notices of the same end. An interrupted run has not
+ *       ended, so it makes none.
+ *   N3. Many tasks that meet the same limit, or the same refused login, make one notice, until an
+ *       attempt of that agent succeeds again.
+ *   N4. In the JSON, the keys up to `duration_sec` are parallel-orchestra's, with its words for `event`;
+ *       ours follow. Chat services show `text`. Every string is masked.
  */
 
 import type { Entry, Event } from '../model/event.ts';
@@ -14,6 +16,8 @@ import type { Failure } from '../model/failure.ts';
 import { apply } from '../model/fold.ts';
 import type { Occasion, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { seconds } from '../report/format.ts';
+import { brokenText } from '../report/gate-problems.ts';
 import {
   countResults,
   EASED_BY,
@@ -31,18 +35,18 @@ export interface Notice {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Folds the entries of a run and says what is to be told after each. */
+/** Folds the entries of a run and gives the notices after each. */
 export class Notices {
   #state: RunState | null;
-  /** What has been told and holds still: an agent's name with `limit` or `login`. */
-  readonly #told = new Set<string>();
+  /** Notices that still hold: an agent's name with `limit` or `login`. */
+  readonly #sent = new Set<string>();
 
-  /** `before` belongs to whoever folds it: it is changed here. */
+  /** `before` must not be used elsewhere: it is changed here. */
   constructor(before: RunState | null) {
     this.#state = before;
   }
 
-  /** What to tell after one more entry, with the run as it is then. */
+  /** The notices after one more entry, and the state of the run then. */
   after(entry: Entry): { readonly notices: readonly Notice[]; readonly state: RunState } {
     const state = apply(this.#state, entry);
     this.#state = state;
@@ -61,29 +65,33 @@ export class Notices {
             detail: { short_of: event.of, why: event.why },
           },
         ];
+      case 'publish.awaited':
+        return [awaited(event, state)];
       case 'publish.blocked':
         return [blocked(event, state)];
+      case 'gate.broken':
+        return [{ on: 'person', text: brokenText(event), detail: { gate: event.gate } }];
       case 'attempt.finished':
         for (const why of ['limit', 'login'])
-          this.#told.delete(`${agentOf(state, event.task)} ${why}`);
+          this.#sent.delete(`${agentOf(state, event.task)} ${why}`);
         return [];
       case 'attempt.failed':
         return this.#once(event.task, event.failure, state);
       case 'workspace.kept':
-        return needsSomebody(state, event.task) ? [kept(event, state)] : [];
+        return needsAttention(state, event.task) ? [kept(event, state)] : [];
       default:
         return [];
     }
   }
 
-  /** A limit or a refused login, unless that agent's was told already. */
+  /** A limit or a refused login, unless that agent's was sent already. */
   #once(task: TaskId, failure: Failure, state: RunState): readonly Notice[] {
     const why = REASONS[failure.kind];
     if (why === undefined) return [];
     const agent = agentOf(state, task);
     const key = `${agent} ${why}`;
-    if (this.#told.has(key)) return [];
-    this.#told.add(key);
+    if (this.#sent.has(key)) return [];
+    this.#sent.add(key);
     const retryAt = failure.kind === 'rate-limited' ? failure.retryAt : undefined;
     return [
       {
@@ -108,7 +116,6 @@ const REASONS: Readonly<Partial<Record<Failure['kind'], 'limit' | 'login'>>> = {
   billing: 'login',
 };
 
-/** No message needs more of them. */
 const MOST_FAILED = 50;
 
 function endOf(state: RunState): readonly Notice[] {
@@ -127,6 +134,11 @@ function endOf(state: RunState): readonly Notice[] {
   return countResults(state).failed > 0 ? [finished, { ...finished, on: 'failed' }] : [finished];
 }
 
+function awaited({ head }: Event & { type: 'publish.awaited' }, { target }: RunState): Notice {
+  const text = `Publishing to ${target ?? 'the target'} waits for your approval.`;
+  return { on: 'person', text, detail: { head, remedy: 'landfast approve' } };
+}
+
 function blocked(
   { why, remedy }: Event & { type: 'publish.blocked' },
   { target }: RunState,
@@ -135,8 +147,8 @@ function blocked(
   return { on: 'person', text, detail: { why, remedy } };
 }
 
-/** A workspace that was kept because the user wished it needs nobody. */
-function needsSomebody(state: RunState, task: TaskId): boolean {
+/** A workspace kept at the user's request needs no attention. */
+function needsAttention(state: RunState, task: TaskId): boolean {
   const { status } = state.tasks.get(task) ?? {};
   return status?.kind === 'failed' && status.failure.kind !== 'cancelled';
 }
@@ -151,4 +163,35 @@ function kept({ task, why }: Event & { type: 'workspace.kept' }, state: RunState
 function agentOf(state: RunState, task: TaskId): string {
   const known = state.tasks.get(task);
   return known?.attempts.at(-1)?.by.agent ?? known?.spec.agent ?? '';
+}
+
+const EVENTS: Readonly<Record<Occasion, string>> = {
+  finished: 'complete',
+  failed: 'failure',
+  person: 'person',
+  limit: 'limit',
+};
+
+/** The JSON text of a notice. */
+export function payloadText(
+  notice: Notice,
+  state: RunState,
+  { run, mask }: { readonly run: string; readonly mask: (text: string) => string },
+): string {
+  const { succeeded, failed, skipped, cancelled, unfinished } = countResults(state);
+  const payload = {
+    event: EVENTS[notice.on],
+    manifest: state.plan.name,
+    total: state.tasks.size,
+    ...{ succeeded, failed, skipped },
+    duration_sec: seconds((state.finishedAt ?? state.at) - state.startedAt),
+    ...{ cancelled, unfinished },
+    run,
+    target: state.target,
+    text: notice.text,
+    detail: notice.detail,
+  };
+  return JSON.stringify(payload, (_key, value: unknown) =>
+    typeof value === 'string' ? mask(value) : value,
+  );
 }

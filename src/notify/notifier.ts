@@ -1,8 +1,8 @@
 /**
- * notifier: tells whoever the plan names of what happens to a run, while it goes on.
+ * Sends the notices of a run, while it runs, to the receivers that the plan names.
  *
- *   T1. Telling never changes a run: what goes wrong is a warning, the same one once.
- *   T2. What is told is told in order, one after the other: `finished`, then `failed`.
+ *   T1. A notice never changes a run: a failure to send is a warning, the same one once.
+ *   T2. Notices are sent in order, one after the other: `finished`, then `failed`.
  *   T3. A warning may name a webhook's host, but neither its address nor a command of the plan:
  *       both may hold secrets.
  */
@@ -11,17 +11,16 @@ import { messageOf } from '../base/errors.ts';
 import type { Entry } from '../model/event.ts';
 import type { NotifySpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { brief } from '../report/clean.ts';
+import { brief } from '../report/sanitize.ts';
 import { type Machine, runHook, showNote } from './local.ts';
-import { type Notice, Notices } from './notice.ts';
-import { payloadText } from './payload.ts';
+import { type Notice, Notices, payloadText } from './notice.ts';
 import type { Network } from './webhook.ts';
 
 export interface NotifierOptions {
   readonly run: string;
   /** The plan's own, with addresses that the journal does not hold. */
   readonly notify: readonly NotifySpec[];
-  /** What happened before, for a run that goes on; it is the notifier's from now on. */
+  /** The state of a run that is resumed; the notifier owns it from now on. */
   readonly before: RunState | null;
   readonly mask: (text: string) => string;
   readonly machine: Machine;
@@ -45,16 +44,16 @@ export class Notifier {
     this.#notices = new Notices(options.before);
   }
 
-  /** Takes entries in as they are recorded. Returns at once and never throws. */
+  /** Takes entries as they are recorded. Returns at once and never throws. */
   recorded(entries: readonly Entry[]): void {
     if (this.#options.notify.length === 0) return;
     for (const entry of entries) {
       const { notices, state } = this.#notices.after(entry);
-      for (const notice of notices) this.#tell(notice, state);
+      for (const notice of notices) this.#notify(notice, state);
     }
   }
 
-  /** Waits until everything is told; when `signal` aborts first, the rest is not. */
+  /** Waits until everything is sent; when `signal` aborts first, the rest is dropped. */
   async settle(signal: AbortSignal): Promise<void> {
     const stop = () => this.#stop.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -63,7 +62,7 @@ export class Notifier {
     signal.removeEventListener('abort', stop);
   }
 
-  #tell(notice: Notice, state: RunState): void {
+  #notify(notice: Notice, state: RunState): void {
     const { run, mask, notify } = this.#options;
     const to = notify.filter(({ on }) => on.includes(notice.on)).map((spec) => spec.to);
     if (to.length === 0) return;

@@ -1,11 +1,11 @@
 /**
- * webhook: one POST of JSON to a public HTTPS address.
+ * One POST of JSON to a public HTTPS address.
  *
- *   H1. The connection goes to an address that was looked at, not to a name that may mean another
- *       one a moment later; a name with a single address that is not public is refused as a whole.
- *   H2. No redirect is followed, no proxy is asked, no cookie or credential is sent but what the
- *       address itself holds; the answer is not read beyond its status.
- *   H3. All of it takes LIMIT_MS at most.
+ *   H1. The connection goes to an address that was checked, not to a name that may resolve to another
+ *       one a moment later; a name with any address that is not public is refused.
+ *   H2. No redirect is followed, no proxy is used, no cookie or credential is sent except those in the
+ *       address itself; only the status of the answer is read.
+ *   H3. It takes LIMIT_MS at most.
  */
 
 import { lookup } from 'node:dns/promises';
@@ -13,7 +13,7 @@ import { request } from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, rethrowBug } from '../base/errors.ts';
 import { isPublicAddress, isPublicHost } from '../base/public-address.ts';
 
 export const LIMIT_MS = 10_000;
@@ -42,19 +42,20 @@ export async function postJson(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
   try {
     const target = URL.parse(url);
-    if (target?.protocol !== 'https:') return 'it is no https address';
+    if (target?.protocol !== 'https:') return 'it is not an https address';
     const address = await addressOf(target, network, limit);
     const status = await post(target, text, { network, address }, limit);
     if (status >= 200 && status < 300) return null;
     const isRedirect = status >= 300 && status < 400;
     return `it answered ${status}${isRedirect ? ', and redirects are not followed' : ''}`;
   } catch (error) {
+    rethrowBug(error);
     if (limit.aborted && !signal.aborted) return `it took longer than ${LIMIT_MS / 1000} seconds`;
     return messageOf(error);
   }
 }
 
-/** The address to connect to, after all that the name has were looked at. */
+/** The address to connect to, after all addresses of the name were checked. */
 async function addressOf(target: URL, network: Network, signal: AbortSignal): Promise<string> {
   const refused = new Error(`${target.hostname} is not on the public internet`);
   if (!isPublicHost(target.hostname)) throw refused;
@@ -100,7 +101,7 @@ function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** A lookup cannot be stopped, but nobody needs to wait for it. */
+/** A lookup cannot be stopped, but the wait for it can. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

@@ -50,8 +50,8 @@ describe('the format', () => {
       ],
     });
     expect(parse('# A page\n').problems).toEqual([
-      'plan.yaml:1:1: error: this is no plan of a known format\n' +
-        '  name one with --format, or give the text its marker\n' +
+      'plan.yaml:1:1: error: unknown plan format\n' +
+        '  name the format with --format, or add its marker\n' +
         FORMATS.map(({ name, marker }) => `  ${name}: ${marker}`).join('\n'),
     ]);
   });
@@ -62,7 +62,7 @@ describe('the format', () => {
     expect(why).toEqual([
       'Format native: its marker is on line 3 ' +
         '(a key landfast at the top of the YAML, or of the front matter).',
-      ...others.map(({ name, marker }) => `Not ${name}: its marker is not there (${marker}).`),
+      ...others.map(({ name, marker }) => `Not ${name}: its marker is missing (${marker}).`),
     ]);
     expect(parse(NATIVE, 'native').why).toEqual(['Format native: you named it.']);
   });
@@ -71,7 +71,7 @@ describe('the format', () => {
     const both = `---\nlandfast: 1\npo_plan_version: "0.1"\n---\n`;
     const [problem, ...more] = parse(both).problems;
     expect(more).toEqual([]);
-    expect(problem).toContain('error: this could be a plan of po-manifest and native');
+    expect(problem).toContain('error: this text has the markers of po-manifest and native');
     expect(problem).toContain('name one: --format po-manifest or --format native');
     expect(parse(both, 'native').format).toBe('native');
   });

@@ -1,24 +1,24 @@
 /**
- * Text becomes a Plan: the format is recognised by its marker or named by the user, and answers.
- *
- *   T1. Never throws, whatever the text.
- *   T2. `plan` is null exactly when a problem of severity error is there.
+ * Text, or an object, becomes a Plan. A text is of a format by that format's marker, or because the
+ * user names it; two markers are an error, not a guess. Never throws; `plan` is null exactly when there
+ * is an error among the problems.
  */
 
-import { complete } from './config/complete.ts';
-import { chooseFormat } from './detect.ts';
-import type { ParsedPlan, PlanInput } from './formats/format.ts';
-import { lacksSeedKey, SEED_NEEDS } from './formats/native/seed-key.ts';
-import { withoutBom } from './front-matter.ts';
-import { ProblemLog, placeAt, quote, START } from './problem.ts';
-import { firstUnseen, UNSEEN_REMEDY } from './validate.ts';
+import { complete } from './config/apply.ts';
+import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './formats/format.ts';
+import { FORMATS } from './formats/index.ts';
+import { lacksSeedKey, SEED_NEEDS } from './formats/native/checks.ts';
+import { native, parseObject } from './formats/native/native.ts';
+import type { NativePlan } from './formats/native/native-plan.ts';
+import { firstUnseen, UNSEEN_REMEDY } from './lint/validate.ts';
+import { closest, type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
+import { withoutBom } from './syntax/front-matter.ts';
 
-/** Beyond this no plan is meant; it is about as much as a thousand long prompts. */
+/** About a thousand long prompts. */
 const MAX_LENGTH = 8 * 1024 * 1024;
-/** The same for lines: a text of nothing else would keep every format busy. */
+/** A text of nothing but line breaks would keep every format busy. */
 const MAX_LINES = 500_000;
 
-/** A text that was read, and why it was read as it was. */
 export interface ReadPlan extends ParsedPlan {
   /** How the format was found, one sentence a line. */
   readonly why: readonly string[];
@@ -30,26 +30,46 @@ export function parsePlan(input: PlanInput, name: string | null): ReadPlan {
   const isText = checkText(input.file.text, log);
   const { format, why } = isText ? chooseFormat(input.file, name, log) : { format: null, why: [] };
   if (format === null) return { plan: null, format: null, problems: log.sorted(), why };
-  const parsed = format.parse(input);
-  const isDone = parsed.plan === null || format.isWhole === true;
-  const plan = isDone ? parsed.plan : complete(parsed.plan, input.config);
-  // A configuration may want one for a plan that prepares its workspaces in its own way.
-  const isSeedless = plan !== null && lacksSeedKey(plan);
-  if (isSeedless) log.warning(START, `${SEED_NEEDS}: here it has no effect`);
-  const unseen = plan === null ? null : firstUnseen(plan);
-  if (unseen === null) {
-    const problems = isSeedless ? [...parsed.problems, ...log.sorted()] : parsed.problems;
-    return { ...parsed, plan, problems, why };
-  }
-  const [task, message] = unseen;
-  log.error(START, `task ${quote(task)}: ${message}`, UNSEEN_REMEDY);
-  return { ...parsed, plan: null, problems: [...parsed.problems, ...log.sorted()], why };
+  return { ...finish(format.parse(input), format, { ...input, log, at: START }), why };
+}
+
+/**
+ * Reads a native plan that is an object: what its YAML would give. `name` stands for it in problems,
+ * whose places are paths such as `tasks[2].needs`.
+ */
+export function parsePlanObject(
+  plan: NativePlan,
+  name: string,
+  input: Omit<PlanInput, 'file'>,
+): ParsedPlan {
+  const around = { ...input, log: new ProblemLog(name), at: { ...START, path: '' } };
+  return finish(parseObject(plan, name, input), native, around);
+}
+
+/** What holds for plans of every format, once they are read. */
+function finish(
+  parsed: ParsedPlan,
+  { isWhole }: PlanFormat,
+  { config, log, at }: Pick<PlanInput, 'config'> & { readonly log: ProblemLog; readonly at: Place },
+): ParsedPlan {
+  if (parsed.plan === null) return parsed;
+  const plan = isWhole === true ? parsed.plan : complete(parsed.plan, config);
+  // A configuration may ask for a seed although the plan's format has its own set-up.
+  if (lacksSeedKey(plan)) log.warning(at, `${SEED_NEEDS}: here it has no effect`);
+  const unseen = firstUnseen(plan);
+  if (unseen !== null) log.error(at, `task ${quote(unseen[0])}: ${unseen[1]}`, UNSEEN_REMEDY);
+  const problems = [...parsed.problems, ...log.sorted()];
+  return { ...parsed, plan: log.failed ? null : plan, problems };
 }
 
 function checkText(text: string, log: ProblemLog): boolean {
   const nul = text.indexOf('\0');
   if (withoutBom(text).trim() === '') {
-    log.error(START, 'the file is empty', 'see docs/formats.md for what a plan looks like');
+    log.error(
+      START,
+      'the file is empty',
+      "docs/formats.md in landfast's package shows what a plan looks like",
+    );
   } else if (text.length > MAX_LENGTH || hasMoreLines(text, MAX_LINES)) {
     log.error(
       START,
@@ -69,4 +89,62 @@ function hasMoreLines(text: string, most: number): boolean {
     if (left <= 0) return true;
   }
   return false;
+}
+
+export interface Choice {
+  /** Null if undecided, which is then in the log. */
+  readonly format: PlanFormat | null;
+  /** For `--explain`, one sentence a line. */
+  readonly why: readonly string[];
+}
+
+/** Decides on the format that is named, or on the only one whose marker is in the text. */
+export function chooseFormat(file: SourceFile, name: string | null, log: ProblemLog): Choice {
+  return name === null ? detect(file, log) : named(name, log);
+}
+
+/** Whether the text may be of a format that asks what git knows. */
+export function mayAskGit(file: SourceFile, name: string | null): boolean {
+  const asking = FORMATS.filter(({ asksGit }) => asksGit === true);
+  return asking.some((each) => (name === null ? each.detect(file) !== null : each.name === name));
+}
+
+function named(name: string, log: ProblemLog): Choice {
+  const names = FORMATS.map((format) => format.name);
+  const format = FORMATS.find((candidate) => candidate.name === name);
+  if (format !== undefined) return { format, why: [`Format ${name}: you named it.`] };
+  const guess = closest(name, names);
+  const remedy = `known formats: ${names.join(', ')}`;
+  const message = `unknown format ${quote(name)}`;
+  log.error(START, message, guess === null ? remedy : `did you mean ${guess}? ${remedy}`);
+  return { format: null, why: [] };
+}
+
+interface Claim {
+  readonly format: PlanFormat;
+  readonly at: Place;
+}
+
+function detect(file: SourceFile, log: ProblemLog): Choice {
+  const asked = FORMATS.map((format) => ({ format, at: format.detect(file) }));
+  const claims = asked.filter((claim): claim is Claim => claim.at !== null);
+  const others = asked
+    .filter(({ at }) => at === null)
+    .map(({ format }) => `Not ${format.name}: its marker is missing (${format.marker}).`);
+  const [first, second] = claims;
+  const found = claims.map(
+    ({ format, at }) => `${format.name}: its marker is on line ${at.line} (${format.marker}).`,
+  );
+  const why = [...found.map((line) => `Format ${line}`), ...others];
+  if (first === undefined) {
+    const markers = FORMATS.map(({ name, marker }) => `${name}: ${marker}`);
+    const remedy = ['name the format with --format, or add its marker', ...markers];
+    log.error(START, 'unknown plan format', remedy.join('\n'));
+  } else if (second !== undefined) {
+    const names = claims.map(({ format }) => format.name);
+    const remedy = [`name one: --format ${names.join(' or --format ')}`, ...found];
+    log.error(second.at, `this text has the markers of ${names.join(' and ')}`, remedy.join('\n'));
+    return { format: null, why };
+  }
+  return { format: first?.format ?? null, why };
 }

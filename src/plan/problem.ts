@@ -1,48 +1,62 @@
-/** What is wrong with a plan's text, and where: all of it at once, each with a way out. */
+/** Problems of a plan: all at once, each with its place and a remedy. */
 
 export interface Problem {
   readonly file: string;
+  /** Line and column count from one; both are 0 where a plan is an object, not a text. */
   readonly line: number;
   readonly column: number;
+  /** Where in a plan that is an object: `tasks[2].needs`. */
+  readonly path?: string;
   readonly message: string;
   /** What to do about it. */
   readonly remedy?: string;
   readonly severity: 'error' | 'warning';
 }
 
-/** A place in a text; both count from one. */
+/** A place in a text, counted from one. In an object the line only numbers the values, in order. */
 export interface Place {
   readonly line: number;
   readonly column: number;
+  /** The way to a value of an object: `tasks[2].needs`; '' is the object itself. */
+  readonly path?: string;
 }
 
 export const START: Place = { line: 1, column: 1 };
 
-/** The place of an offset of a text. */
 export function placeAt(text: string, offset: number): Place {
   const before = text.slice(0, offset).split(/\r\n|\n|\r/);
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
+/** How a message refers to another place. */
+export function placeText({ line, path }: Place): string {
+  return path === undefined ? `on line ${line}` : `at ${path}`;
+}
+
 /** `plan.yaml:12:5: error: message`, and the remedy indented below. */
 export function formatProblem(problem: Problem): string {
-  const { file, line, column, severity, message, remedy } = problem;
-  const first = `${file}:${line}:${column}: ${severity}: ${message}`;
+  const { file, line, column, path, severity, message, remedy } = problem;
+  const place = path === undefined ? `:${line}:${column}` : path && `: ${path}`;
+  const first = `${file}${place}: ${severity}: ${message}`;
   return remedy === undefined ? first : `${first}\n${remedy.replace(/^/gm, '  ')}`;
 }
 
-/** A value of the plan as a message shows it: short, in quotes, nothing a terminal would obey. */
+/** A value as messages show it: short, in quotes, without control characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
-/** More than anybody reads at once. */
 const MAX_PROBLEMS = 200;
+
+interface Logged {
+  readonly at: Place;
+  readonly problem: Problem;
+}
 
 /** The problems of one file; the first MAX_PROBLEMS of them are kept. */
 export class ProblemLog {
   readonly #file: string;
-  readonly #problems: Problem[] = [];
+  readonly #problems: Logged[] = [];
   #failed = false;
   #dropped = 0;
 
@@ -59,25 +73,26 @@ export class ProblemLog {
     this.#add(at, 'warning', message, remedy);
   }
 
-  /** Whether there is an error, so that no plan can come of the file. */
+  /** Whether there is an error. */
   get failed(): boolean {
     return this.#failed;
   }
 
-  /** Whether further problems are only counted: costly remedies need not be thought of any more. */
+  /** Further problems are only counted, so that costly remedies need not be computed. */
   get isFull(): boolean {
     return this.#problems.length >= MAX_PROBLEMS;
   }
 
   /** By place, so that a reader goes through the file once. */
   sorted(): readonly Problem[] {
-    const sorted = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    const order = (a: Logged, b: Logged): number =>
+      a.at.line - b.at.line || a.at.column - b.at.column;
+    const sorted = this.#problems.toSorted(order).map(({ problem }) => problem);
     const last = sorted.at(-1);
     if (last === undefined || this.#dropped === 0) return sorted;
-    const { file, line, column } = last;
+    const { remedy: _, ...place } = last;
     const severity = this.#failed ? 'error' : 'warning';
-    const message = `and ${this.#dropped} more problems`;
-    return [...sorted, { file, line, column, message, severity }];
+    return [...sorted, { ...place, message: `and ${this.#dropped} more problems`, severity }];
   }
 
   #add(at: Place, severity: Problem['severity'], message: string, remedy?: string): void {
@@ -85,8 +100,67 @@ export class ProblemLog {
       this.#dropped += 1;
       return;
     }
-    const { line, column } = at;
-    const problem = { file: this.#file, line, column, message, severity };
-    this.#problems.push(remedy === undefined ? problem : { ...problem, remedy });
+    const { line, column, path } = at;
+    const place = path === undefined ? { line, column } : { line: 0, column: 0, path };
+    const problem = { file: this.#file, ...place, message, severity };
+    this.#problems.push({ at, problem: remedy === undefined ? problem : { ...problem, remedy } });
   }
+}
+
+/** The problems of a plan that is several files in one folder. */
+export class DirectoryLogs {
+  /** Those of the plan's own file. */
+  readonly main: ProblemLog;
+  readonly #folder: string;
+  readonly #others = new Map<string, ProblemLog>();
+
+  /** `path` is that of the plan's own file, as the user sees it. */
+  constructor(path: string) {
+    this.main = new ProblemLog(path);
+    this.#folder = path.replace(/[^\\/]*$/, '');
+  }
+
+  /** The problems of another file, named relative to the folder. */
+  of(path: string): ProblemLog {
+    const log = this.#others.get(path) ?? new ProblemLog(`${this.#folder}${path}`);
+    this.#others.set(path, log);
+    return log;
+  }
+
+  get failed(): boolean {
+    return [this.main, ...this.#others.values()].some(({ failed }) => failed);
+  }
+
+  all(): readonly Problem[] {
+    return [this.main, ...this.#others.values()].flatMap((log) => log.sorted());
+  }
+}
+
+/** The candidate of which the word is probably a typo; null if there is none. */
+export function closest(word: string, candidates: Iterable<string>): string | null {
+  let best: string | null = null;
+  let bestDistance = Math.min(3, Math.floor(word.length / 2) + 1);
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Insertions, deletions, changes and swaps of neighbours. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, change);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) next[j] = Math.min(next[j]!, before[j - 2]! + 1);
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length]!;
 }

@@ -1,8 +1,8 @@
 /**
- * capture: a short command's whole output. The lean sibling of `run`, for the many git commands.
+ * capture: a short command's whole output. Cheaper than `run`, for the many git commands.
  *
  *   C1. Stopping is an outcome: SIGTERM to the process group, so that the command can remove its
- *       lock files, then SIGKILL. There is no search for daemons; use `run` for strangers.
+ *       lock files, then SIGKILL. Daemons are not searched for; use `run` for programs of others.
  *   C2. Nothing waits for ever: a time limit is part of the command.
  *   C3. The exit decides, not end-of-file (a daemon of the command may keep the pipe).
  *   C4. Output is bounded; more of it than allowed is an error, never silently cut.
@@ -17,7 +17,6 @@ const DRAIN_MS = 200;
 const GRACE_MS = 2_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A command whose output is wanted. */
 export interface Capture extends Program {
   readonly stdin: string | Uint8Array;
   /** Default: no limit but the signal. */
@@ -26,21 +25,21 @@ export interface Capture extends Program {
   readonly maxBytes?: number;
 }
 
-/** What a command answered; bytes that are not UTF-8 are U+FFFD. */
+/** Bytes that are not UTF-8 become U+FFFD. */
 export interface Captured {
   readonly exit: Exit;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The same as bytes, for output such as paths, which need not be UTF-8. */
+/** For output that need not be UTF-8, such as paths. */
 export interface CapturedBytes {
   readonly exit: Exit;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
 
-/** The reason of an exit of kind `aborted` when the command's own time limit did it. */
+/** The reason of an aborted exit when the command's own time limit ended it. */
 export class TimeLimitError extends OperationalError {
   override readonly name = 'TimeLimitError';
 
@@ -49,12 +48,10 @@ export class TimeLimitError extends OperationalError {
   }
 }
 
-/** Runs a command and collects its output as text. */
 export async function capture(command: Capture, signal: AbortSignal): Promise<Captured> {
   return asText(await captureBytes(command, signal));
 }
 
-/** Runs a command and collects its output. */
 export async function captureBytes(command: Capture, signal: AbortSignal): Promise<CapturedBytes> {
   if (signal.aborted) return nothingBecause(signal.reason);
   const child = await start(command, command.stdin.length === 0 ? 'ignore' : 'pipe');
@@ -73,7 +70,7 @@ export async function captureBytes(command: Capture, signal: AbortSignal): Promi
   return { exit, stdout: Buffer.concat(stdout.chunks), stderr: Buffer.concat(stderr.chunks) };
 }
 
-/** The answer for a command that was aborted before it started. */
+/** For a command that was aborted before it started. */
 export function nothingBecause(reason: unknown): CapturedBytes {
   return { exit: { kind: 'aborted', reason }, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
 }

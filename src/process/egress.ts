@@ -1,14 +1,14 @@
 /**
- * egress: the one way out of a fence that has no network of its own. A small HTTP proxy that
- * listens on a file, and connects to the hosts of a list only.
+ * egress: the network of a fence that has none of its own. A small HTTP proxy that listens on a
+ * Unix socket and connects only to hosts on a list.
  *
  *     program ──► bridge, inside ──► socket ──► egress, outside ──► host
  *
- *   G1. What is not on the list is answered with 403 and a sentence, and remembered.
+ *   G1. A host that is not on the list gets 403 with a reason, and is recorded.
  *   G2. A name cannot lead into the machine or its network (allow.ts, dial.ts).
- *   G3. Nothing that is sent here makes it throw. Headers are bounded in size and time, connections
- *       in number; how long one lasts is not, because a model may think for long.
- *   G4. After `close` no connection is left, and neither is the file.
+ *   G3. No request makes it throw. Headers are bounded in size and time, connections
+ *       in number; their duration is not: a model may think for long.
+ *   G4. After `close` neither a connection nor the socket is left.
  */
 
 import {
@@ -26,11 +26,10 @@ import { nameOf, type Target, targetOf, verdictOf } from './egress/allow.ts';
 import { dial, PrivateError, whyNot } from './egress/dial.ts';
 import { discard, scratchFolder } from './scratch.ts';
 
-/** A way out that is open until it is closed. */
 export interface Egress {
-  /** The file that the proxy listens on; only its owner can reach it. */
+  /** The socket of the proxy; only its owner can reach it. */
   readonly socket: string;
-  /** What was asked for in vain, each once. */
+  /** The targets that were refused, each once. */
   denied(): readonly string[];
   /** May be called more than once. */
   close(): Promise<void>;
@@ -38,29 +37,28 @@ export interface Egress {
 
 const HEADER_BYTES = 16 * 1024;
 const HEADER_MS = 10_000;
-/** What programs inside may hold open together; more would use up our own descriptors. */
+/** More would use up the descriptors of this process. */
 const CONNECTIONS = 500;
-/** An agent may ask for anything, as often as it likes. */
 const DENIED_LIMIT = 100;
-/** The system's own limit for the path of a socket, with room for the byte that ends it. */
+/** The system's limit for the path of a socket, without its final NUL. */
 const PATH_BYTES = 103;
 
-/** Opens a way to these hosts (see allow.ts for their form); an abort closes it as well. */
+/** Allows these hosts (see allow.ts for their form); an abort closes it as well. */
 export async function startEgress(
   hosts: readonly string[],
   run: string,
   signal: AbortSignal,
 ): Promise<Egress> {
   signal.throwIfAborted();
-  const dir = makeDir(run);
+  const dir = scratchFolder(run);
   const socket = join(dir, 'proxy');
-  const keeper = new Doorkeeper(hosts);
+  const proxy = new EgressProxy(hosts);
   const close = async (): Promise<void> => {
     signal.removeEventListener('abort', close);
-    await Promise.all([discard(dir), keeper.close()]);
+    await Promise.all([discard(dir), proxy.close()]);
   };
   try {
-    await keeper.listen(socket);
+    await proxy.listen(socket);
   } catch (cause) {
     await close();
     const message = `cannot listen at ${socket}: ${messageOf(cause)}`;
@@ -68,20 +66,11 @@ export async function startEgress(
   }
   signal.addEventListener('abort', close);
   if (signal.aborted) await close();
-  return { socket, denied: () => keeper.denied(), close };
+  return { socket, denied: () => proxy.denied(), close };
 }
 
 const REMEDY = 'Set TMPDIR to a folder with a short path that can be written.';
 
-function makeDir(run: string): string {
-  try {
-    return scratchFolder(run);
-  } catch (cause) {
-    throw new OperationalError(messageOf(cause), { remedy: REMEDY, cause });
-  }
-}
-
-/** Why there is no connection, as the program is told. */
 class Refusal extends Error {
   readonly status: 400 | 403 | 502;
 
@@ -91,7 +80,7 @@ class Refusal extends Error {
   }
 }
 
-class Doorkeeper {
+class EgressProxy {
   readonly #hosts: readonly string[];
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
@@ -107,7 +96,7 @@ class Doorkeeper {
       connectionsCheckingInterval: HEADER_MS / 4,
     });
     this.#server.maxConnections = CONNECTIONS;
-    this.#server.unref(); // Never what keeps our process alive.
+    this.#server.unref(); // Does not keep the process alive.
     this.#server.on('connection', (socket) => this.#keep(socket));
     this.#server.on('connect', (request, near, head) => this.#tunnel(request, near, head));
     this.#server.on('request', (request, response) => this.#forward(request, response));
@@ -133,7 +122,7 @@ class Doorkeeper {
     await promise;
   }
 
-  /** `CONNECT host:port`: bytes in both directions, whatever they are. */
+  /** `CONNECT host:port`: any bytes in both directions. */
   #tunnel({ url = '' }: IncomingMessage, near: Duplex, head: Buffer): void {
     const target = /:\d+$/.test(url) ? targetOf(url, 0) : null;
     const begin = (far: Socket): void => {
@@ -148,7 +137,7 @@ class Doorkeeper {
       .catch((error: unknown) => near.end(answerOf(error)));
   }
 
-  /** `GET http://host/path`: the same request, without what is meant for a proxy. */
+  /** `GET http://host/path`: the same request without the headers for a proxy. */
   #forward(request: IncomingMessage, response: ServerResponse): void {
     const url = URL.parse(request.url ?? '');
     const target = url?.protocol === 'http:' ? targetOf(url.host, 80) : null;
@@ -178,7 +167,6 @@ class Doorkeeper {
     this.#open(target, response).then(begin).catch(refuse);
   }
 
-  /** Connects to the target if that is allowed. */
   async #open(target: Target | null, near: Duplex | ServerResponse): Promise<Socket> {
     if (target === null) throw new Refusal(400, 'This proxy takes CONNECT and http addresses.');
     const name = nameOf(target);
@@ -203,7 +191,7 @@ class Doorkeeper {
     return new Refusal(403, `Landfast's fence does not let this through: ${why}`);
   }
 
-  /** Remembers a connection until it is gone. A broken one is no error of ours. */
+  /** Tracks a connection until it closes. A broken one is no error. */
   #keep(socket: Duplex): void {
     this.#sockets.add(socket);
     socket.on('error', () => {});
@@ -224,10 +212,10 @@ function answerOf(error: unknown): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** What concerns only the connection to us. */
-const OURS = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade'];
-const ASKING_ONLY = [...OURS, 'proxy-authorization', 'expect', 'host'];
-const ANSWERING_ONLY = [...OURS, 'proxy-authenticate', 'transfer-encoding'];
+/** Headers of the connection to the proxy. */
+const HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade'];
+const ASKING_ONLY = [...HOP, 'proxy-authorization', 'expect', 'host'];
+const ANSWERING_ONLY = [...HOP, 'proxy-authenticate', 'transfer-encoding'];
 
 function passedOn(
   { headers, headersDistinct }: IncomingMessage,
@@ -239,5 +227,5 @@ function passedOn(
   return Object.fromEntries(kept.map(([name, values]) => [name, values ?? []]));
 }
 
-/** Says where a message ends, and goes on even where `Connection` names it. */
+/** Delimits a message, so it is forwarded even where `Connection` names it. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);

@@ -13,27 +13,14 @@
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { OperationalError, UserError } from '../base/errors.ts';
+import { OperationalError, trySystem, UserError } from '../base/errors.ts';
+import { environment } from '../base/runtime.ts';
 import { capture } from './capture.ts';
-import { boundsOf, type NetworkRule } from './fence/bounds.ts';
-import { bubblewrapCommand, ISOLATION, LANDMARKS } from './fence/bubblewrap.ts';
-import { refusalOf } from './fence/refusal.ts';
+import { boundsOf, type FenceRules } from './fence/bounds.ts';
+import { bubblewrapCommand, ISOLATION, LANDMARKS, refusalOf } from './fence/bubblewrap.ts';
 import { seatbeltProfile } from './fence/seatbelt.ts';
 
-/** What one attempt may do. All paths are absolute. */
-export interface FenceRules {
-  /** A linked worktree. */
-  readonly workspace: string;
-  /** What all worktrees of the repository share. */
-  readonly commonDir: string;
-  /** The full ref that is checked out in the workspace; null where HEAD is detached. */
-  readonly branchRef: string | null;
-  /** Caches and the agent's own state. Folders that do not exist are made, for the owner only. */
-  readonly writable: readonly string[];
-  readonly network: NetworkRule;
-}
-
-/** A program as it is started inside of the fence; `temp` is a folder it may write to as well. */
+/** Wraps a program; `temp` is a folder that it may write to as well. */
 export type Fence = (program: Bare, temp: string) => Bare;
 
 interface Bare {
@@ -41,16 +28,15 @@ interface Bare {
   readonly args: readonly string[];
 }
 
-/** Whether this machine can fence programs in. */
 export type FenceSupport =
   | { readonly kind: 'available'; readonly tool: string; readonly version: string }
   | { readonly kind: 'missing'; readonly why: string; readonly remedy: string };
 
 const PROBE_MS = 10_000;
-const INSTALL = 'Install bubblewrap: apt-get, dnf, pacman, zypper and apk call the package so.';
+const INSTALL = 'Install bubblewrap; apt-get, dnf, pacman, zypper and apk have it under that name.';
 const ELSEWHERE = 'Run in a container or a virtual machine instead, with `sandbox: off`.';
 
-/** Builds a real fence around nothing: the tool may be there and still be forbidden to work. */
+/** Tries a real fence: the tool may be installed and still be forbidden to work. */
 export async function fenceSupport(signal: AbortSignal): Promise<FenceSupport> {
   switch (process.platform) {
     case 'linux':
@@ -79,10 +65,10 @@ export function makeFence(rules: FenceRules): Fence {
   };
 }
 
-/** Refuses where a fence cannot leave a proxy as the only way out. */
+/** Throws where a fence cannot restrict the network to a proxy. */
 export function requireProxies(): void {
   if (process.platform === 'linux') return;
-  const remedy = 'Say `network: on` or `network: off`, or run it on Linux.';
+  const remedy = 'Use `network: on` or `network: off`, or run it on Linux.';
   throw new UserError('only on Linux can a fence allow single hosts', remedy);
 }
 
@@ -101,7 +87,7 @@ async function bubblewrapSupport(signal: AbortSignal): Promise<FenceSupport> {
 async function seatbeltSupport(signal: AbortSignal): Promise<FenceSupport> {
   const tool = findTool('sandbox-exec');
   if (tool === null) {
-    return { kind: 'missing', why: 'sandbox-exec is not there', remedy: ELSEWHERE };
+    return { kind: 'missing', why: 'sandbox-exec is missing', remedy: ELSEWHERE };
   }
   const probe = await answerOf(
     tool,
@@ -120,13 +106,13 @@ interface Answer {
   readonly text: string;
 }
 
-/** What a short command said; an aborted signal is thrown as its reason. */
+/** An aborted signal is thrown as its reason. */
 async function answerOf(
   file: string,
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<Answer> {
-  const command = { file, args, cwd: '/', env: process.env, stdin: '', limitMs: PROBE_MS };
+  const command = { file, args, cwd: '/', env: environment(), stdin: '', limitMs: PROBE_MS };
   const { exit, stdout, stderr } = await capture(command, signal);
   signal.throwIfAborted();
   const ok = exit.kind === 'exited' && exit.code === 0;
@@ -142,15 +128,14 @@ function toolAt(name: string): string {
 }
 
 function findTool(name: string): string | null {
-  const folders = (process.env.PATH ?? '').split(':').filter(isAbsolute);
+  const folders = (environment().PATH ?? '').split(':').filter(isAbsolute);
   return [...folders, '/usr/bin', '/bin'].map((dir) => join(dir, name)).find(isProgram) ?? null;
 }
 
 function isProgram(path: string): boolean {
-  try {
+  const isExecutable = () => {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  };
+  return trySystem(isExecutable, false);
 }

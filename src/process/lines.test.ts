@@ -41,3 +41,11 @@ test('a line beyond the limit is cut and flagged, and the next line is whole', (
     'abcd',
   ]);
 });
+
+test('lines that end with NUL keep newlines and carriage returns', () => {
+  const lines: string[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line), undefined, 'nul');
+  for (const chunk of ['a\n', 'b\r\0', '\0c']) splitter.push(Buffer.from(chunk));
+  splitter.end();
+  expect(lines).toEqual(['a\nb\r', '', 'c']);
+});

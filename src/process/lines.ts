@@ -10,42 +10,47 @@
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const NUL = 0x00;
+
+/** What ends a line: a newline, or NUL as in git's `-z` formats. */
+export type LineEnd = 'newline' | 'nul';
 
 /**
- * The longest line that is kept whole. Agents tell a picture that a tool has shown them in one; it
- * is far smaller. On its way to the disk a line is in memory five times over.
+ * The longest line that is kept whole. A picture that an agent prints in one line is far smaller. On
+ * its way to the disk a line is in memory five times.
  */
 const LINE_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** What is said of a line that was cut, and what stands below it. */
 export const WAS_CUT = `had more than ${LINE_LIMIT_BYTES / 1024 ** 2} MiB; its end is not kept.`;
 export const CUT_NOTE = `[The line above ${WAS_CUT}]`;
 
-/** Receives one line; `cut` says that its end was dropped. */
+/** `cut`: the end of the line was dropped. */
 export type OnLine = (line: string, cut: boolean) => void;
 
-/** Splits what is pushed into lines. */
 export class LineSplitter {
   readonly #onLine: OnLine;
   readonly #limitBytes: number;
+  readonly #lineEnd: LineEnd;
   #pieces: Buffer[] = [];
   #pendingBytes = 0;
   #dropping = false;
 
-  constructor(onLine: OnLine, limitBytes: number = LINE_LIMIT_BYTES) {
+  constructor(onLine: OnLine, limitBytes: number = LINE_LIMIT_BYTES, lineEnd: LineEnd = 'newline') {
     this.#onLine = onLine;
     this.#limitBytes = limitBytes;
+    this.#lineEnd = lineEnd;
   }
 
   push(chunk: Buffer): void {
+    const separator = this.#lineEnd === 'nul' ? NUL : NEWLINE;
     let start = 0;
     while (start < chunk.length) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      const end = newline === -1 ? chunk.length : newline;
+      const found = chunk.indexOf(separator, start);
+      const end = found === -1 ? chunk.length : found;
       this.#take(chunk.subarray(start, end));
-      if (newline === -1) return;
+      if (found === -1) return;
       this.#finishLine();
-      start = newline + 1;
+      start = found + 1;
     }
   }
 
@@ -77,8 +82,9 @@ export class LineSplitter {
       this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pendingBytes = 0;
+    const isWhole = !cut && this.#lineEnd === 'newline';
     const length =
-      !cut && bytes[bytes.length - 1] === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
+      isWhole && bytes[bytes.length - 1] === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
     this.#onLine(bytes.toString('utf8', 0, length), cut);
   }
 }

@@ -2,8 +2,8 @@
  * run: one child process, its lines, and a promise that it is gone.
  *
  *   P1. When `run` settles, nothing it started is alive: not the child, not its process group, not
- *       a daemon it left in the background (tree.ts says how those are found and what it cannot
- *       end). This holds after a normal exit as well.
+ *       a daemon it left in the background (process-tree.ts says how those are found and which
+ *       survive). This holds after a normal exit as well.
  *   P2. Stopping is an outcome, not an error. Only a process that never started throws; what
  *       `onLine` throws is thrown again once the process is gone.
  *   P3. The child's exit decides, not end-of-file: a process that escaped us may keep the pipe
@@ -18,31 +18,30 @@ import { assert } from '../base/assert.ts';
 import type { Exit } from '../base/exit.ts';
 import { pause } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
-import { LineSplitter } from './lines.ts';
+import { type LineEnd, LineSplitter } from './lines.ts';
+import { MARK_VARIABLE, markFor, startOf } from './process-list.ts';
+import { Family } from './process-tree.ts';
 import { exitOf, type Program, start } from './spawn.ts';
-import { MARK_VARIABLE, markFor, startOf } from './table.ts';
-import { Family } from './tree.ts';
 
 const DRAIN_MS = 500;
 
-/** A program to run, and what to do with its lines. */
 export interface Run extends Program {
   readonly stdin: string;
-  /** Whether standard input stays open after `stdin`, for whoever got it by `onStart`. */
+  /** Whether standard input stays open after `stdin`; `onStart` receives it. */
   readonly keepsInput?: boolean;
-  /** How long the child may take to end itself after SIGINT. */
+  /** How long the child may take to end after SIGINT. */
   readonly graceMs: number;
-  /** Put in the environment as MARK_VARIABLE, by which descendants are found. No spaces, no `;`. */
+  /** MARK_VARIABLE of the child, by which descendants are found. No spaces, no `;`. */
   readonly mark: string | null;
-  /** Halts the program and all that it has started, and lets them go on. */
+  /** Halts and continues the program with all its descendants. */
   readonly suspension?: Suspension;
-  /** Gives the open standard input of a program that keeps it. */
   onStart?(input: Input): void;
-  /** `cut` says that the line was longer than the limit of lines.ts. */
+  readonly lineEnd?: LineEnd;
+  /** `cut`: the line was longer than the limit of lines.ts. */
   onLine(line: string, from: 'stdout' | 'stderr', cut: boolean): void;
 }
 
-/** The standard input of a running program. Writing to one that has ended does nothing. */
+/** Standard input of a running program. Writing after its end does nothing. */
 export interface Input {
   write(text: string): void;
   end(): void;
@@ -70,15 +69,12 @@ export async function run(cmd: Run, signal: AbortSignal): Promise<Exit> {
   }
 }
 
-/** A program that has started. */
 interface Running {
-  /** It, and all that it starts. */
   readonly family: Family;
-  /** Null if it gets no input: then it reads /dev/null. */
+  /** Null: it reads /dev/null. */
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** How it ended by itself. */
   readonly exit: Promise<Exit>;
 }
 
@@ -109,7 +105,7 @@ function environmentOf({ env, mark }: Run): NodeJS.ProcessEnv {
   return { ...env, [MARK_VARIABLE]: markFor(mark) };
 }
 
-/** How the child ended by itself, or that it has to end now. */
+/** The child's own exit, or the abort, whichever comes first. */
 async function firstCause(child: Running, signal: AbortSignal): Promise<Exit> {
   const { promise, resolve } = Promise.withResolvers<Exit>();
   const onAbort = () => resolve({ kind: 'aborted', reason: signal.reason });
@@ -135,11 +131,12 @@ class Output {
 
   constructor(child: Running, cmd: Run) {
     const { promise, reject } = Promise.withResolvers<never>();
-    promise.catch(() => {}); // Observed by `run`, perhaps after it has looked away.
+    void Promise.allSettled([promise]); // `run` may have returned before it rejects.
     this.failure = promise;
     this.#fail = reject;
     this.#streams = (['stdout', 'stderr'] as const).map((from) => {
-      const splitter = new LineSplitter((line, cut) => cmd.onLine(line, from, cut));
+      const deliver = (line: string, cut: boolean) => cmd.onLine(line, from, cut);
+      const splitter = new LineSplitter(deliver, undefined, cmd.lineEnd);
       return [child[from], splitter] as const;
     });
     this.#ended = Promise.all(
@@ -147,13 +144,13 @@ class Output {
     );
   }
 
-  /** Waits for end-of-file, but not for long, and lets go of the streams. */
+  /** Waits at most DRAIN_MS for end-of-file and closes the streams. */
   async drain(): Promise<void> {
     const timer = new AbortController();
     await Promise.race([this.#ended, pause(DRAIN_MS, timer.signal)]);
     timer.abort('over');
     for (let before = -1; before !== this.#received; ) {
-      before = this.#received; // A busy loop may not have come to read what is there already.
+      before = this.#received; // A busy loop may not have come to read what already exists.
       await nextTurn();
     }
     for (const [stream, splitter] of this.#streams) {

@@ -1,102 +1,150 @@
 /**
- * Temporary folders of a run. A name says whose they are, so that what a killed engine left behind
- * is found by the one that goes on.
+ * The system's temporary folder, and the folders of runs in it. Their names contain the run, so that
+ * a resumed run finds what a killed engine left behind.
  *
  *   F1. Mode 0700, below the system's temporary folder: `landfast-<run>-<pid>-<random>`.
- *   F2. An attempt that left its folder as it was leaves it to the next one.
- *   F3. Only folders of the same run and of another process are swept; call it when nothing of that
- *       process is alive any more.
- *   F4. What cannot be removed stays and harms nobody: no run fails for it.
+ *   F2. A folder that an attempt left untouched serves the next one.
+ *   F3. Only folders of the same run and of another process are swept; call it when no process of
+ *       that engine is alive any more.
+ *   F4. A folder that cannot be removed stays; no run fails for it.
+ *   F5. A folder that cannot be written is reported with a remedy, never as a bare Node error.
  */
 
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf, OperationalError, otherwise, rethrowBug, trySystem } from '../base/errors.ts';
+import { environment, PerRuntime } from '../base/runtime.ts';
 
-/** Makes a folder for this process's part in a run. */
 export function scratchFolder(run: string): string {
-  return mkdtempSync(join(tmpdir(), `${ours(run)}-`));
+  return newTempFolder(`${ownPrefix(run)}-`);
 }
 
-const unused = new Map<string, string[]>();
+/** Makes an empty private folder. */
+export function newTempFolder(prefix: string): string {
+  try {
+    return mkdtempSync(join(tempRoot(), prefix));
+  } catch (error) {
+    throw noTempFolder(error);
+  }
+}
 
-/** A folder for an attempt: empty, and nobody else's. */
+/** Throws where there is no room for temporary files, before a run breaks halfway. */
+export function requireTempFolder(): void {
+  const folder = newTempFolder('landfast-test-');
+  try {
+    requireRoomIn(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function requireRoomIn(folder: string): void {
+  const file = join(folder, 'room');
+  try {
+    writeFileSync(file, Buffer.alloc(LEAST_BYTES));
+  } catch (error) {
+    throw noTempFolder(error);
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+export function noTempFolder(cause: unknown): OperationalError {
+  const message = `Temporary files cannot be written to ${tempRoot()}: ${messageOf(cause)}`;
+  const remedy = 'Make room there, or set TMPDIR to a folder that can be written.';
+  return new OperationalError(message, { remedy, cause });
+}
+
+/** The next few commands would fill less than that. */
+const LEAST_BYTES = 1024 ** 2;
+
+/** Where temporary files go, as Node's `tmpdir` finds it, but for the current runtime. */
+export function tempRoot(): string {
+  const { TMPDIR, TMP, TEMP } = environment();
+  return (TMPDIR || TMP || TEMP || '/tmp').replace(/(?<=.)\/$/, '');
+}
+
+const unused = new PerRuntime<string[]>(
+  () => [],
+  async (waiting) => void (await Promise.all(waiting.map(discard))),
+);
+
+/** An empty folder for one attempt. */
 export function takeScratch(run: string): string {
-  const waiting = unused.get(run) ?? [];
+  const waiting = unused.current ?? [];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (isUnused(path)) return path;
-    void discard(path); // Somebody tidied up, or was not gone yet.
+    void discard(path); // A late process of the last attempt wrote to it, or removed it.
   }
   return scratchFolder(run);
 }
 
-/** One that is still as it was made serves the next attempt; making it anew would cost more. */
-export async function giveScratch(run: string, path: string): Promise<void> {
-  if (!isUnused(path)) return clear(path);
-  const others = unused.get(run) ?? [];
-  unused.set(run, [...others, path]);
+/** Returns the folder of an attempt. */
+export async function giveScratch(path: string): Promise<void> {
+  const waiting = unused.current;
+  if (waiting === null || !isUnused(path)) return clear(path);
+  waiting.push(path);
 }
 
-/** Removes those that wait. */
-export async function closeScratch(run: string): Promise<void> {
-  const waiting = unused.get(run) ?? [];
-  unused.delete(run);
-  await Promise.all(waiting.map(discard));
-}
-
-/** Removes a folder that holds little: at once, where nothing is in the way. */
+/** Removes a small folder, synchronously where possible. */
 export async function discard(path: string): Promise<void> {
   try {
     rmSync(path, { recursive: true, force: true });
-  } catch {
+  } catch (error) {
+    rethrowBug(error);
     await clear(path);
   }
 }
 
-/** Removes a folder that may hold anything, and to which somebody may still be writing. */
+/** Removes a folder of any size, to which a process may still be writing. */
 async function clear(path: string): Promise<void> {
   const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
   await remove()
-    .catch(() => openUp(path).then(remove))
-    .catch(() => undefined);
+    .catch(async (error: unknown) => {
+      rethrowBug(error);
+      await makeWritable(path);
+      await remove();
+    })
+    .catch(otherwise(undefined));
 }
 
-/** Some tools leave folders that their owner may not write to. */
-async function openUp(dir: string): Promise<void> {
+/** Some tools leave folders without write permission. */
+async function makeWritable(dir: string): Promise<void> {
   await chmod(dir, 0o700);
   for (const entry of await readdir(dir, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openUp(join(dir, entry.name));
+    if (entry.isDirectory()) await makeWritable(join(dir, entry.name));
   }
 }
 
 function isUnused(path: string): boolean {
-  try {
-    const stat = lstatSync(path);
-    return stat.isDirectory() && (stat.mode & 0o7777) === 0o700 && readdirSync(path).length === 0;
-  } catch {
-    return false; // Gone, or somebody else's by now.
-  }
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() !== true || (stat.mode & 0o7777) !== 0o700) return false;
+  return trySystem(() => readdirSync(path).length === 0, false); // Removed or taken in between.
 }
 
 /** Removes what other processes left of a run. */
 export async function sweepScratch(run: string): Promise<void> {
-  const dir = tmpdir();
-  const others = readdirSync(dir).filter(
-    (name) => name.startsWith(`landfast-${run}-`) && !name.startsWith(`${ours(run)}-`),
+  const dir = tempRoot();
+  const others = namesIn(dir).filter(
+    (name) => name.startsWith(`landfast-${run}-`) && !name.startsWith(`${ownPrefix(run)}-`),
   );
   await Promise.all(others.map((name) => clear(join(dir, name))));
 }
 
-/** The folders of a run, whichever process made them. */
+/** The folders of a run, of any process. */
 export function scratchFolders(run: string): readonly string[] {
-  const dir = tmpdir();
+  const dir = tempRoot();
   const begin = `landfast-${run}-`;
-  return readdirSync(dir)
+  return namesIn(dir)
     .filter((name) => name.startsWith(begin) && /^\d+-/.test(name.slice(begin.length)))
     .map((name) => join(dir, name));
 }
 
-function ours(run: string): string {
+function namesIn(dir: string): readonly string[] {
+  return trySystem(() => readdirSync(dir), []);
+}
+
+function ownPrefix(run: string): string {
   return `landfast-${run}-${process.pid}`;
 }

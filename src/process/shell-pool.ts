@@ -1,5 +1,5 @@
 /**
- * A pool of small `/bin/sh` processes that start short commands, such as git, on our behalf.
+ * A pool of small `/bin/sh` processes that start short commands, such as git, for us.
  *
  * Node starts a process with `fork`, which copies the page tables of the whole engine while the
  * event loop waits: 1 ms at 50 MB, 4.5 ms at 150 MB. A shell of 1 MB forks in a tenth of a
@@ -16,7 +16,8 @@
  *   S2. Words are quoted: nothing in a command is ever read as shell syntax.
  *   S3. Input and output go through files in a private folder, so a process that the command
  *       leaves in the background cannot delay the answer. Output that cannot be read is an error,
- *       never empty output. Standard error is read only when the command failed.
+ *       never empty output; so is a failure without a word where the folder has no room for one.
+ *       Standard error is read only when the command failed.
  *   S4. A shell ends when its standard input closes, so none outlives us, even if we are killed.
  *   S5. Whatever goes wrong with a command, its shell returns to the pool and is closed with it.
  *   S6. When file handles run out, we retry for a while before giving up.
@@ -28,7 +29,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '../base/assert.ts';
-import { messageOf, OperationalError } from '../base/errors.ts';
+import { isSystemError, messageOf, OperationalError } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { quoted } from '../base/shell-word.ts';
 import {
@@ -39,16 +40,9 @@ import {
   nothingBecause,
   whenStopped,
 } from './capture.ts';
-import { discard } from './scratch.ts';
-import {
-  codeOf,
-  MORE_RESOURCES,
-  SpawnError,
-  type StartedChild,
-  sendSignal,
-  start,
-} from './spawn.ts';
-import { processTable } from './table.ts';
+import { processList } from './process-list.ts';
+import { discard, noTempFolder, requireRoomIn } from './scratch.ts';
+import { MORE_RESOURCES, SpawnError, type StartedChild, sendSignal, start } from './spawn.ts';
 
 const GRACE_MS = 500;
 const GIVE_UP_MS = 5_000;
@@ -76,7 +70,6 @@ export class ShellPool {
     return asText(await this.captureBytes(command, signal));
   }
 
-  /** The same, with the output as bytes. */
   async captureBytes(command: Capture, signal: AbortSignal): Promise<CapturedBytes> {
     if (signal.aborted) return nothingBecause(signal.reason);
     let shell: Shell | null = null;
@@ -108,7 +101,7 @@ export class ShellPool {
     const program = { file: '/bin/sh', args: ['-s'], cwd: '/', env: this.#env };
     const child = await start(program, 'pipe');
     this.#started += 1;
-    return new Shell(child, join(this.#dir, String(this.#started)));
+    return new Shell(child, this.#dir, String(this.#started));
   }
 }
 
@@ -116,16 +109,19 @@ const NONE = Buffer.alloc(0);
 
 class Shell {
   readonly #child: StartedChild;
+  readonly #dir: string;
   readonly #files: { readonly input: string; readonly output: string; readonly errors: string };
   readonly #ended: Promise<void>;
   #printed = '';
   #answer: ((line: string | null) => void) | null = null;
-  /** It has ended, or was told to: it takes no more commands. */
+  /** Has ended or was told to: takes no more commands. */
   isOver = false;
 
-  /** `path` is the prefix of its files' names. */
-  constructor(child: StartedChild, path: string) {
+  /** Its files are in `dir`, and their names begin with `name`. */
+  constructor(child: StartedChild, dir: string, name: string) {
     this.#child = child;
+    this.#dir = dir;
+    const path = join(dir, name);
     this.#files = { input: `${path}.in`, output: `${path}.out`, errors: `${path}.err` };
     child.stdin?.on('error', () => {}); // It has ended; its exit event says so.
     child.stderr?.resume();
@@ -153,14 +149,26 @@ class Shell {
       sendSignal(-this.#child.pid, 'SIGTERM');
     });
     if (command.stdin.length > 0) {
-      await patiently(() => writeFileSync(input, command.stdin, { mode: 0o600 }));
+      await patiently(() => this.#writeInput(input, command.stdin));
     }
     const code = await this.#ask(line);
     if (stopped !== null) await this.#groupEnd();
     const exit = exitOf(code, stopped);
     const isGood = exit.kind === 'exited' && exit.code === 0;
     const read = (file: string) => patiently(() => contentOf(file, exit));
-    return { exit, stdout: await read(output), stderr: isGood ? NONE : await read(errors) };
+    const stdout = await read(output);
+    const stderr = isGood ? NONE : await read(errors);
+    // 1 is a result of many commands; every other failure prints a reason where there is room.
+    if (code !== null && code > 1 && stderr.length === 0) requireRoomIn(this.#dir);
+    return { exit, stdout, stderr };
+  }
+
+  #writeInput(file: string, content: Capture['stdin']): void {
+    try {
+      writeFileSync(file, content, { mode: 0o600 });
+    } catch (error) {
+      throw isShortage(error) ? error : noTempFolder(error);
+    }
   }
 
   async close(): Promise<void> {
@@ -203,7 +211,7 @@ class Shell {
 
 /** Zombies do not count: the process that adopts the shell's children may reap them late. */
 function isGroupAlive(leader: number): boolean {
-  return processTable().some(({ group }) => group === leader);
+  return processList().some(({ group }) => group === leader);
 }
 
 function exitOf(code: number | null, stopped: { readonly reason: unknown } | null): Exit {
@@ -212,12 +220,12 @@ function exitOf(code: number | null, stopped: { readonly reason: unknown } | nul
   return { kind: 'exited', code };
 }
 
-/** What a command printed. One that was stopped early may not have opened its files. */
+/** Output of a command. One that was stopped early may not have opened its files. */
 function contentOf(file: string, exit: Exit): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    if (exit.kind === 'aborted' && codeOf(error) === 'ENOENT') return NONE;
+    if (exit.kind === 'aborted' && isSystemError(error, 'ENOENT')) return NONE;
     throw error;
   }
 }
@@ -238,10 +246,10 @@ async function patiently<T>(work: () => T | Promise<T>): Promise<T> {
 
 function isShortage(error: unknown): boolean {
   if (error instanceof SpawnError) return error.problem === 'no-resources';
-  return codeOf(error) === 'EMFILE' || codeOf(error) === 'ENFILE';
+  return isSystemError(error, 'EMFILE', 'ENFILE');
 }
 
-/** A pool file that cannot be read or written is no defect of ours. */
+/** A pool file that cannot be read or written is a problem of the machine. */
 function operational(error: unknown, help: { readonly remedy?: string }): OperationalError {
   if (error instanceof OperationalError) return error;
   return new OperationalError(messageOf(error), { ...help, cause: error });

@@ -1,14 +1,18 @@
 /**
- * Starts a child process as the leader of its own session and process group, or says why it could
- * not be started. The only place that spawns.
+ * Starts a child process as the leader of its own session and process group, or explains why it
+ * could not be started. The only place that spawns.
+ *
+ * A background program outlives this process: neither the end of its process group nor a closed
+ * terminal reaches it. Its input is a text, its output a file, and it carries no mark, so that
+ * nothing that ends the children of a run ends it.
  */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { OperationalError } from '../base/errors.ts';
+import { isSystemError, OperationalError, otherwise } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
+import { MARK_VARIABLE } from './process-list.ts';
 
-/** What to start, and where. */
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
@@ -25,11 +29,9 @@ export type SpawnProblem =
   | 'no-resources'
   | 'other';
 
-/** What to do where processes or handles are used up. */
 export const MORE_RESOURCES =
   'Raise the limits (`ulimit -n` for open files, `ulimit -u` for processes), or use fewer workers.';
 
-/** A process that never started. */
 export class SpawnError extends OperationalError {
   override readonly name = 'SpawnError';
   readonly problem: SpawnProblem;
@@ -43,7 +45,7 @@ export class SpawnError extends OperationalError {
   }
 }
 
-/** A child that has started, so that its pid is known. */
+/** Its pid is known. */
 export type StartedChild = ChildProcess & { readonly pid: number };
 
 /**
@@ -65,17 +67,17 @@ export async function start(
   throw await spawnError(program, cause);
 }
 
-/** Sends a signal to a process, or with a negative id to a group; false if it was not allowed. */
+/** Sends a signal to a process, or with a negative id to a group; false if not permitted. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
     return true;
   } catch (error) {
-    return codeOf(error) !== 'EPERM'; // ESRCH: already gone, which is what we want.
+    return !isSystemError(error, 'EPERM'); // ESRCH: already gone.
   }
 }
 
-/** The arguments of a child's exit event as an answer. */
+/** From the arguments of a child's exit event. */
 export function exitOf(code: number | null, killedBy: NodeJS.Signals | null): Exit {
   return code === null
     ? { kind: 'signalled', signal: killedBy ?? 'unknown' }
@@ -86,7 +88,7 @@ function trySpawn({ file, args, cwd, env }: Program, stdio: StdioOptions) {
   try {
     return spawn(file, args, { cwd, env, detached: true, stdio });
   } catch (error) {
-    // E2BIG, ENOTDIR and a NUL in an argument are thrown at once, the others are emitted.
+    // E2BIG, ENOTDIR and a NUL in an argument are thrown, the others are emitted.
     return error instanceof Error ? error : new Error(String(error));
   }
 }
@@ -96,8 +98,8 @@ function hasStarted(child: ChildProcess): child is StartedChild {
 }
 
 async function spawnError(program: Program, cause: unknown): Promise<SpawnError> {
-  // The system says ENOENT for a missing directory just as for a missing program.
-  const directory = await stat(program.cwd).catch(() => null);
+  // The system reports ENOENT for a missing directory, too.
+  const directory = await stat(program.cwd).catch(otherwise(null));
   if (directory === null || !directory.isDirectory()) {
     return new SpawnError(program, 'no-directory', cause);
   }
@@ -143,7 +145,35 @@ function describe({ file, cwd }: Program, problem: SpawnProblem, cause: unknown)
   }
 }
 
-/** The code of an error of the system. */
-export function codeOf(error: unknown): unknown {
+function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+export interface Background {
+  readonly pid: number;
+  /** Settles only while this process lives. */
+  readonly ended: Promise<Exit>;
+  stop(): void;
+  /** Lets this process end first. */
+  leave(): void;
+}
+
+/** Starts a background program. `log` is an open file. */
+export async function startInBackground(
+  program: Program,
+  { input, log }: { readonly input: string; readonly log: number },
+): Promise<Background> {
+  const { [MARK_VARIABLE]: _, ...env } = program.env;
+  const child = await start({ ...program, env }, 'pipe', log);
+  const ended = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve(exitOf(code, signal)));
+  });
+  child.stdin?.on('error', () => {}); // It may end without reading; its exit tells.
+  child.stdin?.end(input);
+  return {
+    pid: child.pid,
+    ended,
+    stop: () => void sendSignal(child.pid, 'SIGTERM'),
+    leave: () => child.unref(),
+  };
 }

@@ -1,23 +1,28 @@
 /**
- * What an agent did last, in a few words: `Edit src/a.ts`, `Bash npm test`, `waits 12 s to retry`.
- *
- *   T1. At most ACTION_LENGTH characters, one clean line.
- *   T2. Null means that the event says nothing new; the action before stays.
+ * An agent's last action in a few words: `Edit src/a.ts`, `Bash npm test`, `waits 12 s to retry`.
+ * At most ACTION_LENGTH characters; null if an event says nothing new.
  */
 
 import type { AgentEvent } from '../model/agent-event.ts';
-import { brief, clean } from './clean.ts';
 import { durationText } from './format.ts';
+import { brief, clean } from './sanitize.ts';
 
 export const ACTION_LENGTH = 45;
 
-/** The action an event stands for. */
 export function actionOf(event: AgentEvent): string | null {
   const words = wordsOf(event);
   if (words === null) return null;
   const text = brief(words, ACTION_LENGTH);
   return text === '' ? null : text;
 }
+
+/** The action behind a line printed by a script, set-up or a check. */
+export function printedAction(line: string): string | null {
+  return ENDED.test(line) ? null : actionOf({ type: 'text', text: line });
+}
+
+/** The end note of a command (workspace/check.ts); the next line says more. */
+const ENDED = /^\((?:exit code \d+|ended .*|stopped), [\d.]+ s\)$/;
 
 function wordsOf(event: AgentEvent): string | null {
   switch (event.type) {
@@ -56,7 +61,12 @@ function toolWords(name: string, input: unknown): string {
   return `${tool} ${argument.isPath ? lastOf(argument.text, room) : argument.text}`;
 }
 
-/** The argument that tells most, by the names tools use. */
+/** The main argument in full; null if unknown. */
+export function toolArgument(input: unknown): string | null {
+  return mainArgument(input)?.text ?? null;
+}
+
+/** Picks the most telling argument by the names that tools use. */
 function mainArgument(input: unknown): { text: string; isPath: boolean } | null {
   if (typeof input === 'string') return { text: input, isPath: false };
   if (typeof input !== 'object' || input === null) return null;

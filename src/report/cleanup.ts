@@ -1,56 +1,57 @@
 /**
- * What `landfast cleanup` removes, what it leaves, and why. Facts in, decisions out.
+ * What `landfast cleanup` removes, what it keeps, and why: facts in, decisions out.
  *
- *   Q1. What a live run uses is never removed.
- *   Q2. A workspace goes by itself only if a branch holds all of it; loose files go only with
- *       `all`, after a backup ref was made. A run that can be resumed keeps its workspaces.
- *   Q3. Worktrees that no journal accounts for and that are not in the pool are not ours: they do
- *       not even come here.
+ * A live run keeps everything; a resumable one keeps its workspaces, branches and transcripts. A
+ * workspace is removed by default only if a branch holds all of it; loose files need `all`, which
+ * makes a backup ref first. A branch is removed by default only if Landfast named it and the target
+ * or a kept ref contains it. Transcripts go only with an age. Worktrees that no journal accounts
+ * for never get here.
  */
 
-import { count } from './format.ts';
-import type { Trace } from './traces.ts';
-import type { Claimed, Pooled, Unmerged } from './workspaces.ts';
+import { count, shortSha } from './format.ts';
+import type { Claimed, Pooled, RunPlace, Unmerged } from './workspaces.ts';
 
-/** A workspace, and what was measured in it. */
-export interface Leftover {
+export interface MeasuredWorkspace {
   readonly claimed: Claimed;
-  /** Null where it could not be measured. */
+  /** Null if it could not be measured. */
   readonly unmerged: Unmerged | null;
-  /** Whether its branch is where the workspace is. */
+  /** Whether the workspace's commit is on its branch. */
   readonly onBranch: boolean;
 }
 
-export interface CleanupWish {
+export interface CleanupOptions {
   readonly now: number;
-  /** Also what is not merged, after a backup. */
+  /** Also remove unmerged work, after a backup. */
   readonly all: boolean;
-  /** Only what belongs to runs that have been still for so long. */
+  /** Only runs without activity for this long. */
   readonly olderThanMs: number;
-  /** Only this run; null for all of them. */
+  /** Null for all runs. */
   readonly run: string | null;
 }
 
 export interface Verdict {
-  readonly kind: 'workspace' | Trace['kind'];
-  /** Of a branch its name. */
+  readonly kind: 'workspace' | Leftover['kind'];
+  /** For a branch, its name. */
   readonly path: string;
   readonly run: string | null;
   readonly task: string | null;
   readonly remove: boolean;
   readonly why: string;
-  /** It is in use, so that even `all` leaves it. */
+  /** In use: even `all` leaves it. */
   readonly live: boolean;
 }
 
-/** What is to become of each leftover of the runs that are meant. */
-export function planCleanup(leftovers: readonly Leftover[], wish: CleanupWish): readonly Verdict[] {
+/** Decides what happens to each workspace of the selected runs. */
+export function planWorkspaces(
+  leftovers: readonly MeasuredWorkspace[],
+  wish: CleanupOptions,
+): readonly Verdict[] {
   return leftovers
     .filter(({ claimed: { of } }) => wish.run === null || of.run === wish.run)
     .filter(({ claimed: { of } }) => of.live || wish.now - of.state.at >= wish.olderThanMs)
     .map((leftover) => {
       const { path, of, task } = leftover.claimed;
-      const fate = fateOf(leftover, wish.all);
+      const fate = workspaceFate(leftover, wish.all);
       return {
         kind: 'workspace',
         path,
@@ -62,31 +63,33 @@ export function planCleanup(leftovers: readonly Leftover[], wish: CleanupWish): 
     });
 }
 
-function fateOf({ claimed, unmerged, onBranch }: Leftover, all: boolean) {
+type Fate = Pick<Verdict, 'remove' | 'why'>;
+const leave = (why: string): Fate => ({ remove: false, why });
+const remove = (why: string): Fate => ({ remove: true, why });
+
+function workspaceFate({ claimed, unmerged, onBranch }: MeasuredWorkspace, all: boolean) {
   const { of, kind, gone } = claimed;
-  const leave = (why: string) => ({ remove: false, why });
-  const remove = (why: string) => ({ remove: true, why });
   if (of.live)
     return leave(`its run is live; end it first: landfast cancel --run ${of.run}, or add --cancel`);
-  if (gone) return leave('its folder is not there; perhaps its disk is not');
+  if (gone) return leave('its folder is missing; perhaps its disk is not mounted');
   if (kind !== 'task') return remove('it holds no work');
-  if (unmerged === null) return leave('nobody can tell what is in it');
+  if (unmerged === null) return leave('its contents could not be determined');
   const { outcome } = of.state;
   if ((outcome === null || outcome === 'interrupted') && !all) {
-    return leave(`its run can go on: landfast resume ${of.run}`);
+    return leave(`its run can be resumed: landfast resume ${of.run}`);
   }
   const loose = unmerged.files === 0 ? '' : `${count(unmerged.files, 'file')} in no commit`;
-  const apart = onBranch || unmerged.commits === 0 ? '' : 'commits that no branch of ours holds';
+  const apart = onBranch || unmerged.commits === 0 ? '' : 'commits on no branch';
   const lost = [loose, apart].filter((part) => part !== '').join(' and ');
   if (lost === '' && unmerged.commits === 0) return remove('everything in it is merged');
   if (lost === '') {
     return remove(`its branch stays and holds ${count(unmerged.commits, 'commit')} not merged`);
   }
-  return all ? remove(`a backup ref will hold it: ${lost}`) : leave(`it holds ${lost} (--all)`);
+  return all ? remove(`a backup ref will keep it: ${lost}`) : leave(`it holds ${lost} (--all)`);
 }
 
-/** What is to become of the workspaces of the pool: they are no run's. */
-export function planPooled(pooled: readonly Pooled[], wish: CleanupWish): readonly Verdict[] {
+/** Decides what happens to idle workspaces, which belong to no run. */
+export function planPooled(pooled: readonly Pooled[], wish: CleanupOptions): readonly Verdict[] {
   if (wish.run !== null) return [];
   return pooled.map((one) => {
     const of = { kind: 'workspace', path: one.path, run: null, task: null } as const;
@@ -98,24 +101,22 @@ function isHeld({ state }: Pooled): boolean {
   return state === 'claimed';
 }
 
-function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: CleanupWish) {
-  const leave = (why: string) => ({ remove: false, why });
-  const remove = (why: string) => ({ remove: true, why });
+function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: CleanupOptions) {
   const age = since === null ? 0 : now - since;
   switch (state) {
     case 'claimed':
-      return leave('a process is moving it');
+      return leave('a process is using it');
     case 'gone':
-      return remove('its folder is not there, and it held no work');
+      return remove('its folder is missing, and it held no work');
     case 'broken':
-      return remove('it is not what it was left as; a backup ref will hold what is in it');
+      return remove('it was changed while idle; a backup ref will keep its contents');
     case 'idle':
-      if (olderThanMs > 0 && age >= olderThanMs) return remove('nobody has used it for so long');
-      return all ? remove('it holds no work') : leave('it waits for the next task (--all)');
+      if (olderThanMs > 0 && age >= olderThanMs)
+        return remove('it has not been used for that long');
+      return all ? remove('it holds no work') : leave('it is ready for the next task (--all)');
   }
 }
 
-/** The list for people. */
 export function cleanupText(verdicts: readonly Verdict[]): string {
   if (verdicts.length === 0) return 'Nothing to clean up.\n';
   const line = ({ path, why }: Verdict): string => `  ${path}\n      ${why}`;
@@ -124,7 +125,7 @@ export function cleanupText(verdicts: readonly Verdict[]): string {
   return [
     ...(gone.length === 0 ? [] : [`To remove: ${countKinds(gone)}`]),
     ...gone.map(line),
-    ...(left.length === 0 ? [] : [`To leave: ${countKinds(left)}`]),
+    ...(left.length === 0 ? [] : [`To keep: ${countKinds(left)}`]),
     ...left.map(line),
     '',
   ].join('\n');
@@ -147,4 +148,83 @@ export function countKinds(verdicts: readonly Pick<Verdict, 'kind'>[]): string {
     .filter(({ n }) => n > 0)
     .map(({ kind, n }) => count(n, ...KINDS[kind]))
     .join(', ');
+}
+
+export type Leftover =
+  | {
+      readonly kind: 'branch';
+      /** Without `refs/heads/`. */
+      readonly path: string;
+      readonly of: RunPlace;
+      readonly task: string | null;
+      /** Named by the plan or holding delivered work: listed only if it is removed. */
+      readonly isNamed: boolean;
+      /** A branch or ref that contains all of it. */
+      readonly heldBy: string | null;
+      /** The commit in the target that has its changes, squashed or rebased. */
+      readonly landedAs: string | null;
+      /** A worktree that stays and has it checked out. */
+      readonly usedBy: string | null;
+    }
+  /** Transcripts; a temporary folder; a folder for gates that git does not know. */
+  | { readonly kind: 'data' | 'scratch' | 'folder'; readonly path: string; readonly of: RunPlace }
+  /** A lock on a Landfast ref; `busy` while a git process runs in the repository. */
+  | { readonly kind: 'lock'; readonly path: string; readonly busy: boolean };
+
+export function planLeftovers(
+  traces: readonly Leftover[],
+  wish: CleanupOptions,
+): readonly Verdict[] {
+  return traces.filter((trace) => isMeant(trace, wish)).map((trace) => verdictOn(trace, wish.all));
+}
+
+function isMeant(trace: Leftover, wish: CleanupOptions): boolean {
+  if (trace.kind === 'lock') return wish.run === null;
+  const { run, state, live } = trace.of;
+  if (wish.run !== null && wish.run !== run) return false;
+  if (trace.kind === 'data' && wish.olderThanMs === 0) return false;
+  if (trace.kind === 'branch') {
+    if (trace.usedBy !== null) return false; // It goes or stays with that.
+    if (trace.isNamed && !(wish.all && isEqual(trace))) return false;
+  }
+  return !live && wish.now - state.at >= wish.olderThanMs;
+}
+
+/** Whether the target contains everything on the branch. */
+function isEqual({ heldBy, landedAs, of }: Leftover & { kind: 'branch' }): boolean {
+  return (heldBy !== null && heldBy === of.state.target) || landedAs !== null;
+}
+
+function verdictOn(trace: Leftover, all: boolean): Verdict {
+  const { kind, path } = trace;
+  const run = trace.kind === 'lock' ? null : trace.of.run;
+  const task = trace.kind === 'branch' ? trace.task : null;
+  return { kind, path, run, task, live: false, ...leftoverFate(trace, all) };
+}
+
+function leftoverFate(trace: Leftover, all: boolean): Pick<Verdict, 'remove' | 'why'> {
+  switch (trace.kind) {
+    case 'lock':
+      return trace.busy
+        ? leave('a git process runs in the repository and may hold it')
+        : remove('no git process runs in the repository, so the lock is stale');
+    case 'scratch':
+      return remove('its engine is no longer running');
+    case 'folder':
+      return remove('it holds no work, and git does not know it');
+    case 'data':
+    case 'branch':
+      break;
+  }
+  const { outcome } = trace.of.state;
+  if ((outcome === null || outcome === 'interrupted') && !all) {
+    return leave(`its run can be resumed: landfast resume ${trace.of.run}`);
+  }
+  if (trace.kind !== 'branch') return remove('transcripts only; the journal of the run stays');
+  if (trace.heldBy !== null) return remove(`all of it is in ${trace.heldBy}`);
+  if (trace.landedAs === null) return leave('nothing else holds its commits');
+  const landed = `its changes landed as ${shortSha(trace.landedAs)}`;
+  return all
+    ? remove(`${landed}; a backup ref will keep its commits`)
+    : leave(`${landed}, and nothing else holds its commits (--all)`);
 }

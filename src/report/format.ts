@@ -1,17 +1,16 @@
 /**
- * Numbers, times and names as people read them, and the port to whatever shows them.
- *
- * Report is pure and knows no terminal: styling and measuring text are handed in as an Ink.
+ * Numbers, times and names for people. Report is pure and knows no terminal: styling and measuring
+ * text are passed in as an Ink.
  */
 
-import { brief } from './clean.ts';
+import { brief } from './sanitize.ts';
 
 export type Style = 'good' | 'bad' | 'warn' | 'accent' | 'bold' | 'dim';
 
-/** Styles a text; without colours it gives the text back. */
+/** Styles a text; without colours it returns the text unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-/** How a text is styled, and how many columns it takes, where it is shown. */
+/** How the output device styles and measures text. */
 export interface Ink {
   readonly paint: Paint;
   readonly width: (text: string) => number;
@@ -31,29 +30,27 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} m`;
 }
 
-/** Seconds with one decimal, as a number. */
 export function seconds(ms: number): number {
   return Number((Math.max(0, ms) / 1000).toFixed(1));
 }
 
-/** `$1.23`; what is more than nothing never looks like nothing. */
+/** `$1.23`; a positive amount never shows as zero. */
 export function moneyText(usd: number): string {
   return usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`;
 }
 
-/** An amount without the dust of adding fractions. */
+/** Rounds away floating-point noise. */
 export function dollars(usd: number): number {
   return Number(usd.toFixed(6));
 }
 
-/** ISO 8601 in UTC. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** Enough of a commit's id to find it. */
+/** `1a2b3c4` */
 export function shortSha(sha: string): string {
   return brief(sha, 41).slice(0, 7);
 }
@@ -63,14 +60,14 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
-/** Names in a row: `a, b, c and 4 more`. */
+/** `a, b, c and 4 more` */
 export function nameList(names: readonly string[], max = 3): string {
   const shown = names.slice(0, max).map((name) => brief(name, 60));
   const rest = names.length - shown.length;
   return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ');
 }
 
-/** Rows as columns, each as wide as its widest cell; the last one is not padded. */
+/** Aligns rows in columns; the last column is not padded. */
 export function columns(rows: readonly (readonly Cell[])[], ink: Ink): string[] {
   const widths: number[] = [];
   for (const row of rows) {

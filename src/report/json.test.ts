@@ -38,9 +38,9 @@ test('readers of the older report find every key they know', () => {
     })),
   }).toMatchInlineSnapshot(`
     {
-      "duration_sec": 21,
+      "duration_sec": 22,
       "failed": 1,
-      "finished_at": "2026-07-01T12:00:21.000Z",
+      "finished_at": "2026-07-01T12:00:22.000Z",
       "manifest": "accounts",
       "skipped": 1,
       "started_at": "2026-07-01T12:00:00.000Z",
@@ -81,11 +81,13 @@ test('a retried task has both attempts, with their failures, exit codes and cost
     {
       "base": "0001cccccccccccccccccccccccccccccccccccc",
       "branch": "landfast/r1",
+      "broken_gate": null,
       "cancelled": 0,
       "cost_usd": 0.3,
       "duration_sec": 16,
       "failed": 0,
       "finished_at": "2026-07-01T12:00:16.000Z",
+      "foreseen": [],
       "head": "0004cccccccccccccccccccccccccccccccccccc",
       "landed": [
         {
@@ -170,7 +172,9 @@ test('a retried task has both attempts, with their failures, exit codes and cost
           "commit": "0004cccccccccccccccccccccccccccccccccccc",
           "cost_usd": 0.3,
           "denied": [],
+          "doubt": null,
           "duration_sec": 6,
+          "failed": null,
           "failure": null,
           "failure_category": "none",
           "gates": [
@@ -179,6 +183,7 @@ test('a retried task has both attempts, with their failures, exit codes and cost
               "gate": "tests",
               "ms": 3200,
               "ok": true,
+              "on": "candidate",
               "output": "",
               "quarantined": false,
               "spared": null,
@@ -233,6 +238,8 @@ test('a task that did not land says why, where its work is and what to do', () =
   }).toMatchInlineSnapshot(`
     {
       "failure": {
+        "command": "npm test",
+        "exit_code": 1,
         "gate": "tests",
         "kind": "gate-failed",
         "landed_since": [
@@ -241,7 +248,7 @@ test('a task that did not land says why, where its work is and what to do', () =
         "message": "Gate tests is red on the combination.",
         "output": "FAIL test/auth.test.ts
       expected 200, got 500
-    ",
+    (exit code 1)",
       },
       "gates": [
         {
@@ -249,17 +256,29 @@ test('a task that did not land says why, where its work is and what to do', () =
           "gate": "tests",
           "ms": 3200,
           "ok": false,
+          "on": "candidate",
           "output": "FAIL test/auth.test.ts
       expected 200, got 500
-    ",
+    (exit code 1)",
           "quarantined": false,
           "spared": null,
           "tree": "0006cccccccccccccccccccccccccccccccccccc",
         },
+        {
+          "by": null,
+          "gate": "tests",
+          "ms": 1600,
+          "ok": true,
+          "on": "alone",
+          "output": "",
+          "quarantined": false,
+          "spared": null,
+          "tree": "0007cccccccccccccccccccccccccccccccccccc",
+        },
       ],
       "remedy": {
         "command": "git diff HEAD...landfast/r1.login",
-        "text": "See what the work changes, and mend it on its branch or go on with a new attempt.",
+        "text": "Review the change, fix it on its branch, commit, then resume: your commit becomes the work.",
       },
       "workspace": {
         "branch": "landfast/r1.login",

@@ -1,32 +1,32 @@
 /**
- * The report as JSON, for programs.
- *
- *   J1. The keys up to `skipped`, and a task's up to `failure_category`, are parallel-orchestra's,
- *       so that readers of its reports go on working; everything else is added beside them.
- *   J2. Texts are exact here. `jsonText` escapes what a terminal would obey, and loses nothing.
+ * The report as JSON. Keys up to `skipped`, and a task's up to `failure_category`, are
+ * parallel-orchestra's, so that readers of its reports keep working. Texts are exact; `jsonText`
+ * escapes control characters without losing any.
  */
 
 import type { Failure } from '../model/failure.ts';
 import { runBranch } from '../model/names.ts';
 import type { Attempt, GateRun, RunState, TaskState } from '../model/state.ts';
 import { costOf, isGood, taskCost } from '../model/state.ts';
+import { denialsOf, doubtOf } from './denied.ts';
+import { failedCommand } from './failed-command.ts';
 import { dollars, isoTime, seconds } from './format.ts';
-import { categoryOf } from './lines.ts';
+import { brokenJson, unreliableGates } from './gate-problems.ts';
 import {
-  countTold,
-  deniedTools,
-  doerOf,
+  assigneeOf,
+  countReported,
   failureOf,
   isUnpublished,
+  reportedResultOf,
   retriesOf,
-  toldOf,
   workMs,
 } from './outcome.ts';
+import { foreseenClashes } from './radar.ts';
 import type { ReportInfo } from './remedy.ts';
 import { branchOf, hasKeptWork, remedyOf } from './remedy.ts';
-import { unreliableGates } from './unreliable.ts';
+import { categoryOf } from './summary-lines.ts';
 
-/** Everything a run has to tell, as plain JSON. A run that is not over ends with its last entry. */
+/** The report of a run as plain JSON. An unfinished run ends with its last entry. */
 export function reportJson(state: RunState, info: ReportInfo) {
   const tasks = [...state.tasks.values()];
   return {
@@ -35,7 +35,7 @@ export function reportJson(state: RunState, info: ReportInfo) {
     finished_at: isoTime(state.finishedAt),
     duration_sec: seconds((state.finishedAt ?? state.at) - state.startedAt),
     total: tasks.length,
-    ...countTold(state),
+    ...countReported(state),
     run: info.run,
     outcome: state.outcome,
     target: state.target,
@@ -53,13 +53,15 @@ export function reportJson(state: RunState, info: ReportInfo) {
       at: isoTime(landing.at),
     })),
     publish: publishJson(state),
+    broken_gate: brokenJson(state),
     unreliable_gates: unreliableGates(state),
+    foreseen: foreseenClashes(state).map(({ isOpen: open, ...rest }) => ({ ...rest, open })),
     ...(info.profile === undefined ? {} : { profile: info.profile }),
     tasks: tasks.map((task) => taskJson(state, task, info)),
   };
 }
 
-/** A value as it is written to a file or a terminal: indented, one line end, no live controls. */
+/** Indented JSON with a final newline and without live control characters. */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   return `${text.replace(LIVE, escapeUnit)}\n`;
@@ -76,8 +78,8 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
   const failure = failureOf(task);
   return {
     id: task.spec.id,
-    agent: doerOf(task),
-    status: toldOf(state, task),
+    agent: assigneeOf(task),
+    status: reportedResultOf(state, task),
     duration_sec: seconds(workMs(task, state.at)),
     retry_count: retriesOf(task),
     failure_category: categoryOf(failure?.kind ?? null),
@@ -94,6 +96,7 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
     session: task.session,
     reworks: task.reworks,
     failure: failure && failureJson(failure),
+    failed: failedCommand(failure, task.spec.id),
     remedy: remedyOf(state, task, info),
     attempts: task.attempts.map(attemptJson),
     rejections: task.rejections.map(({ attempt, onto, failure, at }) => ({
@@ -105,7 +108,8 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
     proved: task.proved,
     settled: task.settled,
     gates: task.gates.map(gateJson),
-    denied: [...deniedTools(task)].map(([tool, times]) => ({ tool, times })),
+    denied: denialsOf(task),
+    doubt: doubtOf(state, task),
     outside: task.attempts.at(-1)?.outside ?? [],
     workspace: {
       state: task.workspace,
@@ -115,9 +119,9 @@ function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
   };
 }
 
-function gateJson({ gate, ok, ms, tree, output, spared, by, quarantined }: GateRun) {
+function gateJson({ gate, ok, ms, tree, output, spared, by, quarantined, on }: GateRun) {
   const why = { spared: spared ?? null, by: by ?? null, quarantined: quarantined === true };
-  return { gate, ok, ms, tree, output, ...why };
+  return { gate, ok, ms, tree, on: on ?? 'candidate', output, ...why };
 }
 
 function attemptJson(attempt: Attempt) {
@@ -137,7 +141,7 @@ function attemptJson(attempt: Attempt) {
     outside: attempt.outside,
     strayed: attempt.strayed,
     structured: attempt.structured ?? null,
-    denied: attempt.denied,
+    denied: attempt.denied.map(({ tool }) => tool),
     text: attempt.text,
     status: attempt.status,
   };
@@ -149,7 +153,7 @@ function tokensOf(attempts: readonly Attempt[]) {
   return { input: sum('inputTokens'), output: sum('outputTokens') };
 }
 
-/** The fields of a failure in this report's spelling; times as texts. */
+/** A failure in snake_case, with times as text. */
 function failureJson(failure: Failure): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(failure).map(([key, value]) => [

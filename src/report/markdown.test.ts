@@ -51,7 +51,7 @@ test('a run that succeeded tells what landed, in order', () => {
     2. \`login\` as \`0007ccc\`, 1 file
     3. \`docs\` as \`000accc\`, 1 file
 
-    Published to \`main\` at \`000accc\`. The checkout followed.
+    Published to \`main\` at \`000accc\`. The checkout was updated.
 
     ## Gates
 
@@ -71,8 +71,8 @@ test('a red combination names both halves, the gate, the branch and the next com
     1 of 3 tasks failed, 1 skipped, 1 succeeded; main is at 0004ccc.
 
     - **Started:** 2026-07-01T12:00:00.000Z
-    - **Finished:** 2026-07-01T12:00:21.000Z
-    - **Duration:** 21 s
+    - **Finished:** 2026-07-01T12:00:22.000Z
+    - **Duration:** 22 s
     - **Run:** \`r1\`
     - **Cost:** $0.75
     - **Target:** \`main\`
@@ -94,7 +94,7 @@ test('a red combination names both halves, the gate, the branch and the next com
 
     1. \`users\` as \`0004ccc\`, 1 file
 
-    Published to \`main\` at \`0004ccc\`. The checkout followed.
+    Published to \`main\` at \`0004ccc\`. The checkout was updated.
 
     ## What went wrong and what to do
 
@@ -105,21 +105,23 @@ test('a red combination names both halves, the gate, the branch and the next com
     **\`login\` is green alone, red together with what landed meanwhile: users** (gate \`tests\`)
 
     \`\`\`
-    FAIL test/auth.test.ts
-      expected 200, got 500
+    $ npm test  (exit code 1)
+    | FAIL test/auth.test.ts
+    |   expected 200, got 500
+    Full output: landfast logs login --gate tests
     \`\`\`
 
     Its work is kept in its workspace, on the branch \`landfast/r1.login\` (its work has not landed).
 
-    See what the work changes, and mend it on its branch or go on with a new attempt.
+    Review the change, fix it on its branch, commit, then resume: your commit becomes the work.
 
     \`\`\`
     git diff HEAD...landfast/r1.login
     \`\`\`
 
-    ### Going on
+    ### Resuming
 
-    This tries again whatever is not done:
+    To retry everything that is not done:
 
     \`\`\`
     landfast resume r1
@@ -131,6 +133,7 @@ test('a red combination names both halves, the gate, the branch and the next com
     | --- | --- | --- | --- | --- |
     | users | tests | ✓ green | 3.2 s | 0003ccc |
     | login | tests | ✗ red | 3.2 s | 0006ccc |
+    | login | tests | ✓ green on the work alone | 1.6 s | 0007ccc |
 
     ## Kept workspaces
 
@@ -155,15 +158,15 @@ test('a conflict names the files and the merge to make', () => {
 
     Its work is kept in its workspace, on the branch \`landfast/r1.login\` (its work has not landed).
 
-    Merge the branch yourself and resolve the conflict, or go on with a new attempt.
+    Merge the branch yourself and resolve the conflict, or resume for a new attempt.
 
     \`\`\`
     git merge landfast/r1.login
     \`\`\`
 
-    ### Going on
+    ### Resuming
 
-    This tries again whatever is not done:
+    To retry everything that is not done:
 
     \`\`\`
     landfast resume r1
@@ -173,10 +176,10 @@ test('a conflict names the files and the merge to make', () => {
   `);
 });
 
-test('a red gate is not called green alone where nothing was green', () => {
+test('a red gate is not called green alone where nobody has looked at that', () => {
   const state = redTogether().state();
   const login = state.tasks.get('login')!;
-  const unchecked = { ...login, spec: { ...login.spec, checks: [] } };
+  const unchecked = { ...login, gates: login.gates.filter(({ on }) => on !== 'alone') };
   const tasks = new Map([...state.tasks, ['login', unchecked]]);
   const text = reportMarkdown({ ...state, tasks }, INFO);
   expect(text).toContain('**`login` is red together with what landed meanwhile: users**');
@@ -224,15 +227,15 @@ test('cancelled and interrupted tasks are told apart, and how to go on', () => {
 
     Its work is kept in its workspace, on the branch \`landfast/r1.login\`.
 
-    Going on continues it where it stopped.
+    Resuming continues it where it stopped.
 
     \`\`\`
     landfast resume r1
     \`\`\`
 
-    ### Going on
+    ### Resuming
 
-    1 task was never started. This tries again whatever is not done:
+    1 task was never started. To retry everything that is not done:
 
     \`\`\`
     landfast resume r1
@@ -266,7 +269,7 @@ test('a blocked publication has its remedy', () => {
 
 test('denied tools and files outside the scope have their own sections', () => {
   const state = deniedAndOutside().state();
-  expect(section(state, 'Denied')).toContain('- `review`: `Bash` (2 times), `WebFetch`');
+  expect(section(state, 'Denied')).toContain('- `review`: `Bash` 2 times, `WebFetch`');
   expect(section(state, 'Files outside')).toContain('- `users`: `README.md`');
 });
 
@@ -338,7 +341,7 @@ test('what agents said of their work is told with their concerns', () => {
   const text = reportMarkdown(run.state(), { run: 'r1' });
   expect(text).toContain(
     [
-      '## What agents said of their work',
+      '## What agents reported',
       '',
       '- `a`: `DONE_WITH_CONCERNS`; Added \\*it\\*; **Concerns:** no limit',
       '- `c`: `COMPLETED`',

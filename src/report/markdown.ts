@@ -1,44 +1,45 @@
 /**
- * The report as Markdown, for people: what happened, what landed, what went wrong and what to do.
- *
- *   K1. Nothing from data changes the structure: inline text is escaped, a code span or fence is
- *       longer than any run of back-ticks inside it, a table cell holds no bare pipe or line end.
- *   K2. Every failed task has its reason, where its work is, and the next command.
+ * The report as Markdown: what happened, what landed, what went wrong and what to do. Every failed
+ * task has its reason, where its work is, and the next command.
  */
 
+import type { ProvedWork } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { costOf } from '../model/state.ts';
+import { clashSentences } from '../model/radar.ts';
+import { awaitsApproval, costOf, isGood, type RunState, type TaskState } from '../model/state.ts';
+import { allowingLines, denialsOf, doubtOf } from './denied.ts';
+import { failedCommand, failedCommandLines } from './failed-command.ts';
 import { count, durationText, isoTime, moneyText, shortSha } from './format.ts';
+import { brokenText, unreliableText } from './gate-problems.ts';
 import { bullets, code, escaped, fence, table } from './markup.ts';
-import type { Told } from './outcome.ts';
 import {
+  assigneeOf,
   deliveriesOf,
-  deniedTools,
-  doerOf,
   failureOf,
+  instructionText,
   outcomeSentence,
+  REPORTED_ICONS,
+  type ReportedResult,
+  reportedResultOf,
   resultOf,
   retriesOf,
-  TOLD_ICONS,
   tasksWith,
-  toldOf,
   workMs,
 } from './outcome.ts';
-import { proofSection } from './proof-section.ts';
-import type { ReportInfo } from './remedy.ts';
+import { howSettled, treeWord } from './queue.ts';
+import { foreseenClashes } from './radar.ts';
 import {
+  approveCommand,
   branchOf,
   combinationOf,
   hasKeptWork,
   outputOf,
+  type ReportInfo,
   remedyOf,
   resumeCommand,
 } from './remedy.ts';
-import { howSettled } from './settled.ts';
-import { unreliableText } from './unreliable.ts';
 
-/** The whole report. A run that is not over is told up to its last entry. */
+/** The whole report, up to the last entry of an unfinished run. */
 export function reportMarkdown(state: RunState, info: ReportInfo): string {
   const blocks = [
     `# ${escaped(state.plan.name, 120)}`,
@@ -50,15 +51,17 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
     ...landedSection(state),
     ...deliveredSection(state),
     ...caughtSection(state),
+    ...foreseenSection(state),
     ...troubleSection(state, info),
     ...proofSection(state),
     ...gatesSection(state),
     ...profileSection(info),
-    ...perTask(state, 'Conflicts that were settled without asking anybody', settledLine),
-    ...perTask(state, 'What agents said of their work', saidLine),
-    ...perTask(state, 'Denied tools', deniedLine),
+    ...perTask(state, 'Conflicts resolved without an agent', settledLine),
+    ...perTask(state, 'What agents reported', saidLine),
+    ...perTask(state, 'Notes and reviews for agents', instructionsLine),
+    ...perTask(state, 'Denied tools', (task) => deniedLine(state, task)),
     ...perTask(state, 'Files outside the declared scope', outsideLine),
-    ...perTask(state, 'Changes in your own checkout while agents ran', strayedLine),
+    ...perTask(state, 'Changes in your checkout while agents ran', strayedLine),
     ...perTask(state, 'Kept workspaces', (task) => keptLine(state, task, info)),
   ];
   return `${blocks.join('\n\n')}\n`;
@@ -89,25 +92,25 @@ function facts(state: RunState, info: ReportInfo): string {
 }
 
 function results(state: RunState): string {
-  const told = [...state.tasks.values()].map((task) => toldOf(state, task));
-  const countOf = (word: Told): number => told.filter((each) => each === word).length;
-  const always: readonly Told[] = ['succeeded', 'failed', 'skipped'];
+  const told = [...state.tasks.values()].map((task) => reportedResultOf(state, task));
+  const countOf = (word: ReportedResult): number => told.filter((each) => each === word).length;
+  const always: readonly ReportedResult[] = ['succeeded', 'failed', 'skipped'];
   const others = (['resumed', 'cancelled', 'unfinished'] as const).filter(
     (word) => countOf(word) > 0,
   );
   return bullets(
-    [...always, ...others].map((word) => `${TOLD_ICONS[word]} ${countOf(word)} ${word}`),
+    [...always, ...others].map((word) => `${REPORTED_ICONS[word]} ${countOf(word)} ${word}`),
   );
 }
 
 function taskTable(state: RunState): string {
   const rows = [...state.tasks.values()].map((task) => {
-    const told = toldOf(state, task);
+    const told = reportedResultOf(state, task);
     const ran = task.attempts.length > 0 && told !== 'resumed';
     return [
       escaped(task.spec.id, 80),
-      escaped(doerOf(task), 80),
-      `${TOLD_ICONS[told]} ${told}`,
+      escaped(assigneeOf(task), 80),
+      `${REPORTED_ICONS[told]} ${told}`,
       ran ? durationText(workMs(task, state.at)) : NONE,
       ran ? String(retriesOf(task)) : NONE,
       failureOf(task)?.kind ?? NONE,
@@ -137,22 +140,32 @@ function deliveredSection(state: RunState): string[] {
 function published({ publish }: RunState): string[] {
   if (publish.kind !== 'finished') return [];
   const where = `${code(publish.target)} at ${code(shortSha(publish.commit))}`;
-  const checkout = publish.checkout === 'followed' ? ' The checkout followed.' : '';
+  const checkout = publish.checkout === 'followed' ? ' The checkout was updated.' : '';
   return [`Published to ${where}.${checkout}`];
 }
 
-/** Work that was refused at first and landed in the end: nobody needs to act. */
+/** Work that was rejected first and landed in the end: no action needed. */
 function caughtSection(state: RunState): string[] {
   const blocks = tasksWith(state, 'succeeded').flatMap((task) =>
     task.rejections.flatMap(({ attempt, failure }) => [
       `### ${code(task.spec.id)}: ${failure.kind}`,
       escaped(failure.message, 1000),
       ...together(task, failure),
-      ...output(failure),
+      ...output(task, failure),
       `Attempt ${attempt} was sent back; attempt ${task.attempts.length} landed.`,
     ]),
   );
   return blocks.length === 0 ? [] : ['## What was caught before it landed', ...blocks];
+}
+
+/** Predicted name clashes, and their outcome. */
+function foreseenSection(state: RunState): string[] {
+  const items = foreseenClashes(state).map((clash) => {
+    const names = clashSentences(clash).map((text) => escaped(text, 300));
+    const outcome = escaped(clash.outcome, 300);
+    return `${names.join(' ')} ${clash.isOpen ? `**${outcome}**` : outcome}`;
+  });
+  return items.length === 0 ? [] : ['## What was foreseen', bullets(items)];
 }
 
 function troubleSection(state: RunState, info: ReportInfo): string[] {
@@ -165,6 +178,13 @@ function troubleSection(state: RunState, info: ReportInfo): string[] {
     const { why, remedy } = state.publish;
     blocks.push('### Publishing', escaped(why, 1000), fence(remedy, 20));
   }
+  if (awaitsApproval(state)) {
+    blocks.push(
+      '### Publishing',
+      'It waits for your approval:',
+      fence(approveCommand(info.run), 20),
+    );
+  }
   return blocks.length === 0 ? [] : ['## What went wrong and what to do', ...blocks];
 }
 
@@ -172,12 +192,12 @@ function taskTrouble(state: RunState, task: TaskState, info: ReportInfo): string
   const failure = failureOf(task);
   const remedy = remedyOf(state, task, info);
   const title = `### ${code(task.spec.id)}: ${failure?.kind ?? resultOf(task)}`;
-  if (failure === null || remedy === null) return [title, 'It did not get to its end.'];
+  if (failure === null || remedy === null) return [title, 'It did not finish.'];
   return [
     title,
     escaped(failure.message, 1000),
     ...together(task, failure),
-    ...output(failure),
+    ...output(task, failure),
     ...whereKept(state, task, info),
     remedy.text,
     fence(remedy.command, 1),
@@ -188,8 +208,8 @@ function goingOn(stopped: readonly TaskState[], begun: number, info: ReportInfo)
   const rest = stopped.length - begun;
   const unstarted = rest === 0 ? '' : `${count(rest, 'task was', 'tasks were')} never started. `;
   return [
-    '### Going on',
-    `${unstarted}This tries again whatever is not done:`,
+    '### Resuming',
+    `${unstarted}To retry everything that is not done:`,
     fence(resumeCommand(info.run), 1),
   ];
 }
@@ -201,7 +221,9 @@ function together(task: TaskState, failure: Failure): string[] {
   return [`**${code(task.spec.id)} ${escaped(words, 500)}**${gate}`];
 }
 
-function output(failure: Failure): string[] {
+function output(task: TaskState, failure: Failure): string[] {
+  const what = failedCommand(failure, task.spec.id);
+  if (what !== null) return [fence(failedCommandLines(what).join('\n'), OUTPUT_LINES)];
   const text = outputOf(failure);
   return text.trim() === '' ? [] : [fence(text, OUTPUT_LINES)];
 }
@@ -216,16 +238,17 @@ function whereKept(state: RunState, task: TaskState, info: ReportInfo): string[]
 
 function gatesSection(state: RunState): string[] {
   const rows = [...state.tasks.values()].flatMap((task) =>
-    task.gates.map(({ gate, ok, ms, tree }) => [
+    task.gates.map(({ gate, ok, ms, tree, on }) => [
       escaped(task.spec.id, 80),
       escaped(gate, 80),
-      ok ? '✓ green' : '✗ red',
+      `${ok ? '✓ green' : '✗ red'}${treeWord({ on })}`,
       durationText(ms),
       shortSha(tree),
     ]),
   );
   if (rows.length === 0) return [];
-  const notes = unreliableText(state).map((sentence) => escaped(sentence, 200));
+  const broken = state.broken === null ? [] : [brokenText(state.broken)];
+  const notes = [...broken, ...unreliableText(state)].map((sentence) => escaped(sentence, 200));
   return ['## Gates', table(['Task', 'Gate', 'Verdict', 'Duration', 'Tree'], rows), ...notes];
 }
 
@@ -238,11 +261,19 @@ function perTask(
   return lines.length === 0 ? [] : [`## ${title}`, bullets(lines)];
 }
 
-function deniedLine(task: TaskState): string | null {
-  const tools = [...deniedTools(task)].map(([tool, times]) =>
-    times === 1 ? code(tool) : `${code(tool)} (${times} times)`,
-  );
-  return tools.length === 0 ? null : `${code(task.spec.id)}: ${tools.join(', ')}`;
+function deniedLine(state: RunState, task: TaskState): string | null {
+  const uses = denialsOf(task).map(({ tool, what, times }) => {
+    const use = what === undefined ? '' : ` (${code(what)})`;
+    return `${code(tool)}${use}${times === 1 ? '' : ` ${times} times`}`;
+  });
+  if (uses.length === 0) return null;
+  const doubt = doubtOf(state, task);
+  const lines = allowingLines(task).map((line) => code(line));
+  return [
+    `${code(task.spec.id)}: ${uses.join(', ')}`,
+    ...(doubt === null ? [] : [`**${doubt}**`]),
+    ...(lines.length === 0 ? [] : [`to allow it: ${lines.join(', ')}`]),
+  ].join('; ');
 }
 
 function settledLine({ spec, settled }: TaskState): string | null {
@@ -250,7 +281,7 @@ function settledLine({ spec, settled }: TaskState): string | null {
   return files.length === 0 ? null : `${code(spec.id)}: ${files.join(', ')}`;
 }
 
-/** A word of its own only; a failed task's reason stands with the failure. */
+/** What the agent reported; the reason of a failed task is shown with its failure. */
 function saidLine(task: TaskState): string | null {
   const said = task.attempts.at(-1)?.status ?? null;
   if (said === null) return null;
@@ -277,10 +308,53 @@ function outsideLine(task: TaskState): string | null {
 }
 
 function keptLine(state: RunState, task: TaskState, info: ReportInfo): string | null {
-  if (task.workspace !== 'kept') return null;
+  if (task.workspace !== 'kept' || isGood(task)) return null;
   const branch = code(branchOf(state, task, info));
   return `${code(task.spec.id)} (${branch}): ${escaped(task.keptWhy ?? '', 300)}`;
 }
 
 const NONE = '—';
 const OUTPUT_LINES = 40;
+
+/** Shows that everything that landed is in the target, and where. */
+export function proofSection({ publish, landed, tasks }: RunState): string[] {
+  if (publish.kind !== 'finished' || publish.proved === undefined) return [];
+  const { works, by } = publish.proved;
+  const how =
+    by === 'history' ? 'every commit is in its history' : 'its changes are in the commit named';
+  const target = code(publish.target);
+  const sentence = `Shown for ${count(works, 'piece')} of work in ${target}: ${how}.`;
+  const rows = landed.map(({ task, commit }) => {
+    const { work = null, proved = null } = tasks.get(task) ?? {};
+    return [
+      escaped(task, 80),
+      work === null ? '' : shortSha(work),
+      shortSha(commit),
+      proved === null ? '' : ownText(proved),
+      proved === null ? '' : SHOWN[proved.by],
+    ];
+  });
+  const head = ['Task', 'Work', 'Landed as', 'Its commits there', 'Shown by'];
+  return ['## Proof', sentence, table(head, rows)];
+}
+
+function ownText({ commits, more = 0 }: ProvedWork): string {
+  if (commits.length === 0) return '—';
+  const rest = more === 0 ? '' : ` and ${more} more`;
+  return `${commits.map(shortSha).join(', ')}${rest}`;
+}
+
+const SHOWN: Readonly<Record<ProvedWork['by'], string>> = {
+  history: 'every commit in the history',
+  files: 'the same files',
+};
+
+function instructionsLine({ instructions }: TaskState): string | null {
+  if (instructions.length === 0) return null;
+  const told = instructions.map((each) => {
+    const { answeredBy } = each;
+    const answer = answeredBy === null ? 'not answered' : `answered by attempt ${answeredBy}`;
+    return `${escaped(instructionText(each), 300)} (${answer})`;
+  });
+  return told.join('; ');
+}

@@ -1,9 +1,9 @@
 /**
- * Pieces of Markdown. Nothing from data changes the structure: inline text is escaped, a code span
- * or fence is longer than any run of backticks inside.
+ * Pieces of Markdown. Data never changes the structure: inline text is escaped, and a code span or
+ * fence is longer than any run of backticks inside.
  */
 
-import { brief, tail } from './clean.ts';
+import { brief, tail } from './sanitize.ts';
 
 /** A table; cells are Markdown already. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -11,12 +11,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A list; lines are Markdown already. */
 export function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
-/** Text that is only text, in a table too. An underscore within a word needs no escape. */
+/** Escapes text, for tables too. An underscore within a word needs no escape. */
 export function escaped(text: string, max: number): string {
   return brief(text, max)
     .replace(/[\\`*[\]<>|~&]/g, '\\$&')

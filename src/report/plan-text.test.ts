@@ -45,6 +45,7 @@ function plan(tasks: readonly TaskSpec[], more: Partial<Plan> = {}): Plan {
       verify: 'each',
       onConflict: 'agent',
       onGateFailure: 'fail',
+      onSemantic: 'agent',
       reworks: 2,
       publish: 'end',
     },
@@ -192,4 +193,33 @@ test('set-up is shown with what lets it be skipped', () => {
   expect(shown({ setupKey: ['lock'], keepFiles: ['deps/'], seed: ['deps'] })).toContain(
     '(skipped where deps/ is kept or deps is there as a seed, and lock is unchanged)',
   );
+});
+
+/** How often the text of a plan reads an id, or the paths, of its tasks. */
+function readsOf(tasks: readonly TaskSpec[]): number {
+  let reads = 0;
+  const counted = tasks.map(
+    (spec) =>
+      new Proxy(spec, {
+        get: (target, key) => {
+          reads += 1;
+          return Reflect.get(target, key);
+        },
+      }),
+  );
+  planText(plan(counted), { format: 'native', maxWorkers: 4 });
+  return reads;
+}
+
+test.each([
+  ['a chain', (nth: number) => (nth === 0 ? {} : { needs: [`t${nth - 1}`] })],
+  ['tasks in many groups', (nth: number) => ({ group: `g${nth % 200}` })],
+])('twice as many tasks are twice the work: %s', (_, more) => {
+  const reads = (count: number): number =>
+    readsOf(
+      Array.from({ length: count }, (_, nth) =>
+        task(`t${nth}`, { writes: [`src/t${nth}/**`], ...more(nth) }),
+      ),
+    );
+  expect(reads(1_000) / reads(500)).toBeLessThan(2.2);
 });

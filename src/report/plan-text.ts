@@ -1,18 +1,23 @@
 /**
- * What a plan will do, before it does it: stages, the critical path, who cannot run with whom.
- *
- *   R1. Whatever the plan's author wrote is shown without control characters.
- *   R2. The way back for programs is `planJson`; the text may change.
+ * What a plan will do (stages, critical path, overlapping tasks), how an edited plan changes a run,
+ * and what `landfast land --dry-run` would land. `planJson` is the form for programs; the text may
+ * change.
  */
 
+import type { ChangedTask, PlanDifference } from '../model/event.ts';
 import { ancestors, criticalPath, stages } from '../model/graph.ts';
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
-import { overlaps } from '../model/scope.ts';
+import { usesCheckout } from '../model/plan.ts';
+import { ScopeIndex } from '../model/scope-index.ts';
+import type { RunState } from '../model/state.ts';
+import { isGood } from '../model/state.ts';
+import { count, nameList } from './format.ts';
+import { brief, clean } from './sanitize.ts';
 
-/** What the text says beside the plan itself. */
+/** What the text shows besides the plan. */
 export interface PlanTextExtra {
   readonly format: string;
-  /** The plan's own limit, or what the command line made of it. */
+  /** The plan's limit, or the command line's. */
   readonly maxWorkers: number;
 }
 
@@ -24,12 +29,13 @@ export interface PlanShape {
   readonly plan: Plan;
 }
 
-/** The plan for a person to read. Ends with a line break. */
 export function planText(plan: Plan, extra: PlanTextExtra): string {
   const shape = planJson(plan);
+  const specs = new Map(plan.tasks.map((task) => [task.id, task]));
+  const specOf = (id: TaskId): TaskSpec => specs.get(id)!;
   const blocks = [
     headLines(plan, shape, extra),
-    ...shape.stages.map((ids, index) => stageLines(plan, ids, index + 1)),
+    ...shape.stages.map((ids, index) => stageLines(plan, ids.map(specOf), index + 1)),
     pathLines(shape),
     overlapLines(shape),
     setupLines(plan),
@@ -40,19 +46,19 @@ export function planText(plan: Plan, extra: PlanTextExtra): string {
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** What a dry run prints: the plan, or the lines that scripts of the plan's users read. */
+/** The plan, or the line format that the plan's convention asks for. */
 export function dryRunText(plan: Plan, extra: PlanTextExtra): string {
   if (plan.conventions.summary !== 'lines') return planText(plan, extra);
   return `${dryRunLines(plan, extra.maxWorkers).join('\n')}\n`;
 }
 
-/** The plan and its shape as a plain object. */
 export function planJson(plan: Plan): PlanShape {
   const byStage: TaskId[][] = [];
   const stageOf = stages(plan.tasks);
   for (const { id } of plan.tasks) {
     const index = stageOf.get(id)! - 1;
-    byStage[index] = [...(byStage[index] ?? []), id];
+    byStage[index] ??= [];
+    byStage[index].push(id);
   }
   return {
     stages: byStage,
@@ -62,32 +68,35 @@ export function planJson(plan: Plan): PlanShape {
   };
 }
 
-/** Pairs whose scopes could meet and that nothing else keeps apart. */
+/** Pairs whose scopes could overlap and that no dependency orders. */
 function overlappingPairs(plan: Plan): (readonly [TaskId, TaskId])[] {
   const order = ancestors(plan.tasks);
-  const writers = plan.tasks.filter(({ mode, writes }) => mode === 'write' && writes.length > 0);
-  const pairs: (readonly [TaskId, TaskId])[] = [];
-  for (const [index, a] of writers.entries()) {
-    for (const b of writers.slice(index + 1)) {
-      if (!order.isOrdered(a.id, b.id) && overlaps(a.writes, b.writes)) pairs.push([a.id, b.id]);
-    }
+  const later = new ScopeIndex<TaskSpec>();
+  const placeOf = new Map(plan.tasks.map((task, index) => [task, index]));
+  const pairs: (readonly [TaskId, TaskId])[][] = [];
+  for (const task of plan.tasks.toReversed()) {
+    const { id, mode, writes } = task;
+    if (mode !== 'write' || writes.length === 0) continue;
+    const met = later.meeting(writes, (other) => !order.isOrdered(id, other.id));
+    const inPlanOrder = [...met].sort((a, b) => placeOf.get(a)! - placeOf.get(b)!);
+    pairs.push(inPlanOrder.map((other) => [id, other.id]));
+    later.add(writes, task);
   }
-  return pairs;
+  return pairs.reverse().flat();
 }
 
 function headLines(plan: Plan, shape: PlanShape, { format, maxWorkers }: PlanTextExtra): string[] {
-  const target = plan.target === undefined ? 'the branch that is checked out' : clean(plan.target);
+  const target =
+    plan.target === undefined ? 'the branch that is checked out' : firstLineOf(plan.target);
   return [
-    `Plan ${clean(plan.name)} (${format})`,
+    `Plan ${firstLineOf(plan.name)} (${format})`,
     `Target: ${target}`,
     `${counts(plan, shape.stages.length)}, at most ${maxWorkers} at a time`,
   ];
 }
 
-function stageLines(plan: Plan, ids: readonly TaskId[], stage: number): string[] {
-  const wanted = new Set(ids);
-  const tasks = plan.tasks.filter(({ id }) => wanted.has(id));
-  const width = Math.max(...ids.map((id) => id.length));
+function stageLines(plan: Plan, tasks: readonly TaskSpec[], stage: number): string[] {
+  const width = Math.max(...tasks.map(({ id }) => id.length));
   return [
     `Stage ${stage}`,
     ...tasks.map((task) => `  ${task.id.padEnd(width)}  ${taskFacts(task, plan).join('; ')}`),
@@ -96,14 +105,14 @@ function stageLines(plan: Plan, ids: readonly TaskId[], stage: number): string[]
 
 function taskFacts(task: TaskSpec, plan: Plan): string[] {
   const agent = [task.agent, task.role, task.model].filter((part) => part !== undefined);
-  const facts = [clean(agent.join(' / '))];
+  const facts = [firstLineOf(agent.join(' / '))];
   if (task.mode === 'read') facts.push('read-only');
-  if (task.mode === 'here') facts.push('in your own checkout');
+  if (usesCheckout(task)) facts.push('in your own checkout');
   if (task.needs.length > 0) facts.push(`needs ${task.needs.join(', ')}`);
-  if (task.writes.length > 0) facts.push(`writes ${clean(task.writes.join(', '))}`);
-  if (task.forbids.length > 0) facts.push(`forbids ${clean(task.forbids.join(', '))}`);
-  if (task.checks.length > 0) facts.push(`checks ${task.checks.map(clean).join(', ')}`);
-  if (task.group !== undefined) facts.push(`group ${clean(groupText(task.group, plan))}`);
+  if (task.writes.length > 0) facts.push(`writes ${firstLineOf(task.writes.join(', '))}`);
+  if (task.forbids.length > 0) facts.push(`forbids ${firstLineOf(task.forbids.join(', '))}`);
+  if (task.checks.length > 0) facts.push(`checks ${task.checks.map(firstLineOf).join(', ')}`);
+  if (task.group !== undefined) facts.push(`group ${firstLineOf(groupText(task.group, plan))}`);
   facts.push(task.retries === 1 ? '1 retry' : `${task.retries} retries`);
   return facts;
 }
@@ -122,7 +131,7 @@ function overlapLines({ overlaps: pairs }: PlanShape): string[] {
   return ['Overlapping writes (these do not run together)', ...shown, ...rest];
 }
 
-/** What prepares a workspace, and whether that can be skipped. */
+/** The set-up commands, and when they are skipped. */
 function setupLines({ workspace }: Plan): string[] {
   const { setup, setupKey: key, keepFiles = [], seed = [] } = workspace;
   if (setup.length === 0) return [];
@@ -133,40 +142,45 @@ function setupLines({ workspace }: Plan): string[] {
   const again =
     key.length === 0 || ways.length === 0
       ? 'for every task'
-      : `skipped where ${clean(ways.join(' or '))}, and ${clean(key.join(', '))} is unchanged`;
-  return [`Set-up (${again})`, ...setup.map((command) => `  ${clean(command)}`)];
+      : `skipped where ${firstLineOf(ways.join(' or '))}, and ${firstLineOf(key.join(', '))} is unchanged`;
+  return [`Set-up (${again})`, ...setup.map((command) => `  ${firstLineOf(command)}`)];
 }
 
 function gateLines({ gates }: Plan): string[] {
   if (gates.length === 0) return ['Gates: none'];
   const lines = gates.map(
-    ({ name, run, timeoutMs }) => `  ${name}: ${clean(run)} (at most ${durationText(timeoutMs)})`,
+    ({ name, run, timeoutMs }) =>
+      `  ${name}: ${firstLineOf(run)} (at most ${durationText(timeoutMs)})`,
   );
   return ['Gates', ...lines];
 }
 
 function landingLines({ landing, limits }: Plan, { maxWorkers }: PlanTextExtra): string[] {
   const { strategy, verify, onConflict, onGateFailure, reworks, publish } = landing;
-  const groups = Object.entries(limits.groups).map(([group, limit]) => `${clean(group)} ${limit}`);
+  const groups = Object.entries(limits.groups).map(
+    ([group, limit]) => `${firstLineOf(group)} ${limit}`,
+  );
   const facts = [`workers ${maxWorkers}`, `gates ${limits.gates}`];
   if (limits.budgetUsd !== undefined) facts.push(`budget $${limits.budgetUsd}`);
   if (groups.length > 0) facts.push(`groups ${groups.join(', ')}`);
   if (strategy === 'none') {
-    const push = landing.push === undefined ? 'not pushed' : `pushed to ${clean(landing.push)}`;
+    const push =
+      landing.push === undefined ? 'not pushed' : `pushed to ${firstLineOf(landing.push)}`;
     return [
       `Landing: none: work stays on its branch, ${push}; verify ${verify}, on gate failure ` +
         `${onGateFailure}, reworks ${reworks}`,
       `Limits: ${facts.join(', ')}`,
     ];
   }
+  const order = landing.order === undefined ? '' : ', in the order of the plan';
   return [
-    `Landing: ${strategy}, verify ${verify}, on conflict ${onConflict}, on gate failure ` +
+    `Landing: ${strategy}${order}, verify ${verify}, on conflict ${onConflict}, on gate failure ` +
       `${onGateFailure}, reworks ${reworks}, publish ${publish}`,
     `Limits: ${facts.join(', ')}`,
   ];
 }
 
-/** One line a task in plan order, for those whose scripts read it. */
+/** One machine-readable line per task, in plan order. */
 function dryRunLines(plan: Plan, maxWorkers: number): string[] {
   const stageOf = stages(plan.tasks);
   const lines = plan.tasks.map((task) => {
@@ -180,7 +194,7 @@ function dryRunLines(plan: Plan, maxWorkers: number): string[] {
     if (task.mode === 'read') parts.push('read_only');
     if (task.needs.length > 0)
       parts.push(`depends=[${task.needs.map((id) => `'${id}'`).join(', ')}]`);
-    if (task.group !== undefined) parts.push(`group=${clean(groupText(task.group, plan))}`);
+    if (task.group !== undefined) parts.push(`group=${firstLineOf(groupText(task.group, plan))}`);
     return `  ${parts.join(' ')}`;
   });
   const depth = Math.max(0, ...stageOf.values());
@@ -189,8 +203,7 @@ function dryRunLines(plan: Plan, maxWorkers: number): string[] {
 }
 
 function counts(plan: Plan, stageCount: number, between = ' in '): string {
-  const number = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
-  return `${number(plan.tasks.length, 'task')}${between}${number(stageCount, 'stage')}`;
+  return `${count(plan.tasks.length, 'task')}${between}${count(stageCount, 'stage')}`;
 }
 
 function groupText(group: string, plan: Plan): string {
@@ -209,9 +222,77 @@ function durationText(ms: number): string {
     .join('');
 }
 
-/** One line, without anything a terminal would obey. */
-function clean(text: string): string {
+/** The first line, without control characters. */
+function firstLineOf(text: string): string {
   const [first = '', ...rest] = text.trim().split('\n');
   const line = first.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
   return rest.length === 0 ? line : `${line} …`;
+}
+
+/** Lines for added, changed and removed tasks, then other sections. */
+export function differenceLines(state: RunState, difference: PlanDifference): readonly string[] {
+  const { added, changed, removed, sections } = difference;
+  return [
+    ...added.map((task) => `+ ${brief(task, 60)}`),
+    ...changed.map((task) => `~ ${changedLine(state, task)}`),
+    ...removed.map((task) => `- ${removedLine(state, task)}`),
+    ...(sections.length === 0 ? [] : [`~ plan: ${nameList(sections, 20)}`]),
+  ];
+}
+
+export function differenceText({ added, changed, removed, sections }: PlanDifference): string {
+  const parts = [
+    ...(added.length === 0 ? [] : [`${count(added.length, 'task')} new`]),
+    ...(changed.length === 0 ? [] : [`${count(changed.length, 'task')} changed`]),
+    ...(removed.length === 0 ? [] : [`${count(removed.length, 'task')} removed`]),
+    ...(sections.length === 0 ? [] : [`${nameList(sections, 20)} changed`]),
+  ];
+  return parts.join(', ');
+}
+
+function changedLine(state: RunState, { task, keys, fresh }: ChangedTask): string {
+  const what = keys.length === 0 ? 'is back' : nameList(keys, 20);
+  const name = `${brief(task, 60)}: ${what}`;
+  const known = state.tasks.get(task);
+  const kind = known?.status.kind;
+  if (kind === 'committed' || kind === 'merging')
+    return `${name}; its finished work lands unchanged`;
+  if (known === undefined || known.attempts.length === 0) return name;
+  return `${name}; ${fresh ? 'it starts over, and its work so far is kept' : 'it continues its work'}`;
+}
+
+function removedLine(state: RunState, id: TaskId): string {
+  const task = state.tasks.get(id);
+  const wasTried = task !== undefined && !isGood(task) && task.attempts.length > 0;
+  return `${brief(id, 60)}${wasTried ? '; its work so far is kept' : ''}`;
+}
+
+export interface LandForecast {
+  readonly name: string;
+  readonly commits: number;
+  /** Files it changes relative to what is ahead of it. */
+  readonly files: number;
+  /** Files in which it conflicts with the target or with what is ahead of it. */
+  readonly conflicts: readonly string[];
+}
+
+export function landForecast(plan: Plan, branches: readonly LandForecast[]): string {
+  const width = Math.max(...branches.map(({ name }) => clean(name).length));
+  const lines = branches.map(({ name, commits, files, conflicts }) => {
+    const what =
+      conflicts.length > 0
+        ? `conflicts in ${nameList(conflicts.map(clean))}`
+        : `${count(commits, 'commit')}, ${count(files, 'file')}`;
+    return `  ${clean(name).padEnd(width)}  ${what}`;
+  });
+  const gates = plan.gates.map(({ name }) => clean(name));
+  const { strategy, verify, onConflict } = plan.landing;
+  const isVerified = gates.length > 0 && verify !== 'off';
+  return [
+    `Would land ${count(branches.length, 'branch', 'branches')} on ${clean(plan.target ?? '')} (${strategy}):`,
+    ...lines,
+    isVerified ? `Verified (${verify}) by ${nameList(gates)}.` : 'Nothing is verified.',
+    onConflict === 'agent' ? 'An agent resolves conflicts.' : 'Conflicting branches do not land.',
+    '',
+  ].join('\n');
 }

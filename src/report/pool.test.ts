@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type PoolView, poolText, sizeText } from './pool.ts';
 
 const EMPTY: PoolView = {
-  folder: '/w/.pool',
+  folder: '/w/landfast.pool',
   most: 4,
   disk: null,
   bytes: 0,
@@ -11,13 +11,13 @@ const EMPTY: PoolView = {
 };
 
 test('an empty pool says how far it may grow', () => {
-  expect(poolText(EMPTY)).toBe('No workspace waits; at most 4 stay for later runs.\n');
-  expect(poolText({ ...EMPTY, most: 0 })).toBe('No workspace waits; the pool is off.\n');
+  expect(poolText(EMPTY)).toBe('No idle workspaces; at most 4 stay for later runs.\n');
+  expect(poolText({ ...EMPTY, most: 0 })).toBe('No idle workspaces; the pool is off.\n');
 });
 
 test('each workspace has its state, commit, age, size and place', () => {
   const idle = {
-    path: '/w/.pool/1',
+    path: '/w/landfast.pool/1',
     state: 'idle',
     commit: 'a'.repeat(40),
     at_head: true,
@@ -25,13 +25,18 @@ test('each workspace has its state, commit, age, size and place', () => {
     files: 3,
     bytes: 3 * 1024 ** 2,
   } as const;
-  const broken = { path: '/w/.pool/2', state: 'broken', commit: null, at_head: false } as const;
+  const broken = {
+    path: '/w/landfast.pool/2',
+    state: 'broken',
+    commit: null,
+    at_head: false,
+  } as const;
   const unknown = { idle_sec: null, files: null, bytes: null };
   const view = { ...EMPTY, disk: 1024 ** 3, bytes: idle.bytes };
   expect(poolText({ ...view, workspaces: [idle, { ...broken, ...unknown }] })).toBe(
     [
-      'idle    aaaaaaa (head)  1 m 30 s  3.0 MB  /w/.pool/1',
-      'broken                                    /w/.pool/2',
+      'idle    aaaaaaa (head)  1 m 30 s  3.0 MB  /w/landfast.pool/1',
+      'broken                                    /w/landfast.pool/2',
       '2 workspaces, 3.0 MB of 1.0 GB; at most 4 stay for later runs.',
       '',
     ].join('\n'),
@@ -57,7 +62,7 @@ test('seeds are shown with what they hold and when they were last of use', () =>
   };
   expect(poolText({ ...EMPTY, seeds: [seed] })).toBe(
     [
-      'No workspace waits; at most 4 stay for later runs.',
+      'No idle workspaces; at most 4 stay for later runs.',
       'seed  node_modules/, web/node_modules/  used 1 m 00 s ago  90 MB  /r/.git/landfast/seeds/0a',
       '1 seed, 90 MB.',
       '',

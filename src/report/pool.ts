@@ -1,29 +1,26 @@
-/** What `landfast pool status` shows: the workspaces that wait for a task, and what they take. */
+/** What `landfast pool status` shows: idle workspaces, seeds, and the space they take. */
 
-import { brief } from './clean.ts';
 import { columns, count, durationText, PLAIN_INK, shortSha } from './format.ts';
+import { brief } from './sanitize.ts';
 
-/** One workspace of the pool, for programs. */
 export interface PoolRow {
   readonly path: string;
   /**
-   *   idle    waits for a task                 claimed  a process is moving it just now
+   *   idle    waits for a task                 claimed  a process is using it just now
    *   broken  not what it should be: the next run throws it away
    */
   readonly state: 'idle' | 'claimed' | 'broken';
-  /** What it holds; null where that is not known. */
   readonly commit: string | null;
-  /** Whether that is what a run would start from now. */
+  /** Whether a run would start from that commit now. */
   readonly at_head: boolean;
   readonly idle_sec: number | null;
   readonly files: number | null;
   readonly bytes: number | null;
 }
 
-/** The pool, and how far it may grow. */
 export interface PoolView {
   readonly folder: string;
-  /** How many stay for later runs. */
+  /** How many workspaces stay for later runs. */
   readonly most: number;
   readonly disk: number | null;
   readonly bytes: number;
@@ -31,17 +28,16 @@ export interface PoolView {
   readonly seeds: readonly SeedRow[];
 }
 
-/** What a set-up made, kept for new workspaces; for programs. */
+/** Kept set-up output for new workspaces. */
 export interface SeedRow {
   readonly path: string;
-  /** What it holds, as in a workspace. */
+  /** The paths it holds, as in a workspace. */
   readonly holds: readonly string[];
   readonly bytes: number;
   readonly age_sec: number;
   readonly unused_sec: number;
 }
 
-/** The list for people. */
 export function poolText(view: PoolView): string {
   return `${workspacesText(view)}${seedsText(view.seeds)}`;
 }
@@ -65,7 +61,7 @@ function seedsText(seeds: readonly SeedRow[]): string {
 function workspacesText({ workspaces, most, disk, bytes }: PoolView): string {
   const room = disk === null ? '' : ` of ${sizeText(disk)}`;
   const limit = most === 0 ? 'the pool is off' : `at most ${most} stay for later runs`;
-  if (workspaces.length === 0) return `No workspace waits; ${limit}.\n`;
+  if (workspaces.length === 0) return `No idle workspaces; ${limit}.\n`;
   const rows = workspaces.map((row) =>
     [
       row.state,

@@ -1,20 +1,21 @@
 /**
- * What the radar foresees, for people: a table of who collides with whom, and a line each.
- *
- *   M1. Nothing foreseen is nothing shown. Only tasks that collide are in the table, and it is left
- *       out where it would be wider than a terminal.
+ * What the radar predicts: a table and lines of collisions while agents work, and at the end every
+ * predicted name clash with its outcome. The table holds only tasks that collide, and is left out
+ * if it is too wide.
  */
 
 import type { TaskId } from '../model/plan.ts';
-import type { RunState } from '../model/state.ts';
-import { brief } from './clean.ts';
+import type { Finding } from '../model/radar.ts';
+import { clashSentences } from '../model/radar.ts';
+import type { RunState, TaskState } from '../model/state.ts';
 import type { Cell, Ink } from './format.ts';
 import { columns, count, nameList } from './format.ts';
+import { brief } from './sanitize.ts';
 
 const MOST_IN_TABLE = 12;
 const HEAD = 'head';
 
-/** The lines of `status`; none where nothing is foreseen. */
+/** The lines of `status`; none if nothing is predicted. */
 export function radarLines(state: RunState, ink: Ink): readonly string[] {
   const { collisions, clashes } = state.radar;
   const lines = [
@@ -37,7 +38,7 @@ export function radarLines(state: RunState, ink: Ink): readonly string[] {
   return [ink.paint('warn', 'Radar'), ...matrix(state, ink), ...lines.map((line) => `  ${line}`)];
 }
 
-/** Of two that clash one may have landed. */
+/** One of two clashing tasks may have landed. */
 function nameWords({ tasks }: RunState, a: TaskId, b: TaskId): string {
   const hasLanded = (id: TaskId) => tasks.get(id)?.status.kind === 'landed';
   if (hasLanded(a)) return `${short(a)} has landed, and changes what ${short(b)} uses`;
@@ -45,7 +46,7 @@ function nameWords({ tasks }: RunState, a: TaskId, b: TaskId): string {
   return `${short(a)} changes what ${short(b)}${which} uses`;
 }
 
-/** One line for the live view; null where nothing is foreseen. */
+/** One line for the live view; null if nothing is predicted. */
 export function radarLine({ radar, tasks }: RunState): string | null {
   const { collisions, clashes } = radar;
   const astray = [...tasks.values()].filter(
@@ -92,4 +93,69 @@ export function matrix(state: RunState, ink: Ink): readonly string[] {
 
 function short(id: TaskId, length = 60): string {
   return brief(id, length);
+}
+
+export interface ForeseenClash extends Finding {
+  readonly outcome: string;
+  /** Needs a look: both landed, and no gate has tested them together. */
+  readonly isOpen: boolean;
+}
+
+/** All predictions with their outcome, oldest first. */
+export function foreseenClashes(state: RunState): readonly ForeseenClash[] {
+  return state.findings.map((finding) => ({ ...finding, ...fateOf(state, finding) }));
+}
+
+/** A line per name, and one for the outcome. */
+export function foreseenLines(state: RunState): readonly string[] {
+  const all = foreseenClashes(state);
+  const lines = all.slice(0, SHOWN).flatMap((clash) => [
+    ...clashSentences(clash)
+      .slice(0, SHOWN)
+      .map((text, at) => `${at === 0 ? 'Foreseen: ' : '          '}${brief(text, 200)}`),
+    `    ${clash.outcome}`,
+  ]);
+  const rest = all.length - SHOWN;
+  return rest > 0 ? [...lines, `… and ${rest} more clashes of names`] : lines;
+}
+
+const SHOWN = 5;
+
+function fateOf(
+  state: RunState,
+  { a, b, holds }: Finding,
+): Pick<ForeseenClash, 'outcome' | 'isOpen'> {
+  const [one, other] = [state.tasks.get(a), state.tasks.get(b)];
+  const back = sentBack(one, b) ? one : sentBack(other, a) ? other : undefined;
+  if (back !== undefined) return { outcome: sentBackText(back), isOpen: false };
+  if (!holds) return { outcome: 'It was resolved before both were merged.', isOpen: false };
+  const bothIn = [one, other].every((task) => task?.status.kind === 'landed');
+  if (!bothIn) return { outcome: 'They did not both land.', isOpen: false };
+  const { gates, landing } = state.plan;
+  if (gates.length > 0 && landing.verify !== 'off') {
+    return { outcome: 'Both landed; the gates passed on both together.', isOpen: false };
+  }
+  const outcome = `Both landed, and no gate has tested them together: ${a} and ${b} may not work together.`;
+  return { outcome, isOpen: true };
+}
+
+function sentBack(task: TaskState | undefined, other: string): boolean {
+  const rejections = task?.rejections ?? [];
+  return rejections.some(
+    ({ failure }) => failure.kind === 'semantic' && failure.landedSince.includes(other),
+  );
+}
+
+function sentBackText({ spec, status, attempts, rejections }: TaskState): string {
+  const rejected = rejections.findLast(({ failure }) => failure.kind === 'semantic');
+  if (attempts.length === rejected?.attempt) return `${spec.id} did not land because of it.`;
+  const end = status.kind === 'landed' ? 'then landed' : 'has not landed';
+  return `It went back to ${spec.id}, which ${end}.`;
+}
+
+/** A clause for the outcome sentence. */
+export function clashClause(state: RunState): string {
+  const open = foreseenClashes(state).filter(({ isOpen }) => isOpen);
+  const [first] = open;
+  return first === undefined ? '' : `, but ${first.a} and ${first.b} may not work together`;
 }

@@ -1,10 +1,6 @@
 /**
- * What a person can do about a task that is not good: one sentence, and one command to run.
- *
- *   R1. Every kind of failure has a way out; the compiler rejects a kind without one.
- *   R2. A command can be copied as it stands: names from outside are quoted.
- *   R3. `green alone` is said only where something was green: the task's own checks, or the same
- *       gate on an earlier candidate of it.
+ * What a user can do about an unsuccessful task: one sentence and one command that can be copied as
+ * it stands. The compiler rejects a kind of failure without a remedy.
  */
 
 import { conflictLines } from '../model/conflict.ts';
@@ -12,15 +8,15 @@ import type { Failure, SimpleFailureKind } from '../model/failure.ts';
 import { taskBranch } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import { shellWord } from './clean.ts';
+import type { Totals } from './chrome-trace.ts';
 import { durationText, isoTime, nameList } from './format.ts';
 import { failureOf } from './outcome.ts';
-import type { Totals } from './trace.ts';
+import { shellWord } from './sanitize.ts';
 
-/** What a report must be told besides the state. */
+/** What a report needs besides the state. */
 export interface ReportInfo {
   readonly run: string;
-  /** Where the time went, if that was measured. */
+  /** The timing profile, if measured. */
   readonly profile?: Totals;
 }
 
@@ -29,7 +25,7 @@ export interface Remedy {
   readonly command: string;
 }
 
-/** What to do about a task that failed or stopped; null where it did neither. */
+/** What to do about a task that failed or stopped; null if it did neither. */
 export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Remedy | null {
   const failure = failureOf(task);
   if (failure === null) return null;
@@ -40,7 +36,7 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
   const logs = logsCommand(task.spec.id);
   switch (failure.kind) {
     case 'rate-limited':
-      return { text: `Go on${whenReset(failure.retryAt)}.`, command: resume };
+      return { text: `Resume${whenReset(failure.retryAt)}.`, command: resume };
     case 'idle-timeout':
       return {
         text: `${silentFor(failure.afterMs)} See where it hung; raise \`idle\` if it needs longer.`,
@@ -48,49 +44,62 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
       };
     case 'total-timeout':
       return {
-        text: 'Split the task or raise its `timeout` and run the plan anew; going on tries again as it is.',
+        text: 'Split the task or raise its `timeout` in the plan, then resume with it: `resume --plan FILE`.',
         command: resume,
       };
     case 'out-of-scope':
       return {
-        text: 'If these files belong to the task, add them to its `writes` and run the plan anew; going on tries again as it is.',
+        text: 'If these files belong to the task, add them to its `writes`, then `resume --plan FILE`.',
         command: resume,
       };
     case 'checks-failed':
-      return { text: 'See what the agent tried; going on gives it a new chance.', command: logs };
+      return {
+        text: 'See what the agent tried; resuming gives it another attempt.',
+        command: logs,
+      };
+    case 'workspace-failed':
+      return {
+        text: 'Fix what stopped the workspace (its `setup`, the disk), then resume.',
+        command: resume,
+      };
     case 'gate-failed':
       return {
-        text: 'See what the work changes, and mend it on its branch or go on with a new attempt.',
+        text: 'Review the change, fix it on its branch, commit, then resume: your commit becomes the work.',
+        command: `git diff HEAD...${branch}`,
+      };
+    case 'semantic':
+      return {
+        text: 'Fix it on its branch, resume for a new attempt, or set `on_semantic: warn`.',
         command: `git diff HEAD...${branch}`,
       };
     case 'conflict':
       return {
-        text: 'Merge the branch yourself and resolve the conflict, or go on with a new attempt.',
+        text: 'Merge the branch yourself and resolve the conflict, or resume for a new attempt.',
         command: `git merge ${branch}`,
       };
     case 'push-failed':
       return {
-        text: 'Its work is on its branch. Push it yourself, or put right what stopped it and go on.',
+        text: 'Its work is on its branch. Push it yourself, or fix what stopped the push and resume.',
         command: `git push -u ${shellWord(failure.remote)} ${shellWord(failure.branch)}`,
       };
     case 'dependency-failed':
-      return { text: 'It starts once the task it needs is good.', command: resume };
+      return { text: 'It starts once its dependency succeeds.', command: resume };
     default:
       return { text: SIMPLE[failure.kind], command: SEE_LOGS.has(failure.kind) ? logs : resume };
   }
 }
 
-/** Work that was there before the run, and that no agent of it has seen. */
+/** Work from before the run that none of its agents has seen. */
 function isUntouched({ spec, attempts }: TaskState): boolean {
   return spec.work !== undefined && attempts.length === 0;
 }
 
-/** A run holds to the commit that a branch had: one that was mended is landed by another run. */
+/** A run keeps the commit that a branch had: a fixed branch is landed by another run. */
 function adoptedRemedy(state: RunState, task: TaskState, info: ReportInfo): Remedy | null {
   const branch = shellWord(branchOf(state, task, info));
   const kind = failureOf(task)?.kind;
   if (kind === 'gate-failed') {
-    const text = 'See what it changes, and mend it on its branch; then land it again.';
+    const text = 'Review what it changes, fix it on its branch, then land it again.';
     return { text, command: `git diff HEAD...${branch}` };
   }
   if (kind !== 'conflict') return null;
@@ -98,15 +107,24 @@ function adoptedRemedy(state: RunState, task: TaskState, info: ReportInfo): Reme
   return { text, command: `landfast land ${branch} --on-conflict agent` };
 }
 
-/** The branch that holds a task's work. */
 export function branchOf(state: RunState, task: TaskState, info: ReportInfo): string {
   if (isUntouched(task) && task.spec.title !== undefined) return task.spec.title;
   return taskBranch(state.plan.conventions, info.run, task.spec);
 }
 
-/** Goes on with a run where it stopped. */
+/** Resumes a run where it stopped. */
 export function resumeCommand(run: string): string {
   return `landfast resume ${shellWord(run)}`;
+}
+
+/** Ends the pause of tasks. */
+export function continueCommand(tasks: readonly TaskId[]): string {
+  return `landfast continue ${tasks.map(shellWord).join(' ')}`;
+}
+
+/** Publishes what a run has landed. */
+export function approveCommand(run: string): string {
+  return `landfast approve ${shellWord(run)}`;
 }
 
 /** Shows what a task's agent said and did. */
@@ -114,7 +132,7 @@ export function logsCommand(task: TaskId): string {
   return `landfast logs ${shellWord(task)}`;
 }
 
-/** Whether a branch of the task may hold work that did not land. */
+/** Whether the task's branch may hold unlanded work. */
 export function hasKeptWork(state: RunState, task: TaskState): boolean {
   return (
     state.base !== null &&
@@ -124,17 +142,18 @@ export function hasKeptWork(state: RunState, task: TaskState): boolean {
   );
 }
 
-/** How a task does not fit to what landed meanwhile: a verb and its object; null where it does. */
+/** How a task clashes with what landed meanwhile, as a predicate; null if it does not. */
 export function combinationOf(task: TaskState, failure: Failure): string | null {
-  if (failure.kind !== 'gate-failed' && failure.kind !== 'conflict') return null;
+  if (!('landedSince' in failure)) return null;
   if (failure.landedSince.length === 0) return null;
   const others = nameList(failure.landedSince, 5);
+  if (failure.kind === 'semantic') return `does not work with what landed meanwhile: ${others}`;
   if (failure.kind === 'conflict') return `conflicts with what landed meanwhile: ${others}`;
   const alone = wasGreenAlone(task, failure.gate) ? 'green alone, ' : '';
   return `is ${alone}red together with what landed meanwhile: ${others}`;
 }
 
-/** What a failed check or gate printed, or the files in the way; empty where there is neither. */
+/** The output of a failed check or gate, or the files in the way; empty if neither. */
 export function outputOf(failure: Failure): string {
   if ('output' in failure) return failure.output;
   if (failure.kind === 'conflict') return conflictLines(failure).join('\n');
@@ -142,7 +161,7 @@ export function outputOf(failure: Failure): string {
 }
 
 function wasGreenAlone(task: TaskState, gate: string): boolean {
-  return task.spec.checks.length > 0 || task.gates.some((run) => run.gate === gate && run.ok);
+  return task.gates.some((run) => run.gate === gate && run.ok && run.on === 'alone');
 }
 
 function silentFor(ms: number): string {
@@ -150,27 +169,32 @@ function silentFor(ms: number): string {
 }
 
 function whenReset(retryAt: number | undefined): string {
-  return retryAt === undefined ? ' when the limit allows it' : ` after ${isoTime(retryAt)}`;
+  return retryAt === undefined ? ' when the limit resets' : ` after ${isoTime(retryAt)}`;
 }
 
 const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
-  transient: 'It may work another time; see what it said, or go on to try again.',
-  auth: 'Sign in with the agent itself, then go on.',
-  billing: "Look after the account's credit, then go on.",
+  transient: 'It may succeed next time: see what it said, or resume to retry.',
+  'exit-code': 'See what it printed, fix it, then resume.',
+  auth: 'Sign in with the agent itself, then resume.',
+  billing: "Top up the account's credit, then resume.",
   budget:
-    "Go on with more: `--budget USD`. A task's own `budget_usd` is raised in the plan, run anew.",
-  turns: 'The agent used up its turns. Split the task, then go on.',
-  schema: 'The answer did not have the form that was asked for. See what the agent said.',
-  permanent: 'Trying the same again will not help. See what the agent said.',
-  cancelled: 'Going on starts it again; its work so far is kept.',
-  skipped: 'Somebody gave it up; `landfast retry` takes it up again.',
-  interrupted: 'Going on continues it where it stopped.',
-  'session-lost': 'The agent has lost its memory of the task; going on starts a new session.',
-  stuck: 'See what it kept doing; a clearer task or other tools may help.',
-  'no-change': 'If nothing had to change, say `allow_empty: true`. Otherwise see what it did.',
-  'commit-failed':
-    'Put right what stopped the commit (a hook, the identity, a locked key), then go on.',
-  'workspace-failed': 'Put right what stopped the workspace (its `setup`, the disk), then go on.',
+    'Resume with a higher `--budget USD`; to raise only the budget of this task: `resume --plan FILE`.',
+  turns: 'The agent used up its turns. Split the task, then resume.',
+  schema: 'The answer does not match the requested schema. See what the agent said.',
+  permanent: 'Retrying will not help. See what the agent said.',
+  cancelled: 'Resuming starts it again; its work so far is kept.',
+  skipped: 'It was given up by hand; `landfast retry` takes it up again.',
+  revision: 'Resuming gives its agent your note or review.',
+  interrupted: 'Resuming continues it where it stopped.',
+  'session-lost': 'The agent has lost its session; resuming starts a new one.',
+  stuck: 'See what it kept repeating; a clearer task or other tools may help.',
+  'no-change': 'If nothing had to change, set `allow_empty: true`. Otherwise see what it did.',
+  'commit-failed': 'Fix what stopped the commit (a hook, the identity, a locked key), then resume.',
 };
 
-const SEE_LOGS: ReadonlySet<SimpleFailureKind> = new Set(['schema', 'permanent', 'no-change']);
+const SEE_LOGS: ReadonlySet<SimpleFailureKind> = new Set([
+  'exit-code',
+  'schema',
+  'permanent',
+  'no-change',
+]);

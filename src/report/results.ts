@@ -1,29 +1,28 @@
 /**
- * What `landfast collect` shows: what became of each task that is over, and what its agent said last.
- *
- *   C1. It follows from the journal alone: anybody can ask, at any time, as often as they like.
- *   C2. Last words are bounded: the logs have all of them.
+ * What `landfast collect` shows: the result of each finished task and the end of its agent's last
+ * words. It follows from the journal alone.
  */
 
 import type { RunOutcome } from '../model/event.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { isOver, lastWords, taskCost } from '../model/state.ts';
-import { brief, tail } from './clean.ts';
+import { type CountedDenial, denialsOf, deniedOf, doubtOf } from './denied.ts';
+import { type FailedCommand, failedCommand, failedCommandLines } from './failed-command.ts';
 import type { Ink, Style } from './format.ts';
 import { count, dollars, durationText, moneyText, PLAIN_INK, seconds, shortSha } from './format.ts';
 import type { Result } from './outcome.ts';
 import { failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
 import { branchOf, hasKeptWork } from './remedy.ts';
+import { brief, tail } from './sanitize.ts';
 
 export interface ResultsInfo {
   readonly run: string;
-  /** Whether an engine is working on the run. */
   readonly live: boolean;
   readonly ink?: Ink;
 }
 
-/** One task that is over, for programs. */
+/** The result of a finished task. */
 export interface TaskResult {
   readonly task: TaskId;
   readonly status: Result;
@@ -33,9 +32,13 @@ export interface TaskResult {
   /** Whether `commit` has landed; otherwise it is on `branch`. */
   readonly landed: boolean;
   readonly commit: Sha | null;
-  /** The branch that holds the work, where it has not landed. */
+  /** The branch that holds unlanded work. */
   readonly branch: string | null;
   readonly failure: { readonly kind: string; readonly message: string } | null;
+  readonly failed: FailedCommand | null;
+  readonly denied: readonly CountedDenial[];
+  /** Why its success is doubtful. */
+  readonly doubt: string | null;
   /** The end of the agent's last words. */
   readonly text: string;
 }
@@ -48,7 +51,7 @@ export interface Results {
   readonly tasks: readonly TaskResult[];
 }
 
-/** The results so far. When the run is over, tasks that never finished are among them. */
+/** The results so far; once the run is over, including unfinished tasks. */
 export function resultsJson(state: RunState, { run, live }: ResultsInfo): Results {
   const over = [...state.tasks.values()].filter((task) => isOver(task) || state.outcome !== null);
   return {
@@ -60,11 +63,14 @@ export function resultsJson(state: RunState, { run, live }: ResultsInfo): Result
   };
 }
 
-/** The same for people. */
 export function resultsText(state: RunState, info: ResultsInfo): string {
   const ink = info.ink ?? PLAIN_INK;
   const { tasks, total } = resultsJson(state, info);
-  const blocks = tasks.map((result) => block(result, ink).join('\n'));
+  const blocks = tasks.map((result) => {
+    const task = state.tasks.get(result.task);
+    const denied = task === undefined ? [] : deniedOf(state, task);
+    return [...block(result, ink), ...denied.map((line) => `    ${line}`)].join('\n');
+  });
   const rest = total - tasks.length;
   if (rest > 0) blocks.push(`${count(rest, 'task is', 'tasks are')} not over yet.`);
   return `${blocks.join('\n\n')}\n`;
@@ -87,6 +93,9 @@ function taskResult(state: RunState, task: TaskState, run: string): TaskResult {
     commit: landed ? status.commit : task.work,
     branch: !landed && hasWork(state, task) ? branchOf(state, task, { run }) : null,
     failure: failure && { kind: failure.kind, message: failure.message },
+    failed: failedCommand(failure, task.spec.id),
+    denied: denialsOf(task),
+    doubt: doubtOf(state, task),
     text: lastWords(task).slice(-WORDS_CHARS),
   };
 }
@@ -96,13 +105,14 @@ function hasWork(state: RunState, task: TaskState): boolean {
 }
 
 function block(result: TaskResult, { paint }: Ink): string[] {
-  const { task, status, failure, commit, branch, landed, text } = result;
+  const { task, status, failure, failed, commit, branch, landed, text } = result;
   const name = paint(STYLES[status], `${RESULT_ICONS[status]} ${brief(task, 60)}`);
   const words = tail(text, WORDS_LINES, WORDS_CHARS);
   const at = commit === null ? '' : ` at ${shortSha(commit)}`;
   return [
     `${name}  ${status}  ${durationText(result.duration_sec * 1000)}  ${moneyText(result.cost_usd)}`,
     ...(failure === null ? [] : [`    ${failure.kind}: ${brief(failure.message, 160)}`]),
+    ...(failed === null ? [] : failedCommandLines(failed).map((line) => `    ${line}`)),
     ...(landed && commit !== null ? [`    landed as ${shortSha(commit)}`] : []),
     ...(branch === null ? [] : [`    on branch ${brief(branch, 120)}${at}`]),
     ...(words === '' ? [] : words.split('\n').map((line) => `    | ${line}`)),

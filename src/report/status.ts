@@ -1,71 +1,80 @@
 /**
- * What `landfast status` and `landfast runs` show: a run as it stands, and a list of runs.
- *
- *   U1. A run without an outcome is either live or left behind; the second says how to go on.
- *   U2. Text and JSON are made from the same rows (task-view.ts) and so cannot disagree.
+ * What `landfast status` and `landfast runs` show. A run without an outcome is live; one whose
+ * engine died arrives here as interrupted. Text and JSON come from the same rows (task-view.ts).
  */
 
 import type { RunOutcome } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import type { Publish, RunState, TaskState } from '../model/state.ts';
-import { costOf } from '../model/state.ts';
-import type { Wait } from '../model/wait.ts';
-import { brief, clean } from './clean.ts';
-import type { Cell, Ink, Style } from './format.ts';
 import {
+  costOf,
+  isGood,
+  isOver,
+  type Publish,
+  pendingInstructions,
+  type RunState,
+  type TaskState,
+  type Wait,
+} from '../model/state.ts';
+import { denialsOf } from './denied.ts';
+import {
+  failedCommand,
+  failedCommandLines,
+  firstLine,
+  lastFailureOf,
+  linesBelow,
+  tasksWithFailedCommand,
+} from './failed-command.ts';
+import {
+  type Cell,
   columns,
   dollars,
   durationText,
+  type Ink,
   isoTime,
   moneyText,
+  nameList,
   PLAIN_INK,
+  type Style,
   seconds,
   shortSha,
 } from './format.ts';
+import { brokenJson, brokenLines } from './gate-problems.ts';
 import {
   countResults,
   deliveriesOf,
   EASED_BY,
   heldWord,
+  instructionText,
   pauseWord,
   progressText,
+  RESULT_ICONS,
   STOPPING_WORDS,
 } from './outcome.ts';
-import { queueLine } from './queue-line.ts';
-import { gateText } from './queue-text.ts';
+import { gateText, queueLine, settledTasks, settledText } from './queue.ts';
 import { radarLines } from './radar.ts';
-import { resumeCommand } from './remedy.ts';
-import { settledTasks, settledText } from './settled.ts';
-import type { Hearing, TaskView, Waits } from './task-view.ts';
-import { silenceOf, taskView } from './task-view.ts';
+import { approveCommand, continueCommand, resumeCommand } from './remedy.ts';
+import { brief, clean } from './sanitize.ts';
+import { silenceOf, type TaskView, taskView, type ViewContext } from './task-view.ts';
 
-export interface StatusInfo {
+export interface StatusInfo extends ViewContext {
   readonly run: string;
-  readonly now: number;
-  /** Whether an engine is working on the run. */
   readonly live: boolean;
   readonly ink?: Ink;
-  readonly actions?: ReadonlyMap<TaskId, string>;
-  /** What tasks wait for, as the scheduler has it. */
-  readonly waits?: Waits;
-  /** A time of day on the user's clock. */
-  readonly clock?: (at: number) => string;
-  readonly hearing?: Hearing;
 }
 
-/** A run as it stands, for people. */
 export function statusText(state: RunState, info: StatusInfo): string {
   const ink = info.ink ?? PLAIN_INK;
-  const rows = viewsOf(state, info).map((view) => taskRow(view));
+  const context = { ...info, now: momentOf(state, info) };
+  const rows = [...state.tasks.values()].map((task) => taskRow(taskView(state, task, context)));
   return `${[
     ...header(state, info, ink),
     '',
     ...columns(rows, ink),
+    ...failedLines(state, ink),
     ...footer(state, info, ink),
   ].join('\n')}\n`;
 }
 
-/** A run as it stands, for programs. */
 export function statusJson(state: RunState, info: StatusInfo) {
   const counts = countResults(state);
   return {
@@ -76,6 +85,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
     stopping: state.stopping,
     paused: state.paused,
     held: state.held,
+    broken_gate: brokenJson(state),
     started_at: isoTime(state.startedAt),
     finished_at: isoTime(state.finishedAt),
     elapsed_sec: seconds(elapsedMs(state, info)),
@@ -90,20 +100,31 @@ export function statusJson(state: RunState, info: StatusInfo) {
     queue: queueOf(state),
     radar: state.radar,
     publish: state.publish,
-    tasks: viewsOf(state, info).map((view) => ({
-      workspace: state.tasks.get(view.id)?.workspace ?? 'none',
-      kept_why: state.tasks.get(view.id)?.keptWhy ?? null,
-      id: view.id,
-      state: view.word,
-      attempt: view.attempt,
-      elapsed_sec: seconds(view.elapsedMs),
-      cost_usd: dollars(view.costUsd),
-      silent_sec: silentSeconds(state, view.id, info),
-      outside_scope: state.tasks.get(view.id)?.attempts.at(-1)?.astray ?? [],
-      settled: state.tasks.get(view.id)?.settled ?? [],
-      detail: view.detail,
-      waits_for: view.wait && waitJson(view.wait),
-    })),
+    tasks: [...state.tasks.values()].map((task) => taskJson(state, task, info)),
+  };
+}
+
+function taskJson(state: RunState, task: TaskState, info: StatusInfo) {
+  const now = momentOf(state, info);
+  const view = taskView(state, task, { ...info, now });
+  const silentMs = silenceOf(task, now, info.liveness);
+  return {
+    workspace: task.workspace,
+    kept_why: task.keptWhy,
+    id: view.id,
+    state: view.word,
+    paused: task.paused,
+    instructions: instructionsJson(task),
+    attempt: view.attempt,
+    elapsed_sec: seconds(view.elapsedMs),
+    cost_usd: dollars(view.costUsd),
+    silent_sec: silentMs === null ? null : seconds(silentMs),
+    outside_scope: task.attempts.at(-1)?.astray ?? [],
+    settled: task.settled,
+    denied: denialsOf(task),
+    detail: view.detail,
+    waits_for: view.wait && waitJson(view.wait),
+    failed: failedCommand(lastFailureOf(state, task), task.spec.id),
   };
 }
 
@@ -111,26 +132,24 @@ function waitJson(wait: Wait) {
   return 'until' in wait ? { ...wait, until: isoTime(wait.until) } : wait;
 }
 
-/** One run in a list. */
 export interface RunRow {
   readonly run: string;
   readonly name: string;
   readonly startedAt: number;
-  readonly outcome: RunOutcome | 'live' | 'paused' | 'unfinished';
+  readonly outcome: RunOutcome | 'live' | 'paused';
   readonly good: number;
   readonly failed: number;
   readonly total: number;
   readonly costUsd: number;
 }
 
-/** A run's row in the list of runs. */
-export function runRow(state: RunState, info: { run: string; live: boolean }): RunRow {
+export function runRow(state: RunState, run: string): RunRow {
   const counts = countResults(state);
   return {
-    run: info.run,
+    run,
     name: state.plan.name,
     startedAt: state.startedAt,
-    outcome: state.outcome ?? (info.live ? liveWord(state) : 'unfinished'),
+    outcome: state.outcome ?? liveWord(state),
     good: counts.succeeded,
     failed: counts.failed,
     total: state.tasks.size,
@@ -142,7 +161,7 @@ function liveWord({ paused }: RunState): 'live' | 'paused' {
   return paused === null ? 'live' : 'paused';
 }
 
-/** The list of runs; `time` is how the user's clock would show a moment. */
+/** `time` formats a moment on the user's clock. */
 export function runsText(
   rows: readonly RunRow[],
   info: { readonly time: (ms: number) => string; readonly ink?: Ink },
@@ -169,28 +188,10 @@ const OUTCOME_STYLES: Readonly<Record<RunRow['outcome'], Style>> = {
   interrupted: 'warn',
   live: 'accent',
   paused: 'warn',
-  unfinished: 'warn',
 };
 
 function tasksCell({ good, failed, total }: RunRow): string {
   return `${good}/${total} good${failed > 0 ? `, ${failed} failed` : ''}`;
-}
-
-function viewsOf(state: RunState, info: StatusInfo): TaskView[] {
-  const context = {
-    now: momentOf(state, info),
-    actions: info.actions ?? new Map<TaskId, string>(),
-    ...(info.waits === undefined ? {} : { waits: info.waits }),
-    ...(info.clock === undefined ? {} : { clock: info.clock }),
-    ...(info.hearing === undefined ? {} : { hearing: info.hearing }),
-  };
-  return [...state.tasks.values()].map((task) => taskView(state, task, context));
-}
-
-function silentSeconds(state: RunState, id: TaskId, info: StatusInfo): number | null {
-  const task = state.tasks.get(id);
-  const ms = task === undefined ? null : silenceOf(task, momentOf(state, info), info.hearing);
-  return ms === null ? null : seconds(ms);
 }
 
 function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
@@ -199,14 +200,13 @@ function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
   const elapsed = durationText(elapsedMs(state, info));
   const name = paint('bold', brief(state.plan.name, 60));
   return [
-    `${name}  ${brief(info.run, 60)}  ${condition(state, info)}`,
+    `${name}  ${brief(info.run, 60)}  ${condition(state)}`,
     paint('dim', `${elapsed}  ${moneyText(costOf(state))}  ${progressText(state)}${head}`),
   ];
 }
 
-function condition(state: RunState, { live }: StatusInfo): string {
+function condition(state: RunState): string {
   if (state.outcome !== null) return state.outcome;
-  if (!live) return 'left behind';
   if (state.stopping === null) return pauseWord(state) ?? heldWord(state) ?? 'running';
   return `${STOPPING_WORDS[state.stopping.mode]} (${brief(state.stopping.why, 80)})`;
 }
@@ -223,23 +223,43 @@ function taskRow(view: TaskView): Cell[] {
   ];
 }
 
+/** Limit on failed tasks shown with output; the others have their row. */
+const MOST_FAILED = 5;
+
+function failedLines(state: RunState, { paint }: Ink): string[] {
+  const failed = tasksWithFailedCommand(state);
+  const rest = failed.length - MOST_FAILED;
+  const blocks = failed.slice(0, MOST_FAILED).flatMap(({ task, failure }) => {
+    const what = failedCommand(failure, task.spec.id);
+    if (what === null) return [];
+    const name = paint('bad', `${RESULT_ICONS.failed} ${brief(task.spec.id, 60)}`);
+    return ['', name, ...failedCommandLines(what).map((line) => `    ${line}`)];
+  });
+  return rest > 0 ? [...blocks, '', `… and ${rest} more: landfast logs TASK`] : blocks;
+}
+
 function footer(state: RunState, info: StatusInfo, ink: Ink): string[] {
   const { paint } = ink;
   const lines: string[] = [];
   const queue = queueLine(state, momentOf(state, info));
   if (queue !== null) lines.push(`Landing queue: ${queue}`);
+  lines.push(...brokenLines(state, { run: info.run, ink }));
   lines.push(...settledLines(state));
   lines.push(...radarLines(state, ink));
-  lines.push(...publishLines(state, momentOf(state, info), paint), ...keptLines(state));
+  lines.push(...publishLines(state, info, paint), ...keptLines(state));
   if (info.live && state.held !== null) {
-    lines.push(`The run ${heldWord(state)} and goes on by itself: ${brief(state.held.why, 200)}`);
+    lines.push(`The run ${heldWord(state)} and continues by itself: ${brief(state.held.why, 200)}`);
     lines.push(`  ${EASED_BY[state.held.of]}`);
   }
+  if (state.outcome !== 'succeeded') lines.push(...pausedLines(state, paint));
+  lines.push(...instructionLines(state));
   if (info.live && state.paused !== null && state.outcome === null) {
-    lines.push(`The run is paused. Go on: ${paint('accent', resumeCommand(info.run))}`);
+    lines.push(`The run is paused. Continue: ${paint('accent', resumeCommand(info.run))}`);
   }
-  if (state.outcome === 'interrupted' || (state.outcome === null && !info.live)) {
-    lines.push(`No engine works on this run. Go on: ${paint('accent', resumeCommand(info.run))}`);
+  if (state.outcome === 'interrupted') {
+    lines.push(
+      `No engine is driving this run. Continue: ${paint('accent', resumeCommand(info.run))}`,
+    );
   }
   return lines.length === 0 ? [] : ['', ...lines];
 }
@@ -250,20 +270,69 @@ function settledLines(state: RunState): string[] {
   );
 }
 
-function publishLines({ publish }: RunState, now: number, paint: Ink['paint']): string[] {
+function publishLines(state: RunState, info: StatusInfo, paint: Ink['paint']): string[] {
+  const { publish, outcome } = state;
+  const now = momentOf(state, info);
   switch (publish.kind) {
     case 'none':
       return [];
+    case 'awaiting':
+    case 'approved':
+    case 'declined':
+      return approvalLines(state, info.run, paint);
     case 'running':
+      if (outcome !== null) return [`Publishing ${shortSha(publish.head)} has not finished`];
       return [`Publishing ${shortSha(publish.head)}${publishGate(publish, now)}`];
     case 'finished':
       return [`Published to ${brief(publish.target, 80)} at ${shortSha(publish.commit)}`];
     case 'blocked':
       return [
-        `${paint('warn', 'Publishing is blocked:')} ${brief(publish.why, 300)}`,
+        `${paint('warn', 'Publishing is blocked:')} ${brief(firstLine(publish.why), 300)}`,
+        ...linesBelow(publish.why),
         `    ${paint('accent', clean(publish.remedy))}`,
       ];
   }
+}
+
+/** A person's approval of what is to be published: missing, given or refused. */
+export function approvalLines(state: RunState, run: string, paint: Ink['paint']): string[] {
+  const { publish } = state;
+  const target = brief(state.target ?? 'the target', 80);
+  if (publish.kind === 'declined') {
+    return [`Publishing to ${target} was declined: what landed stays on the run's branch.`];
+  }
+  if (publish.kind !== 'awaiting') return [];
+  const approve = approveCommand(run);
+  return [
+    `${paint('warn', `Publishing ${shortSha(publish.head)} to ${target} waits for your approval.`)}`,
+    `    ${paint('accent', approve)}, or without publishing: ${paint('accent', `${approve} --decline`)}`,
+  ];
+}
+
+/** Paused tasks, and what ends their pause. */
+function pausedLines(state: RunState, paint: Ink['paint']): string[] {
+  const open = [...state.tasks.values()].filter((task) => !isOver(task));
+  const paused = open.filter((task) => task.paused).map(({ spec }) => spec.id);
+  if (paused.length === 0) return [];
+  const isAll = open.every((task) => task.paused || task.status.kind === 'waiting');
+  const rest = isAll ? ' The run waits for that.' : '';
+  return [
+    `Paused: ${nameList(paused)}.${rest} Continue: ${paint('accent', continueCommand(paused))}`,
+  ];
+}
+
+function instructionsJson({ instructions }: TaskState) {
+  return instructions.map(({ note, comments, answeredBy }) => {
+    return { note, comments, answered_by: answeredBy };
+  });
+}
+
+/** Notes and reviews that agents have not answered. */
+function instructionLines(state: RunState): string[] {
+  return [...state.tasks.values()].flatMap((task) => {
+    const texts = pendingInstructions(task).map(instructionText);
+    return texts.map((text) => `For ${brief(task.spec.id, 60)}: ${brief(text, 200)}`);
+  });
 }
 
 function publishGate({ gate = null }: Publish & { kind: 'running' }, now: number): string {
@@ -271,13 +340,16 @@ function publishGate({ gate = null }: Publish & { kind: 'running' }, now: number
 }
 
 function keptLines(state: RunState): string[] {
-  const kept = [...state.tasks.values()].filter(({ workspace }) => workspace === 'kept');
+  // Where work that is good has stayed, `worktrees` says: it is no reason to look.
+  const kept = [...state.tasks.values()].filter(
+    (task) => task.workspace === 'kept' && !isGood(task),
+  );
   return kept.map(
     ({ spec, keptWhy }) => `Workspace kept: ${brief(spec.id, 60)} (${brief(keptWhy ?? '', 200)})`,
   );
 }
 
-/** What is landing now, then what waits for it, oldest first. */
+/** Landing tasks, then queued ones, oldest first. */
 function queueOf(state: RunState): TaskId[] {
   const tasks = [...state.tasks.values()];
   const since = ({ status }: TaskState) => (status.kind === 'committed' ? status.at : 0);
@@ -291,7 +363,7 @@ function elapsedMs(state: RunState, info: StatusInfo): number {
   return Math.max(0, (state.finishedAt ?? momentOf(state, info)) - state.startedAt);
 }
 
-/** Time stands still in a run that nobody works on. */
+/** Time stands still in a run without an engine. */
 function momentOf(state: RunState, info: StatusInfo): number {
   return info.live ? info.now : state.at;
 }

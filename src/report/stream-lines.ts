@@ -1,17 +1,15 @@
 /**
- * The end of a run of two streams, in cast-parallel's lines:
+ * The results of a run of two streams, in cast-parallel's lines:
  *
  *   [cast-parallel] Stream A (worktree-a): batches 1,2 - done
  *   [cast-parallel] ERROR: Stream B (worktree-b): batches 3,4 - failed: The agent exited with 7.
  *   [cast-parallel] Complete: merged into main
- *
- *   L1. One line is one stream: no text from outside can add a line.
  */
 
 import { titleOf } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import { brief } from './clean.ts';
 import { failureOf, isUnpublished, resultOf } from './outcome.ts';
+import { brief } from './sanitize.ts';
 
 export interface StreamLines {
   readonly good: readonly string[];
@@ -21,7 +19,7 @@ export interface StreamLines {
 
 const PREFIX = '[cast-parallel]';
 
-/** One line a stream, and one for the whole if all went well. */
+/** One line per stream, and one for the run if all succeeded. */
 export function streamLines(state: RunState): StreamLines {
   const tasks = [...state.tasks.values()];
   const isGood = (task: TaskState): boolean => resultOf(task) === 'succeeded';

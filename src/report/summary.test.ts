@@ -30,7 +30,7 @@ test('success is two lines and the report', () => {
     "accounts: All 3 tasks succeeded; main is at 000accc.
       54 s  $0.75  landed 3  head 000accc
 
-    The report is out/report.md.
+    Report: out/report.md
     "
   `);
 });
@@ -38,16 +38,20 @@ test('success is two lines and the report', () => {
 test('a red combination is told with its remedy', () => {
   expect(summaryText(redTogether().state(), INFO)).toMatchInlineSnapshot(`
     "accounts: 1 of 3 tasks failed, 1 skipped, 1 succeeded; main is at 0004ccc.
-      21 s  $0.75  landed 1  head 0004ccc
+      22 s  $0.75  landed 1  head 0004ccc
 
     ✗ login  gate-failed: Gate tests is red on the combination.
         It is green alone, red together with what landed meanwhile: users.
-        See what the work changes, and mend it on its branch or go on with a new attempt.
+        $ npm test  (exit code 1)
+        | FAIL test/auth.test.ts
+        |   expected 200, got 500
+        Full output: landfast logs login --gate tests
+        Review the change, fix it on its branch, commit, then resume: your commit becomes the work.
         git diff HEAD...landfast/r1.login
 
     ⊘ 1 skipped: docs
 
-    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    Next: landfast logs login, landfast status, landfast resume r1
     "
   `);
 });
@@ -59,12 +63,12 @@ test('a conflict is told with the merge to make', () => {
 
     ✗ login  conflict: The work does not merge.
         It conflicts with what landed meanwhile: users.
-        Merge the branch yourself and resolve the conflict, or go on with a new attempt.
+        Merge the branch yourself and resolve the conflict, or resume for a new attempt.
         git merge landfast/r1.login
 
     ⊘ 1 skipped: docs
 
-    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    Next: landfast logs login, landfast status, landfast resume r1
     "
   `);
 });
@@ -77,7 +81,7 @@ test('a cancelled and an interrupted run say what is kept and how to go on', () 
     ⊘ 3 cancelled: users, login, docs
         Work is kept in workspaces, on landfast/r1.users.
 
-    Look closer or go on: landfast status, landfast resume r1
+    Next: landfast status, landfast resume r1
     "
   `);
   expect(summaryText(interrupted().state(), INFO)).toMatchInlineSnapshot(`
@@ -87,7 +91,7 @@ test('a cancelled and an interrupted run say what is kept and how to go on', () 
     ↩ 2 unfinished: login, docs
         Work is kept in workspaces, on landfast/r1.login.
 
-    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    Next: landfast logs login, landfast status, landfast resume r1
     "
   `);
 });
@@ -100,9 +104,27 @@ test('a blocked publication is told with its remedy', () => {
     Publishing to main is blocked: src/users.ts has changes of yours that are not committed.
         git stash && git merge --ff-only landfast/r1 && git stash pop
 
-    Look closer or go on: landfast status
+    Next: landfast status
     "
   `);
+});
+
+test('what a gate printed on the combination with a target that moved stands below', () => {
+  const why =
+    'main moved meanwhile and gate tests is red on the combination.\nFAIL a\n(exit code 1)';
+  const run = publishBlocked().add({
+    type: 'publish.blocked',
+    why,
+    remedy: 'git merge landfast/r1',
+  });
+  for (const text of [
+    summaryText(run.state(), INFO),
+    statusText(run.state(), { ...INFO, now: 0, live: false }),
+  ]) {
+    expect(text).toContain(
+      'is red on the combination.\n    | FAIL a\n    | (exit code 1)\n    git merge landfast/r1\n',
+    );
+  }
 });
 
 test('three hundred failures stay short', () => {
@@ -168,10 +190,10 @@ test('work that stays on its branch is listed, and a push that failed has its co
     ✓ users  on branch landfast/r1.users (pushed to origin)
 
     ✗ login  push-failed: landfast/r1.login could not be pushed to origin: no.
-        Its work is on its branch. Push it yourself, or put right what stopped it and go on.
+        Its work is on its branch. Push it yourself, or fix what stopped the push and resume.
         git push -u origin landfast/r1.login
 
-    Look closer or go on: landfast logs login, landfast status, landfast resume r1
+    Next: landfast logs login, landfast status, landfast resume r1
     "
   `);
   expect(statusText(state, { ...INFO, now: 0, live: false })).toMatchInlineSnapshot(`

@@ -1,16 +1,17 @@
 /**
- * How a run ends on a terminal: a short text for people, and the exit code.
- *
- *   Y1. The text is short however many tasks failed; the report has all of it.
- *   Y2. Whatever went wrong, there is a command to go on with.
+ * How a run ends on a terminal: a text that stays short however many tasks failed, and the exit
+ * code.
  */
 
+import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import { costOf, isMet } from '../model/state.ts';
-import { brief, clean } from './clean.ts';
+import { costOf, isHeldBack, isMet } from '../model/state.ts';
+import { deniedLines, doubtClause } from './denied.ts';
+import { failedCommand, failedCommandLines, firstLine, linesBelow } from './failed-command.ts';
 import type { Ink } from './format.ts';
 import { durationText, moneyText, nameList, PLAIN_INK, shortSha } from './format.ts';
+import { brokenLines, unreliableText } from './gate-problems.ts';
 import {
   deliveriesOf,
   deliveryText,
@@ -20,6 +21,7 @@ import {
   RESULT_ICONS,
   tasksWith,
 } from './outcome.ts';
+import { clashClause, foreseenLines } from './radar.ts';
 import type { ReportInfo } from './remedy.ts';
 import {
   branchOf,
@@ -29,7 +31,8 @@ import {
   remedyOf,
   resumeCommand,
 } from './remedy.ts';
-import { unreliableText } from './unreliable.ts';
+import { brief, clean } from './sanitize.ts';
+import { approvalLines } from './status.ts';
 
 export interface SummaryInfo extends ReportInfo {
   /** Where the report was written, if it was. */
@@ -37,17 +40,20 @@ export interface SummaryInfo extends ReportInfo {
   readonly ink?: Ink;
 }
 
-/** The end of a run in a few lines: outcome, failures with their remedy, where to look next. */
+/** Outcome, failures with remedies, and what to do next. */
 export function summaryText(state: RunState, info: SummaryInfo): string {
   const ink = info.ink ?? PLAIN_INK;
   const failed = tasksWith(state, 'failed');
   const sections = [
     headline(state, ink),
+    brokenLines(state, { run: info.run, ink }),
     deliveredLines(state),
     ...failed.slice(0, SHOWN).map((task) => failedTask(state, task, info)),
     restLines(state, failed.length, info),
+    [...deniedLines(state)],
+    [...foreseenLines(state)],
     unreliableText(state),
-    publishLines(state, ink),
+    publishLines(state, info.run, ink),
     nextLines(state, info),
   ];
   return `${sections
@@ -56,7 +62,7 @@ export function summaryText(state: RunState, info: SummaryInfo): string {
     .join('\n\n')}\n`;
 }
 
-/** How a run ends for its caller. Being interrupted is decided by who caught the signal. */
+/** The exit code of a run; the signal handler decides that of an interrupted one. */
 export function exitCodeOf(state: RunState): 0 | 1 | 3 {
   const open = tasksWith(state, 'failed', 'skipped', 'cancelled', 'unfinished');
   const bad = open.filter((task) => !isMet(task));
@@ -70,7 +76,8 @@ export function exitCodeOf(state: RunState): 0 | 1 | 3 {
 const SHOWN = 10;
 
 function headline(state: RunState, ink: Ink): string[] {
-  const good = exitCodeOf(state) === 0;
+  const isSound = doubtClause(state) + clashClause(state) === '';
+  const style = exitCodeOf(state) !== 0 ? 'bad' : isSound ? 'good' : 'warn';
   const name = ink.paint('bold', brief(state.plan.name, 60));
   const facts = [
     durationText((state.finishedAt ?? state.at) - state.startedAt),
@@ -78,7 +85,7 @@ function headline(state: RunState, ink: Ink): string[] {
     ...(state.head === null ? [] : whatLanded(state, state.head)),
   ];
   return [
-    `${name}: ${ink.paint(good ? 'good' : 'bad', outcomeSentence(state))}`,
+    `${name}: ${ink.paint(style, outcomeSentence(state))}`,
     ink.paint('dim', `  ${facts.join('  ')}`),
   ];
 }
@@ -88,7 +95,7 @@ function whatLanded(state: RunState, head: Sha): string[] {
   return [`landed ${state.landed.length}`, `head ${shortSha(head)}`];
 }
 
-/** Work that stays on its branch: somebody will want to know which. */
+/** Delivered work, with its branches. */
 function deliveredLines(state: RunState): string[] {
   const delivered = deliveriesOf(state);
   const lines = delivered
@@ -110,13 +117,26 @@ function failedTask(state: RunState, task: TaskState, info: SummaryInfo): string
   return [
     `${name}  ${failure.kind}: ${brief(failure.message, 160)}`,
     ...(combination === null ? [] : [`    It ${combination}.`]),
+    ...commandLines(task, failure),
     ...(isNamed ? [] : [`    Its work is kept in its workspace, on branch ${branch}.`]),
+    ...savedLines(task),
     `    ${remedy.text}`,
     `    ${paint('accent', remedy.command)}`,
   ];
 }
 
-/** What is neither good nor shown with its reason: further failures, and what never ended. */
+function savedLines({ saved = [] }: TaskState): string[] {
+  return saved.length === 0
+    ? []
+    : [`    It left changes in your checkout: ${brief(nameList(saved), 300)}`];
+}
+
+function commandLines({ spec }: TaskState, failure: Failure): string[] {
+  const what = failedCommand(failure, spec.id);
+  return what === null ? [] : failedCommandLines(what).map((line) => `    ${line}`);
+}
+
+/** Tasks not shown above: further failures, and those that never ended. */
 function restLines(state: RunState, failed: number, info: SummaryInfo): string[] {
   const { paint } = info.ink ?? PLAIN_INK;
   const lines: string[] = [];
@@ -134,12 +154,20 @@ function restLines(state: RunState, failed: number, info: SummaryInfo): string[]
   return lines;
 }
 
-function publishLines(state: RunState, { paint }: Ink): string[] {
+function publishLines(state: RunState, run: string, { paint }: Ink): string[] {
   const { publish } = state;
-  if (publish.kind !== 'blocked') return [];
   const target = brief(state.target ?? 'the target', 80);
+  if (isHeldBack(state)) {
+    const text = `A conflict holds the run back: nothing is published to ${target}.`;
+    return [
+      paint('warn', text),
+      '    Every workspace is kept; what landed is on the branch of the run.',
+    ];
+  }
+  if (publish.kind !== 'blocked') return approvalLines(state, run, paint);
   return [
-    `${paint('warn', `Publishing to ${target} is blocked:`)} ${brief(publish.why, 300)}`,
+    `${paint('warn', `Publishing to ${target} is blocked:`)} ${brief(firstLine(publish.why), 300)}`,
+    ...linesBelow(publish.why),
     `    ${paint('accent', clean(publish.remedy))}`,
   ];
 }
@@ -150,7 +178,7 @@ function isResumable(state: RunState): boolean {
 }
 
 function nextLines(state: RunState, info: SummaryInfo): string[] {
-  const report = info.report === undefined ? [] : [`The report is ${brief(info.report, 300)}.`];
+  const report = info.report === undefined ? [] : [`Report: ${brief(info.report, 300)}`];
   if (exitCodeOf(state) === 0) return report;
   const [first] = tasksWith(state, 'failed', 'unfinished').filter(
     ({ attempts }) => attempts.length > 0,
@@ -160,10 +188,9 @@ function nextLines(state: RunState, info: SummaryInfo): string[] {
     'landfast status',
     ...(isResumable(state) ? [resumeCommand(info.run)] : []),
   ];
-  return [`Look closer or go on: ${commands.join(', ')}`, ...report];
+  return [`Next: ${commands.join(', ')}`, ...report];
 }
 
-/** The kind of failure at the root of a chain of skipped tasks. */
 function rootKind(state: RunState, task: TaskState): string | null {
   const seen = new Set<TaskId>();
   let at: TaskState | undefined = task;

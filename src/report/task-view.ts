@@ -1,27 +1,30 @@
 /**
- * One task as a row: what it is doing, since when, at what cost. Used by status and live view.
- *
- *   V1. A row's texts, but the id, are clean single lines.
- *   V2. What the row says follows from the state, `now` and the last actions alone.
+ * One task as a row of status and live view: what it does or waits for, since when, at what cost.
+ * The scheduler finds why a task waits (model/wait.ts); this puts it into words.
  */
 
+import { unreachable } from '../base/assert.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { taskCost } from '../model/state.ts';
-import type { Wait } from '../model/wait.ts';
-import { brief } from './clean.ts';
-import type { Style } from './format.ts';
-import { durationText, nameList, shortSha } from './format.ts';
-import type { Result } from './outcome.ts';
-import { deliveryText, failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
-import { saying } from './queue-line.ts';
-import { waitText } from './wait.ts';
+import { isHalted, type RunState, type TaskState, taskCost, type Wait } from '../model/state.ts';
+import { denialsOf, denialText, doubtOf } from './denied.ts';
+import { durationText, nameList, type Style, shortSha } from './format.ts';
+import {
+  deliveryText,
+  failureOf,
+  RESULT_ICONS,
+  type Result,
+  resultOf,
+  SHORT_OF,
+  workMs,
+} from './outcome.ts';
+import { candidateText } from './queue.ts';
+import { brief } from './sanitize.ts';
 
 export interface TaskView {
   readonly id: TaskId;
-  /** The id as it may be shown. */
+  /** The id, sanitized. */
   readonly name: string;
-  /** One word for where the task is. */
+  /** The task's state in a word. */
   readonly word: string;
   readonly symbol: string;
   readonly style: Style;
@@ -39,39 +42,37 @@ export interface TaskView {
 export interface ViewContext {
   readonly now: number;
   /** What each running agent did last (action.ts). */
-  readonly actions: ReadonlyMap<TaskId, string>;
-  /** What tasks wait for, as the scheduler has it. */
-  readonly waits?: Waits;
-  /** A time of day on the user's clock. */
+  readonly actions?: ReadonlyMap<TaskId, string>;
+  /** What tasks wait for, from the scheduler. */
+  readonly waits?: ReadonlyMap<TaskId, Wait>;
+  /** A time of day on the user's clock: `14:05`. */
   readonly clock?: (at: number) => string;
-  readonly hearing?: Hearing;
+  readonly liveness?: Liveness;
 }
 
-export type Waits = ReadonlyMap<TaskId, Wait>;
-
-/** Who has been heard when: an agent that says nothing for too long is called stale. */
-export interface Hearing {
-  /** The last sign of life of each running agent. */
-  readonly heardAt: ReadonlyMap<TaskId, number>;
+/** Last activity per running agent: one that is silent for too long is stale. */
+export interface Liveness {
+  /** Milliseconds since 1970. */
+  readonly lastActivityAt: ReadonlyMap<TaskId, number>;
   readonly staleMs: number;
 }
 
-/** How long an agent may be silent before that is told, where nobody says. */
+/** How long an agent may be silent before it is called stale. */
 export const STALE_MS = 300_000;
 
-/** How long the agent of a running task has been silent; null where that is not known. */
-export function silenceOf(task: TaskState, now: number, hearing?: Hearing): number | null {
+/** How long the agent of a running task has been silent; null if unknown. */
+export function silenceOf(task: TaskState, now: number, liveness?: Liveness): number | null {
   const last = task.attempts.at(-1);
-  if (hearing === undefined || task.status.kind !== 'running' || last === undefined) return null;
-  const heardAt = hearing.heardAt.get(task.spec.id) ?? 0;
-  return Math.max(0, now - Math.max(heardAt, last.startedAt));
+  if (liveness === undefined || task.status.kind !== 'running' || last === undefined) return null;
+  const lastActivityAt = liveness.lastActivityAt.get(task.spec.id) ?? 0;
+  return Math.max(0, now - Math.max(lastActivityAt, last.startedAt));
 }
 
-/** The row of a task. */
 export function taskView(state: RunState, task: TaskState, context: ViewContext): TaskView {
   const last = task.attempts.at(-1);
   const running = task.status.kind === 'running' && last !== undefined;
-  const shape = shapeOf(state, task, context);
+  const plain = shapeOf(state, task, context);
+  const shape = denialsOf(task).length === 0 ? plain : withDenied(state, task, plain);
   return {
     id: task.spec.id,
     name: brief(task.spec.id, 60),
@@ -93,7 +94,9 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
       if (state.outcome !== null) return shape('not started', RESULT_ICONS.unfinished, 'dim', '');
       return shape('waiting', '·', 'dim', waitDetail(state, task, context));
     case 'running':
-      if (state.paused?.suspended === true) return shape('suspended', '‖', 'warn', 'halted');
+      if (isHalted(state, task.spec.id)) {
+        return shape(task.paused ? 'paused' : 'suspended', '‖', 'warn', 'halted');
+      }
       return runningShape(task, context);
     case 'stopped':
       return stoppedShape(state, task, context);
@@ -119,14 +122,14 @@ function landingDetail(
   { now }: ViewContext,
 ): string {
   const candidate = state.queue.find(({ task }) => task === spec.id);
-  const where = candidate === undefined ? 'is verified' : saying(state, candidate, now);
+  const where = candidate === undefined ? 'is verified' : candidateText(state, candidate, now);
   return `${where}, on ${shortSha(onto)}`;
 }
 
-function runningShape(task: TaskState, { now, actions, hearing }: ViewContext): Shape {
-  const action = actions.get(task.spec.id) ?? '';
-  const silentMs = silenceOf(task, now, hearing);
-  if (hearing === undefined || silentMs === null || silentMs <= hearing.staleMs) {
+function runningShape(task: TaskState, { now, actions, liveness }: ViewContext): Shape {
+  const action = actions?.get(task.spec.id) ?? '';
+  const silentMs = silenceOf(task, now, liveness);
+  if (liveness === undefined || silentMs === null || silentMs <= liveness.staleMs) {
     return shape('running', '●', 'accent', action);
   }
   const before = action === '' ? '' : ` after: ${action}`;
@@ -168,6 +171,79 @@ function skippedDetail({ skipped, status }: TaskState): string {
   return skipped?.satisfied === true ? `${before}; taken as done` : before;
 }
 
+/** Denied tools stay on the row: the agent itself may not mention them. */
+function withDenied(state: RunState, task: TaskState, shape: Shape): Shape {
+  const denied = `denied: ${denialText(task)}`;
+  const doubt = doubtOf(state, task);
+  const detail = [shape.detail, denied, doubt ?? ''].filter((text) => text !== '').join('; ');
+  return doubt === null ? { ...shape, detail } : { ...shape, symbol: '!', style: 'warn', detail };
+}
+
 function shape(word: string, symbol: string, style: Style, detail: string): Shape {
   return { word, symbol, style, detail };
+}
+
+type Moment = Pick<ViewContext, 'now' | 'clock'>;
+
+export function waitText(wait: Wait, moment: Moment): string {
+  switch (wait.kind) {
+    case 'stopping':
+      return 'the run is stopping';
+    case 'paused':
+      return 'the run is paused';
+    case 'task-paused':
+      return 'paused';
+    case 'needs':
+      return `needs ${nameList(wait.tasks)}`;
+    case 'workspace':
+      return 'its old workspace is being removed';
+    case 'retry':
+      return retryText(wait.until, moment);
+    case 'limit':
+      return `waits: ${brief(wait.agent, 40)} is at its limit until ${timeOf(wait.until, moment)}`;
+    case 'probe':
+      return `waits: ${brief(wait.agent, 40)} was at its limit, ${brief(wait.task, 60)} tries it first`;
+    case 'refusal':
+      return `waits: ${brief(wait.agent, 40)} ${REFUSALS[wait.why]}`;
+    case 'slot':
+      return `a worker slot (${wait.workers} of ${wait.workers} busy)`;
+    case 'group':
+      return `group ${brief(wait.group, 40)} (${wait.busy} of ${wait.limit} busy)`;
+    case 'checkout':
+      return `${brief(wait.task, 60)} works in your checkout`;
+    case 'scope':
+      return `overlaps with ${brief(wait.task, 60)}`;
+    case 'room':
+      return `${SHORT_OF[wait.of]}: ${brief(wait.why, 160)}`;
+    case 'money':
+      return 'budget: its expected cost is already spent or reserved';
+    case 'queue':
+      return 'waits to land';
+    case 'end':
+      return 'given up';
+    default:
+      return unreachable(wait);
+  }
+}
+
+/** Whether a wait deserves a line of its own: it may last, and is not just the task's turn. */
+export function isNotable(wait: Wait): boolean {
+  return ['retry', 'limit', 'probe', 'refusal'].includes(wait.kind);
+}
+
+const REFUSALS = {
+  auth: 'is not signed in; sign in, then `landfast retry`',
+  billing: 'has no credit; top it up, then `landfast retry`',
+} as const;
+
+function retryText(until: number, { now }: Moment): string {
+  return until <= now ? 'retry now' : `retry in ${durationText(until - now)}`;
+}
+
+const DAY_MS = 86_400_000;
+
+function timeOf(at: number, { now, clock }: Moment): string {
+  const iso = new Date(at).toISOString();
+  if (clock === undefined) return `${iso.slice(11, 16)} UTC`;
+  return at - now < DAY_MS ? clock(at) : `${iso.slice(0, 10)} ${clock(at)}`;
 }

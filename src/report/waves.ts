@@ -1,8 +1,6 @@
 /**
- * A run told by waves: the report that users of waves look for, as Markdown and as JSON.
- *
- *   W1. A wave has failed when one of its tasks has. It is pending while none of them has begun.
- *   W2. Tasks that belong to no wave, such as the one that brings packages, come before the waves.
+ * A run by waves, as Markdown and JSON. A wave has failed if one of its tasks has, and is pending
+ * until one has started. Tasks without a wave, such as installing packages, come first.
  */
 
 import { titleOf } from '../model/plan.ts';
@@ -10,12 +8,12 @@ import type { RunState, TaskState } from '../model/state.ts';
 import { costOf, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
 import { escaped, fence, table } from './markup.ts';
-import { countResults, doerOf, failureOf, type Result, resultOf, workMs } from './outcome.ts';
+import { assigneeOf, countResults, failureOf, type Result, resultOf, workMs } from './outcome.ts';
 
-/** What the reports are told besides the run. */
+/** What the reports need besides the run. */
 export interface WaveInfo {
   readonly run: string;
-  /** What the run is about, such as the id of a specification. */
+  /** The subject of the run, such as the id of a specification. */
   readonly subject: string;
 }
 
@@ -29,7 +27,6 @@ interface WaveView {
   readonly ms: number;
 }
 
-/** The run as one JSON value. */
 export function wavesJson(state: RunState, { run, subject }: WaveInfo) {
   const { succeeded, failed } = countResults(state);
   return {
@@ -54,7 +51,6 @@ export function wavesJson(state: RunState, { run, subject }: WaveInfo) {
   };
 }
 
-/** The run as Markdown. */
 export function wavesMarkdown(state: RunState, { run, subject }: WaveInfo): string {
   const waves = wavesOf(state);
   const rows = waves.map(({ number, tasks, status, ms }) => {
@@ -93,7 +89,7 @@ function failures({ number, tasks }: WaveView, state: RunState): readonly string
     ...failed.flatMap((task) => [
       `### ${escaped(task.spec.id, 80)}: FAILED`,
       '',
-      `- **Agent**: ${escaped(doerOf(task), 80)}`,
+      `- **Agent**: ${escaped(assigneeOf(task), 80)}`,
       `- **Duration**: ${secondsText(workMs(task, state.at))}`,
       '',
       fence(failureOf(task)?.message ?? '', ERROR_LINES),
@@ -110,7 +106,7 @@ function taskJson(state: RunState, task: TaskState) {
   return {
     id: task.spec.id,
     title: titleOf(task.spec),
-    agent: doerOf(task),
+    agent: assigneeOf(task),
     status: TASK_WORDS[resultOf(task)],
     duration_sec: seconds(workMs(task, state.at)),
     attempts: task.attempts.length,

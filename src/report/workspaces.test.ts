@@ -9,6 +9,7 @@ const place = (run: string, journal: JournalBuilder, live = false): RunPlace => 
   state: journal.state(),
   live,
   folder: '/w',
+  gates: `/w/${run}.gates`,
 });
 
 const at = (path: string, branch: string | null = null, gone = false) => ({ path, branch, gone });
@@ -19,7 +20,7 @@ test('a worktree is claimed by the run that made it; the user’s own are not', 
     at('/home/ada/repo', 'main'),
     at('/w/r1/login', 'landfast/r1.login'),
     at('/w/r2/login', 'landfast/r2.login'),
-    at('/w/r2/.gate-0'),
+    at('/w/r2.gates/gate-0'),
     at('/w/r2/mine', 'mine'),
     at('/w/r3/login'),
   ];
@@ -28,7 +29,7 @@ test('a worktree is claimed by the run that made it; the user’s own are not', 
   ).toEqual([
     ['/w/r1/login', 'r1', 'task', 'login'],
     ['/w/r2/login', 'r2', 'task', 'login'],
-    ['/w/r2/.gate-0', 'r2', 'gate', undefined],
+    ['/w/r2.gates/gate-0', 'r2', 'gate', undefined],
   ]);
 });
 
@@ -51,7 +52,7 @@ test('each row says what it is, what would be lost, and what to do', () => {
     at('/w/r1/login', 'landfast/r1.login'),
     at('/w/r2/login', null),
     at('/w/r2/users', 'landfast/r2.users', true),
-    at('/w/r2/.gate-0'),
+    at('/w/r2.gates/gate-0'),
     at('/w/r0/users', 'landfast/r0.users'),
   ];
   const measured = [
@@ -76,13 +77,13 @@ test('each row says what it is, what would be lost, and what to do', () => {
         landfast cleanup --all --run r2
     users  gone  r2  landfast/r2.users
         /w/r2/users
-        its folder is not there; perhaps its disk is not
+        its folder is missing; perhaps its disk is not mounted
         landfast resume r2
         git worktree remove /w/r2/users
     gate  left  r2
-        /w/r2/.gate-0
+        /w/r2.gates/gate-0
         its run was interrupted
-        git worktree remove /w/r2/.gate-0
+        git worktree remove /w/r2.gates/gate-0
     users  live  r0  landfast/r0.users  nothing to lose
         /w/r0/users
     "
@@ -132,23 +133,25 @@ test('nothing from outside reaches the terminal as it is', () => {
 
 test('a workspace of the pool is no run’s, and says what is the matter with it', () => {
   const states = ['idle', 'claimed', 'broken', 'gone'] as const;
-  const rows = states.map((state, nth) => pooledRow({ path: `/w/.pool/${nth}`, state, since: 0 }));
+  const rows = states.map((state, nth) =>
+    pooledRow({ path: `/w/landfast.pool/${nth}`, state, since: 0 }),
+  );
   expect(workspacesText(rows)).toMatchInlineSnapshot(`
     "pool  idle
-        /w/.pool/0
-        waits for the next task
+        /w/landfast.pool/0
+        ready for the next task
         landfast pool drain
     pool  live
-        /w/.pool/1
-        a process is moving it
+        /w/landfast.pool/1
+        a process is using it
     pool  left
-        /w/.pool/2
-        it is not what it was left as
+        /w/landfast.pool/2
+        it was changed while idle
         landfast pool drain
     pool  gone
-        /w/.pool/3
-        its folder is not there; perhaps its disk is not
-        git worktree remove /w/.pool/3
+        /w/landfast.pool/3
+        its folder is missing; perhaps its disk is not mounted
+        git worktree remove /w/landfast.pool/3
     "
   `);
 });

@@ -1,21 +1,17 @@
 /**
- * What `landfast worktrees` shows: the workspaces that runs have left or are using and those of the
- * pool, whose they are, what would be lost with them, and what to do about them.
- *
- *   W1. It follows from journals, git's list of worktrees and what was measured in them. A worktree
- *       that no journal accounts for is the user's own and is not shown.
- *   W2. A folder that several runs have used in turn belongs to the newest that has not given it
- *       back.
+ * What `landfast worktrees` shows: workspaces in use, left behind or idle, whose they are, what
+ * would be lost with them, and what to do. A worktree that no journal accounts for is the user's
+ * own and is not shown; one that several runs used belongs to the newest that has not returned it.
  */
 
 import type { RunOutcome } from '../model/event.ts';
 import { taskBranch, workspaceName } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import { brief, shellWord } from './clean.ts';
 import type { Cell, Ink, Style } from './format.ts';
 import { columns, count, PLAIN_INK } from './format.ts';
 import { resumeCommand } from './remedy.ts';
+import { brief, shellWord } from './sanitize.ts';
 
 /** A run, and where its workspaces are. */
 export interface RunPlace {
@@ -23,48 +19,47 @@ export interface RunPlace {
   readonly state: RunState;
   /** Whether an engine is working on it. */
   readonly live: boolean;
-  /** The folder that the workspaces of all runs are in; absolute. */
+  /** Absolute folder of the workspaces of all runs. */
   readonly folder: string;
+  /** Absolute folder of the run's gate workspaces. */
+  readonly gates: string;
 }
 
-/** A worktree as git lists it. */
 export interface Listed {
   readonly path: string;
   readonly branch: string | null;
-  /** Its folder is not there. */
+  /** Its folder is missing. */
   readonly gone: boolean;
-  /** Git does not remove it: it is a mount. */
+  /** A mount, which git does not remove. */
   readonly locked?: boolean;
 }
 
-/** A workspace and whose it is. */
 export interface Claimed extends Listed {
   readonly of: RunPlace;
   readonly kind: 'task' | 'gate';
-  /** The task that uses it or used it last; null for gates and what others are mounted over. */
+  /** The task that uses it or used it last; null for gates and overlay bases. */
   readonly task: TaskState | null;
 }
 
-/** A workspace of the pool: no run's at the moment. */
+/** A workspace in the pool, which belongs to no run. */
 export interface Pooled {
   readonly path: string;
   /**
-   *   idle    waits for a task                 claimed  a process is moving it
+   *   idle    waits for a task                 claimed  a process is using it
    *   broken  not what it was left as          gone     git knows it, but its folder is not there
    */
   readonly state: 'idle' | 'claimed' | 'broken' | 'gone';
-  /** Since when it waits, in milliseconds since 1970; null where that is not known. */
+  /** Idle since, in milliseconds since 1970; null if unknown. */
   readonly since: number | null;
 }
 
 /** What a workspace holds that the target branch does not. */
 export interface Unmerged {
   readonly commits: number;
-  /** Files that are changed or new and in no commit. */
+  /** Changed or new files in no commit. */
   readonly files: number;
 }
 
-/** One workspace, for programs. */
 export interface WorkspaceRow {
   readonly path: string;
   readonly kind: Claimed['kind'] | 'idle';
@@ -80,13 +75,13 @@ export interface WorkspaceRow {
   readonly task: TaskId | null;
   readonly branch: string | null;
   readonly unmerged: Unmerged | null;
-  /** The command that takes it up again; null where there is none. */
+  /** The command that resumes its run; null if there is none. */
   readonly resume: string | null;
-  /** The command that removes it, and loses nothing by that; null while it is used. */
+  /** The command that removes it without losing work; null while it is in use. */
   readonly remove: string | null;
 }
 
-/** Whose each worktree is; `runs` are the newest first. */
+/** Assigns each worktree to its run; `runs` are newest first. */
 export function claim(listed: readonly Listed[], runs: readonly RunPlace[]): readonly Claimed[] {
   return listed.flatMap((one) => {
     const owners = runs.flatMap((of) => ownedBy(one, of));
@@ -95,7 +90,6 @@ export function claim(listed: readonly Listed[], runs: readonly RunPlace[]): rea
   });
 }
 
-/** The row of a workspace. */
 export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): WorkspaceRow {
   const { path, kind, of, task } = claimed;
   const state = stateOf(claimed);
@@ -114,27 +108,25 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
   };
 }
 
-/** The row of a workspace of the pool. */
 export function pooledRow({ path, state }: Pooled): WorkspaceRow {
   const none = { run: null, task: null, branch: null, unmerged: null, resume: null };
   return { path, kind: 'idle', ...none, ...OF_THE_POOL[state](path) };
 }
 
 const DRAIN = 'landfast pool drain';
-/** Whether that process is alive cannot be seen from here. */
+/** Whether that process is alive is not visible from here. */
 export const ELSEWHERE =
-  'it is held by a process of another host or container; untouched for an hour it counts as left behind';
+  'a process on another host or in a container holds it; after an hour without activity it counts as left behind';
 
 const OF_THE_POOL: Readonly<
   Record<Pooled['state'], (path: string) => Pick<WorkspaceRow, 'state' | 'why' | 'remove'>>
 > = {
-  idle: () => ({ state: 'idle', why: 'waits for the next task', remove: DRAIN }),
-  claimed: () => ({ state: 'live', why: 'a process is moving it', remove: null }),
-  broken: () => ({ state: 'left', why: 'it is not what it was left as', remove: DRAIN }),
+  idle: () => ({ state: 'idle', why: 'ready for the next task', remove: DRAIN }),
+  claimed: () => ({ state: 'live', why: 'a process is using it', remove: null }),
+  broken: () => ({ state: 'left', why: 'it was changed while idle', remove: DRAIN }),
   gone: (path) => ({ state: 'gone', why: MISSING, remove: removeCommand('gone', path) }),
 };
 
-/** The list for people. */
 export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_INK): string {
   if (rows.length === 0) return 'No workspaces.\n';
   const lines = rows.flatMap((row) => [
@@ -147,8 +139,7 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
 }
 
 function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
-  const folder = `${of.folder}/${of.run}/`;
-  if (one.path.startsWith(`${folder}.gate-`)) return [{ ...one, of, kind: 'gate', task: null }];
+  if (one.path.startsWith(`${of.gates}/`)) return [{ ...one, of, kind: 'gate', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
     .filter(
@@ -159,7 +150,7 @@ function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
     .map((task) => ({ ...one, of, kind: 'task', task }));
 }
 
-/** The journal does not say that the workspace is gone. */
+/** The journal has not recorded its removal. */
 function isOpen({ workspace }: TaskState): boolean {
   return workspace !== 'removed' && workspace !== 'none';
 }
@@ -170,7 +161,7 @@ function stateOf({ gone, of, task }: Claimed): Exclude<WorkspaceRow['state'], 'i
   return of.live ? 'live' : 'left';
 }
 
-const MISSING = 'its folder is not there; perhaps its disk is not';
+const MISSING = 'its folder is missing; perhaps its disk is not mounted';
 
 function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string {
   switch (state) {
@@ -181,13 +172,13 @@ function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string
     case 'live':
       return '';
     case 'left':
-      return of.state.outcome === null ? 'its engine has died' : ENDED[of.state.outcome];
+      return ENDED[of.state.outcome ?? 'interrupted'];
   }
 }
 
 const ENDED: Readonly<Record<RunOutcome, string>> = {
-  succeeded: 'its run has succeeded',
-  failed: 'its run has failed',
+  succeeded: 'its run succeeded',
+  failed: 'its run failed',
   cancelled: 'its run was cancelled',
   interrupted: 'its run was interrupted',
 };
@@ -210,7 +201,7 @@ function removeCommand(state: WorkspaceRow['state'], path: string): string | nul
   return state === 'live' ? null : `git worktree remove ${shellWord(path)}`;
 }
 
-/** Holds what is in it by a ref first. */
+/** Backs up its contents by a ref first. */
 function keepCommand(state: WorkspaceRow['state'], run: string): string | null {
   return state === 'live' ? null : `landfast cleanup --all --run ${shellWord(run)}`;
 }

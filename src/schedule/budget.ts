@@ -4,12 +4,11 @@
  *   B1. What running attempts have reserved and not spent is not given out again: together they
  *       never get more than there is.
  *   B2. An attempt gets at least what it is likely to cost, or waits for what others may leave.
- *       With nobody to wait for it gets what there is: no estimate keeps a run from going on.
+ *       With no other spender it gets what there is: no estimate stops a run.
  *   B3. Only coding agents spend; a script neither reserves nor waits for money.
  */
 
-import { isSameDoer } from '../model/doer.ts';
-import type { Doer } from '../model/plan.ts';
+import { type Assignee, isSameAssignee } from '../model/plan.ts';
 import { costOf, type RunState, type TaskState } from '../model/state.ts';
 
 /** Less than this is nothing: sums of fractions never quite come out even. */
@@ -26,13 +25,13 @@ function budgetLeft(state: RunState): number {
   return budgetUsd === undefined ? Number.POSITIVE_INFINITY : budgetUsd - costOf(state);
 }
 
-/** What an attempt is likely to cost: as the plan says, or as others by the same doer did. */
-export function estimateOf(state: RunState, { spec }: TaskState, by: Doer): number | null {
+/** What an attempt is likely to cost: as the plan says, or as others by the same assignee did. */
+export function estimateOf(state: RunState, { spec }: TaskState, by: Assignee): number | null {
   if (spec.estimateUsd !== undefined) return spec.estimateUsd;
   const costs = [...state.tasks.values()]
     .flatMap(({ attempts }) => attempts)
     .filter(({ endedAt, failure }) => endedAt !== null && failure === null)
-    .filter((attempt) => attempt.costUsd > 0 && isSameDoer(attempt.by, by))
+    .filter((attempt) => attempt.costUsd > 0 && isSameAssignee(attempt.by, by))
     .map(({ costUsd }) => costUsd);
   return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost) / costs.length;
 }

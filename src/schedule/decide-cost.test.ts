@@ -10,9 +10,9 @@ import { UNMEASURED } from '../model/machine.ts';
 import type { Plan } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { decide } from './decide.ts';
-import type { AgentsKnown } from './retry.ts';
-import { scarcityOn } from './room.ts';
-import { begin, look } from './start.ts';
+import { scarcityOn } from './machine-limits.ts';
+import type { AgentsKnown } from './next-attempt.ts';
+import { begin, look } from './start-attempts.ts';
 
 const agents: AgentsKnown = () => ({ resume: false, prose: true });
 const ROUNDS = 3;

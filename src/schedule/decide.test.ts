@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { JournalBuilder, START, type TaskInput } from '../../test/support/journal-builder.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Decided, decide } from './decide.ts';
-import type { Capabilities } from './retry.ts';
+import type { Capabilities } from './next-attempt.ts';
 
 const AGENT: Capabilities = { resume: true, prose: true };
 const agents = () => AGENT;

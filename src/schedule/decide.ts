@@ -11,31 +11,39 @@
  *   D6. Called again with the facts recorded it decides something new or nothing.
  */
 
-import { doersOf, isSameDoer, ownDoer } from '../model/doer.ts';
 import type { Effect, Meanwhile, ReleaseEffect, Tried } from '../model/effect.ts';
 import type { Event, RunOutcome } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Machine, UNMEASURED } from '../model/machine.ts';
-import { type Doer, type TaskId, titleOf } from '../model/plan.ts';
+import {
+  type Assignee,
+  assigneesOf,
+  firstAssignee,
+  isSameAssignee,
+  type TaskId,
+  titleOf,
+} from '../model/plan.ts';
 import { foreseenFor } from '../model/radar.ts';
 import {
   type AgentState,
+  awaitsApproval,
   isGood,
+  isHeldBack,
   isMet,
   isOver,
   lastWords,
+  pendingInstructions,
   type RunState,
   type TaskState,
+  type Wait,
 } from '../model/state.ts';
-import type { Wait } from '../model/wait.ts';
 import { isSpent } from './budget.ts';
 import { land } from './landing.ts';
-import { isQueued, nextOf } from './next.ts';
+import { recordedScarcity, scarcityOn, turnOf } from './machine-limits.ts';
+import { type AgentsKnown, isQueued, nextOf } from './next-attempt.ts';
 import { refusalOf } from './parking.ts';
 import { publishEarly, publishLast } from './publishing.ts';
-import type { AgentsKnown } from './retry.ts';
-import { recordedScarcity, scarcityOn, turnOf } from './room.ts';
-import { begin, type Look, look, type Starting } from './start.ts';
+import { begin, type Look, look, type Starting } from './start-attempts.ts';
 
 export interface Decision {
   readonly record: Event;
@@ -59,10 +67,11 @@ export function decide(
   // What is adopted keeps others out of its scope: they are decided on afterwards.
   const adopted = adopt(state);
   if (adopted.length > 0) return { decisions: adopted, wakeAt: null };
-  const queued = (task: TaskState): boolean => isQueued(state, task, agents);
+  const halted = haltFor(state);
+  if (halted.length > 0) return { decisions: halted, wakeAt: null };
   const over = settle(state, agents);
   // What is over now may have been the last: then it is no early publication.
-  const landing = [...land(state, queued), ...(over.length === 0 ? publishEarly(state) : [])];
+  const landing = [...land(state, agents), ...(over.length === 0 ? publishEarly(state) : [])];
   const settled = [...over, ...release(state), ...landing];
   const seen = begin(state, now, agents, scarcityOn(state, machine, now, agents));
   const begun = seen.starts.map((starting) => attemptDecision(state, starting));
@@ -70,6 +79,16 @@ export function decide(
   if (decisions.length === 0) decisions.push(...giveUpRefused(state, seen, agents));
   if (decisions.length === 0) decisions.push(...finish(state, agents));
   return { decisions, wakeAt: seen.wakeAt };
+}
+
+/** A broken gate is not the work's fault: the run waits for a person, or ends where there is none. */
+function haltFor({ broken, stopping, paused }: RunState): readonly Decision[] {
+  if (broken === null || stopping !== null) return [];
+  if (broken.attended) {
+    return paused === null ? [{ record: { type: 'run.paused', suspended: false } }] : [];
+  }
+  const why = `gate ${broken.gate} is broken`;
+  return [{ record: { type: 'run.stopping', mode: 'drain', why } }];
 }
 
 /** Tasks that are over although nothing runs any more: given up, cancelled, or without hope. */
@@ -96,7 +115,7 @@ function finalFailure(
     return { kind: 'cancelled', message: 'Cancelled; its work so far is kept.' };
   }
   if (task.skipped !== null) {
-    return { kind: 'skipped', message: 'Given up by somebody; its work so far is kept.' };
+    return { kind: 'skipped', message: 'Given up by a user; its work so far is kept.' };
   }
   const failed = lostNeed(state, task);
   if (failed !== null && !isQueued(state, task, agents)) {
@@ -117,7 +136,7 @@ function finalFailure(
   return null;
 }
 
-/** The first task it needs that failed, unless somebody said to go on without. */
+/** The first task it needs that failed, unless it was skipped as satisfied. */
 function lostNeed(state: RunState, { spec }: TaskState): TaskId | null {
   if (spec.needs.length === 0) return null;
   const isLost = (id: TaskId): boolean => {
@@ -130,6 +149,9 @@ function lostNeed(state: RunState, { spec }: TaskState): TaskId | null {
 /** Workspaces that nothing uses any more. */
 function release(state: RunState): readonly Decision[] {
   const decisions: Decision[] = [];
+  // A conflict to come may want all of them kept.
+  const mayHold = state.plan.landing.onConflict === 'hold';
+  if (mayHold && ![...state.tasks.values()].every(isOver)) return decisions;
   for (const task of state.tasks.values()) {
     if (task.workspace !== 'live' || !isOver(task)) continue;
     const id = task.spec.id;
@@ -158,13 +180,15 @@ function isToAdopt({ spec, status }: TaskState): boolean {
 }
 
 /** The effect that ends a task's workspace; also used to go on with it after a crash. */
-export function releaseEffect({ plan }: RunState, task: TaskState): ReleaseEffect {
+export function releaseEffect(state: RunState, task: TaskState): ReleaseEffect {
+  const { plan } = state;
   const { base = null } = task.attempts.at(-1) ?? {};
   // Squashed or rebased work is not in the history of the run's branch; only its changes are.
   const landed = task.status.kind === 'landed' && plan.landing.strategy === 'merge';
   const isSafe = landed || task.status.kind === 'delivered';
   const safe = [isSafe ? task.work : null, base].filter((commit) => commit !== null);
-  return { kind: 'release', task: task.spec.id, succeeded: isGood(task), safe };
+  const keep = isHeldBack(state) ? { keep: 'a conflict holds the run back' } : {};
+  return { kind: 'release', task: task.spec.id, succeeded: isGood(task), safe, ...keep };
 }
 
 function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): Decision {
@@ -176,9 +200,11 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
   const reserved = budgetUsd === null ? {} : { budgetUsd };
   const strayed = task.attempts.at(-1)?.astray ?? [];
   const hasLanded = (other: TaskId) => state.tasks.get(other)?.status.kind === 'landed';
-  const foreseen = foreseenFor(state.radar, { task: id, strayed }, hasLanded);
-  const by = isSameDoer(next.by, ownDoer(task.spec)) ? {} : { by: next.by };
+  const radar = isTold(task) ? { ...state.radar, clashes: [] } : state.radar;
+  const foreseen = foreseenFor(radar, { task: id, strayed }, hasLanded);
+  const by = isSameAssignee(next.by, firstAssignee(task.spec)) ? {} : { by: next.by };
   const tried = triedBefore(task, next.by);
+  const instructions = pendingInstructions(task);
   return {
     record: { type: 'attempt.started', task: id, attempt, base, start, ...by, ...reserved },
     perform: {
@@ -189,7 +215,8 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
       start,
       ...by,
       ...(tried.length === 0 ? {} : { tried }),
-      before: task.status.kind === 'stopped' ? task.status.failure : null,
+      before: failureBefore(task),
+      ...(instructions.length === 0 ? {} : { instructions }),
       heard: task.spec.hears.map((from) => ({
         task: from,
         text: lastWords(state.tasks.get(from)),
@@ -201,10 +228,21 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
   };
 }
 
+/** Why its last attempt or landing failed. Instructions speak for themselves. */
+function failureBefore({ status }: TaskState): Failure | null {
+  const failure = status.kind === 'stopped' ? status.failure : null;
+  return failure?.kind === 'revision' ? null : failure;
+}
+
+/** Whether its own failure says what names clash. */
+function isTold({ status }: TaskState): boolean {
+  return status.kind === 'stopped' && status.failure.kind === 'semantic';
+}
+
 /** What the finished work of a task did not fit to. */
 function meanwhileOf(state: RunState, { status }: TaskState): readonly Meanwhile[] {
   const failure = status.kind === 'stopped' ? status.failure : null;
-  if (failure?.kind !== 'conflict' && failure?.kind !== 'gate-failed') return [];
+  if (failure === null || !('landedSince' in failure)) return [];
   return failure.landedSince.flatMap((id) => {
     const other = state.tasks.get(id);
     if (other === undefined) return [];
@@ -216,13 +254,13 @@ function meanwhileOf(state: RunState, { status }: TaskState): readonly Meanwhile
 }
 
 /** How the attempts of others at this task ended, since it last began with all of its chances. */
-function triedBefore(task: TaskState, by: Doer): readonly Tried[] {
+function triedBefore(task: TaskState, by: Assignee): readonly Tried[] {
   const since = task.attempts.slice(task.forgiven);
-  return doersOf(task.spec).flatMap((doer) => {
-    const theirs = since.filter((attempt) => isSameDoer(attempt.by, doer));
+  return assigneesOf(task.spec).flatMap((assignee) => {
+    const theirs = since.filter((attempt) => isSameAssignee(attempt.by, assignee));
     const failure = theirs.findLast((attempt) => attempt.failure !== null)?.failure ?? null;
-    if (isSameDoer(doer, by) || failure === null) return [];
-    return [{ by: doer, times: theirs.length, failure }];
+    if (isSameAssignee(assignee, by) || failure === null) return [];
+    return [{ by: assignee, times: theirs.length, failure }];
   });
 }
 
@@ -291,14 +329,18 @@ function finish(state: RunState, agents: AgentsKnown): readonly Decision[] {
   if (isBusy(state)) return [];
   const tasks = [...state.tasks.values()];
   if (state.stopping !== null) {
+    const { broken, stopping } = state;
     const queued = tasks.some((task) => isQueued(state, task, agents));
-    if (state.stopping.mode === 'drain' && queued) return [];
-    return finished(state.stopping.mode === 'cancel' ? 'cancelled' : 'interrupted');
+    if (stopping.mode === 'drain' && queued && broken === null) return [];
+    if (stopping.mode === 'cancel') return finished('cancelled');
+    return finished(broken === null ? 'interrupted' : 'failed');
   }
   if (!tasks.every(isOver)) return [];
   const last = publishLast(state);
   if (last.length > 0) return last;
-  return finished(tasks.every(isMet) && state.publish.kind !== 'blocked' ? 'succeeded' : 'failed');
+  if (awaitsApproval(state) && state.attended) return [];
+  const isOpen = state.publish.kind === 'blocked' || awaitsApproval(state);
+  return finished(tasks.every(isMet) && !isOpen ? 'succeeded' : 'failed');
 }
 
 function isBusy({ tasks, landing, publish }: RunState): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Evictable, evictionOrder } from './eviction.ts';
+import { type Evictable, evictionOrder } from './machine-limits.ts';
 
 const one = (path: string, more: Partial<Evictable>): Evictable => ({
   kind: 'transcripts',

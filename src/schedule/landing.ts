@@ -8,6 +8,7 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { LandEffect, MergeEffect, VerifyEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
+import { unprovenGates } from '../model/gate.ts';
 import type { Plan, Sha, TaskId } from '../model/plan.ts';
 import {
   type Candidate,
@@ -18,24 +19,28 @@ import {
   taskCost,
 } from '../model/state.ts';
 import type { Decision } from './decide.ts';
-import { inLandingOrder, suspectsIn } from './foresight.ts';
-import { type LaneStep, laneSteps, type Passing } from './lanes.ts';
+import { avoidedBy, inLandingOrder, inTurn, suspectLandings, suspectsIn } from './landing-order.ts';
+import { type AgentsKnown, isQueued } from './next-attempt.ts';
 import { type Standing, standings } from './passing.ts';
 import { byPriority } from './priority.ts';
-import type { Queue, Step } from './queue.ts';
-import { commitOf, landingWith, withdrawals, withdrawn } from './withdrawing.ts';
+import { type LaneStep, laneSteps, type Passing, type Queue, type Step } from './queue.ts';
+import { commitOf, landingWith, withdrawals, withdrawn } from './withdrawals.ts';
 
-/** What to do for finished work. `isQueued` says which work waits to be landed. */
-export function land(state: RunState, isQueued: (task: TaskState) => boolean): readonly Decision[] {
+/** What to do for finished work. */
+export function land(state: RunState, agents: AgentsKnown): readonly Decision[] {
   const { head, stopping } = state;
   if (head === null) return [];
   const gone = withdrawals(state);
   if (gone.length > 0) return gone;
+  if (state.broken !== null) return [];
   if (stopping !== null && stopping.mode !== 'drain') return [];
-  const urgent = [...state.tasks.values()].filter(isQueued).sort(byPriority(state.plan));
-  const waiting = inLandingOrder(state, urgent);
+  const queued = [...state.tasks.values()].filter((task) => isQueued(state, task, agents));
+  const isOrdered = state.plan.landing.order === 'plan';
+  const waiting = isOrdered
+    ? inTurn(state, queued, agents)
+    : inLandingOrder(state, queued.sort(byPriority(state.plan)));
   const queue = queueFor(state, head, waiting);
-  const standing = queue.verify === 'off' ? NOBODY : standings(state, waiting);
+  const standing = queue.verify === 'off' || isOrdered ? NOBODY : standings(state, waiting);
   const passer = passerOf(state);
   const isPassing = state.landing !== null && state.landing === passer?.built?.commit;
   const steps = laneSteps({ queue, passer, next: nextPasser(standing), isPassing });
@@ -51,10 +56,7 @@ function queueFor(state: RunState, head: Sha, waiting: readonly TaskState[]): Qu
   return {
     head,
     chain: chainOf(state),
-    waiting: waiting.map(({ spec, status }) => ({
-      task: spec.id,
-      avoids: status.kind === 'committed' ? (status.avoids ?? null) : null,
-    })),
+    waiting: waiting.map((task) => ({ task: task.spec.id, avoids: avoidedBy(state, task) })),
     isLanding: landing !== null,
     suspects: suspectsIn(state),
     verify: verifyOf(plan),
@@ -144,11 +146,15 @@ function mergeEffect(
   },
 ): MergeEffect {
   const task = state.tasks.get(merge.task)!;
+  const suspects = suspectLandings(state, task);
+  const isDelivered = state.plan.landing.strategy === 'none';
   return {
     kind: 'merge',
     ...merge,
     base: baseOf(task),
+    ...(suspects.length === 0 ? {} : { suspects }),
     ...(beside ? { beside } : {}),
+    ...(isDelivered ? { unproven: unprovenGates(state.plan, state.proven) } : {}),
     landedSince: aheadOf(state, task, merge.ahead),
     teaches: isTeacher(task),
     credit: { by: task.attempts.at(-1)?.by ?? null, costUsd: taskCost(task) },
@@ -194,7 +200,17 @@ function verifyEffect(state: RunState, candidate: Candidate, again: boolean): Ve
   const landedSince = aheadOf(state, state.tasks.get(task)!, aheadIn(state, candidate));
   const { head: since } = state;
   assert(since !== null, 'there is a head to compare with');
-  return { kind: 'verify', task, ...built, since, again, landedSince };
+  const alone = again && landedSince.length > 0 ? aloneOf(state.plan, candidate) : {};
+  const unproven = unprovenGates(state.plan, state.proven);
+  return { kind: 'verify', task, ...built, since, again, ...alone, unproven, landedSince };
+}
+
+/** A red gate is run on the work alone before a combination is blamed; not on a red base. */
+function aloneOf({ gates }: Plan, { work, failure }: Candidate): Pick<VerifyEffect, 'alone'> {
+  if (failure?.kind !== 'gate-failed') return {};
+  const { gate } = failure;
+  const isBaseRed = gates.some(({ name, base }) => name === gate && base === 'red');
+  return isBaseRed ? {} : { alone: { commit: work, gate } };
 }
 
 /** The effect that moves the head; also used to go on with it after a crash. */

@@ -1,21 +1,20 @@
 /**
  * parking: when no attempt of an agent may begin, whatever its tasks would like.
  *
- *   P1. An agent without login or credit is parked until somebody has looked after it. Its tasks go
+ *   P1. An agent without login or credit is parked until a person has fixed that. Its tasks go
  *       to their fallbacks, or wait; they fail when nothing else is left to do.
  *   P2. An agent at its limit is parked until the limit resets, and then all of its tasks go on.
  *   P3. Where no reset is known it is parked in growing steps. After each, one attempt finds out
  *       whether it is served again; the others wait for that.
  */
 
-import type { AgentState, Limit, RunState } from '../model/state.ts';
-import type { Wait } from '../model/wait.ts';
+import type { AgentState, Limit, RunState, Wait } from '../model/state.ts';
 
 const MINUTE = 60_000;
 /** Without a known reset a limit is tried again after these, the last one repeated. */
 const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE] as const;
 
-/** Why an agent cannot be used by anybody; null where it can. */
+/** Why an agent cannot be used at all; null where it can. */
 export function refusalOf(state: RunState, agent: string): AgentState['refusal'] {
   return state.agents.get(agent)?.refusal ?? null;
 }

@@ -49,6 +49,13 @@ describe('independent work passes what is before it', () => {
     expect(told('src/a/b', 'src/a')).toEqual(stays('it changes src/a, and so does a'));
   });
 
+  test('work that a person mended keeps its paths after an attempt at it has failed', () => {
+    const run = finished({ a: ['a'], b: ['b'] });
+    run.add({ type: 'work.mended', task: 'a', commit: 'mended', files: ['b'] });
+    run.start('a').fail('a', { kind: 'no-change', message: 'Nothing.' });
+    expect(standing(run, 'a', 'b').b).toEqual(stays('it changes b, and so does a'));
+  });
+
   test('where it is in the queue, and where it waits and is more urgent', () => {
     const run = finished({ a: ['a'], b: ['b'], c: ['c'], d: ['b'] });
     built(run, 'a', 'head');
@@ -83,7 +90,7 @@ describe('independent work passes what is before it', () => {
     expect(standing(run, 'b').b).toEqual(stays('others landed while it was passing'));
   });
 
-  test('but not work that somebody brought along, of which nobody knows what it changes', () => {
+  test('but not work that somebody brought along, of which its changes are unknown', () => {
     const run = new JournalBuilder(
       [
         { id: 'a', work: 'theirs' },
@@ -92,7 +99,7 @@ describe('independent work passes what is before it', () => {
       { gates: GATES },
     );
     run.adopt('a', 'theirs').start('b').finish('b');
-    expect(standing(run, 'a', 'b').b).toEqual(stays('nobody knows what a changes'));
+    expect(standing(run, 'a', 'b').b).toEqual(stays('the changes of a are unknown'));
   });
 
   test('nor where an agent has tried to mend it, and it is taken again as it was', () => {
@@ -105,7 +112,7 @@ describe('independent work passes what is before it', () => {
     );
     run.adopt('a', 'theirs').start('a').fail('a', { kind: 'auth', message: '' });
     run.adopt('a', 'theirs').start('b').finish('b');
-    expect(standing(run, 'a', 'b').b).toEqual(stays('nobody knows what a changes'));
+    expect(standing(run, 'a', 'b').b).toEqual(stays('the changes of a are unknown'));
   });
 });
 

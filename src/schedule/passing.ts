@@ -69,8 +69,8 @@ class Trail {
   /** Why a task's work has to stay behind all of this; null where it may pass. */
   inTheWayOf(task: TaskState): string | null {
     const files = filesOf(task);
-    if (files === null) return 'nobody knows what it changes';
-    if (this.#unknown !== null) return `nobody knows what ${this.#unknown} changes`;
+    if (files === null) return 'its changes are unknown';
+    if (this.#unknown !== null) return `the changes of ${this.#unknown} are unknown`;
     for (const file of files) {
       const other = this.#at(file);
       if (other !== undefined) return `it changes ${file}, and so does ${other}`;
@@ -87,9 +87,11 @@ class Trail {
   }
 }
 
-/** What finished work changes; null for work that somebody brought along, tried before or not. */
+/** What finished work changes; null for work that the plan brought along. */
 function filesOf({ spec, work, attempts }: TaskState): readonly string[] | null {
-  return work === spec.work ? null : (attempts.at(-1)?.files ?? null);
+  if (work === spec.work) return null;
+  // Attempts to mend it may have failed since.
+  return attempts.findLast(({ files }) => files.length > 0)?.files ?? null;
 }
 
 /** `a/b/c` is in `a/b` and `a`. */

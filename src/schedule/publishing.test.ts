@@ -77,7 +77,7 @@ test('a merge knows who made the work and what it cost', () => {
   const tokens = { inputTokens: 1, outputTokens: 1 };
   const usage = { type: 'attempt.usage', task: 'a', attempt: 1, costUsd: 0.25, ...tokens } as const;
   journal.start('a').add(usage).finish('a');
-  const [decision] = land(journal.state(), () => true);
+  const [decision] = land(journal.state(), () => ({ resume: true, prose: true }));
   const credit = { by: { agent: 'claude', model: 'opus' }, costUsd: 0.25 };
   expect(decision?.perform).toMatchObject({ kind: 'merge', task: 'a', credit });
 });

@@ -6,18 +6,21 @@
  *       moved. Such an early one that is blocked stops nothing: the next head is tried again, and
  *       so is the last one when every task is over.
  *   B3. Only a head that was verified as it is: never one from the middle of a batch.
- *   B4. A publication proves what had landed up to its own head, whatever has landed since.
+ *   B4. Where a conflict may hold the run back there is no early one, and none at all once it does.
+ *   B6. With `ask` a person approves the head that is published; another head is asked for again.
+ *   B5. A publication proves what had landed up to its own head, whatever has landed since.
  */
 
 import type { PublishEffect } from '../model/effect.ts';
 import type { Sha } from '../model/plan.ts';
-import { isOver, type RunState } from '../model/state.ts';
+import { isHeldBack, isOver, type RunState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
 /** The publication that is due while tasks go on. */
 export function publishEarly(state: RunState): readonly Decision[] {
   const { plan, stopping, publish, tasks } = state;
   if (plan.landing.publish !== 'each' || stopping !== null) return [];
+  if (plan.landing.onConflict === 'hold') return [];
   // In the middle of a landing the head may be one that was verified only together with the next.
   if (state.landing !== null) return [];
   if (publish.kind === 'running' || [...tasks.values()].every(isOver)) return [];
@@ -28,8 +31,18 @@ export function publishEarly(state: RunState): readonly Decision[] {
 /** The publication that is due when everything else is over. */
 export function publishLast(state: RunState): readonly Decision[] {
   const { publish } = state;
-  if (publish.kind === 'blocked' && !publish.early) return [];
-  return publication(state, false);
+  if ((publish.kind === 'blocked' && !publish.early) || isHeldBack(state)) return [];
+  const asks = state.plan.landing.publish === 'ask';
+  return asks ? approved(state) : publication(state, false);
+}
+
+function approved(state: RunState): readonly Decision[] {
+  const { publish, head, target } = state;
+  if (!isUnpublished(state) || head === null || target === null) return [];
+  const isAsked = publish.kind === 'awaiting' || publish.kind === 'declined';
+  if (isAsked && publish.head === head) return [];
+  if (publish.kind === 'approved' && publish.head === head) return publication(state, false);
+  return [{ record: { type: 'publish.awaited', head } }];
 }
 
 function publication(state: RunState, early: boolean): readonly Decision[] {

@@ -128,7 +128,9 @@ describe('batch', () => {
     expect(one.gateRuns).toBeLessThanOrEqual(1 + 4 + 1 + 1);
     const two = run({ tasks: 16, verify: 'batch', slots: 2, isRed: has(id) });
     expect(two).toMatchObject({ landed: without(id), ejected: [id] });
+    // Two cuts a round: fewer rounds, but more gate runs.
     expect(two.rounds).toBeLessThanOrEqual(1 + 3 + 1 + 1);
+    expect(two.gateRuns).toBeLessThanOrEqual(1 + 3 * 2 + 1 + 1);
   });
 
   test('two culprits are both found, and nobody else is ejected', () => {

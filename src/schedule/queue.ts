@@ -1,15 +1,21 @@
 /**
  * The landing queue: which candidate is built, verified, landed or given back next. Pure.
  *
- * Candidates form one chain, each built on the one before it and the first on the head:
+ * Candidates form one chain, each built on the one before it and the first on the head. One
+ * candidate beside the chain may pass it:
  *
+ *        ┌── passer
  *   head ◄── c0 ◄── c1 ◄── c2 …        green: its exact tree has passed
  *
  *   Q1. The head moves only to a green candidate, or where nothing has to be verified.
- *   Q2. Somebody is to blame only where it is certain: red, and green without it. A first red may
- *       be an accident, so the one to blame is looked at twice.
- *   Q3. What is behind one that is ejected was built on it, and is built again without it.
- *   Q4. At most `slots` candidates are verified at a time, suspects first.
+ *   Q2. A candidate is to blame only where it is certain: red, and green without it. A first red may
+ *       be an accident, so the one to blame is verified twice.
+ *   Q3. What is behind an ejected candidate was built on it, and is built again without it.
+ *   Q4. At most `slots` candidates are verified at a time, suspects first. The passer shares the
+ *       slots and comes first.
+ *   Q5. The head is moved by one lane at a time, by the chain where both could, and never while the
+ *       other lane is just building on it. Nothing is built on a head that is about to move.
+ *   Q6. One candidate is built at a time. Work that may pass stays out of the chain until it can.
  *
  * `each` verifies every candidate, side by side. `batch` verifies the last one, which answers for
  * all; where it is red, the chain between the last green and the first red is cut into equal parts,
@@ -156,4 +162,58 @@ function buildStep(queue: Queue): readonly Step[] {
 function depthOf({ verify, slots }: Queue): number {
   if (verify === 'off') return 1;
   return verify === 'batch' ? LONGEST_BATCH : slots;
+}
+
+export interface Lanes {
+  /** The chain, and all that waits. */
+  readonly queue: Queue;
+  readonly passer: Candidate | null;
+  /** The work that may pass next. */
+  readonly next: Passing | null;
+  /** Whether it is the passer that the head is being moved to. */
+  readonly isPassing: boolean;
+}
+
+export interface Passing {
+  readonly task: TaskId;
+  readonly passes: readonly TaskId[];
+}
+
+/** A step of the chain, or of the one beside it. */
+export type LaneStep =
+  | { readonly lane: 'chain' | 'beside'; readonly step: Step }
+  | { readonly lane: 'beside'; readonly start: Passing };
+
+/** Everything that can be done now. */
+export function laneSteps({ queue, passer, next, isPassing }: Lanes): readonly LaneStep[] {
+  if (isPassing) return [];
+  const isBuilding = passer !== null && passer.built === null;
+  const waiting = queue.waiting.filter(({ task }) => task !== next?.task);
+  const chain = nextSteps({ ...queue, waiting, busy: queue.busy + slotsOf(passer) }).filter(
+    ({ kind }) => !isBuilding || (kind !== 'land' && kind !== 'build'),
+  );
+  const isMoving = queue.isLanding || chain.some(({ kind }) => kind === 'land');
+  const isHeadInUse = queue.chain[0]?.built === null;
+  const beside = passer === null || isMoving ? [] : besideSteps(queue, passer);
+  if (beside.some(({ kind }) => kind !== 'land' || !isHeadInUse)) return of('beside', beside);
+  const isFree = queue.chain.every(({ built }) => built !== null) && !isMoving;
+  if (next === null || passer !== null || !isFree) return of('chain', chain);
+  const others = chain.filter(({ kind }) => kind !== 'build');
+  return [...of('chain', others), { lane: 'beside', start: next }];
+}
+
+function of(lane: 'chain' | 'beside', steps: readonly Step[]): readonly LaneStep[] {
+  return steps.map((step) => ({ lane, step }));
+}
+
+function slotsOf(passer: Candidate | null): number {
+  return passer?.isRunning === true ? 1 : 0;
+}
+
+/** A chain of one. */
+function besideSteps(queue: Queue, passer: Candidate): readonly Step[] {
+  const running = queue.chain.filter(({ isRunning }) => isRunning).length;
+  const busy = queue.busy + running;
+  const alone = { chain: [passer], waiting: [], suspects: new Set<TaskId>(), busy };
+  return nextSteps({ ...queue, ...alone, verify: 'each' });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clashingNames, type FileChange, wordsAtStake } from './compare.ts';
-import { readModule } from './read.ts';
+import { readModule } from './parse.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

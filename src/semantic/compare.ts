@@ -1,28 +1,26 @@
 /**
- * Names that one piece of work takes away or changes while another begins to use them: each may be
- * fine by itself, and both merge, but not work together.
+ * Finds names that one piece of work removes or changes while another starts to use them: both
+ * merge, but do not work together.
  *
- *   C1. Only new uses count: work that removes a name has removed the uses that were there.
- *   C2. What is declared anew elsewhere in the same work has moved, and is not missed. What its old
- *       file passes on is still there.
- *   C3. In doubt nothing is said: of a half-edited file only names that are gone from its text.
+ * Only new uses count, because work that removes a name has removed its old uses. A name declared
+ * elsewhere in the same work has moved. In doubt nothing is reported: of a half-edited file, only
+ * names gone from its text.
  */
 
 import type { ClashingName } from '../model/radar.ts';
 import type { Declaration, Module, Use } from './module.ts';
-import { means } from './resolve.ts';
 
-/** One file of a piece of work; null where it was not there, is gone, or cannot be read. */
+/** One changed file; null where it did not exist, is deleted or cannot be read. */
 export interface FileChange {
   readonly file: string;
   readonly before: Module | null;
   readonly after: Module | null;
 }
 
-/** Work that changes more is not compared. */
+/** Larger changes are not compared. */
 export const MOST_FILES = 200;
 
-/** The names that `a` takes away or changes and `b` has begun to use, by file and name. */
+/** Names that `a` removes or changes and `b` starts to use, sorted by file and name. */
 export function clashingNames(
   a: readonly FileChange[],
   b: readonly FileChange[],
@@ -42,7 +40,7 @@ export function clashingNames(
   return found.sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
-/** The words without which a text cannot clash with this work: what it begins to use or changes. */
+/** Words that a text must contain to clash with this work. */
 export function wordsAtStake(work: readonly FileChange[]): ReadonlySet<string> {
   const used = work.flatMap(userOf).flatMap(({ begun }) => begun.map(({ name }) => name));
   const changed = work.flatMap((change) =>
@@ -56,7 +54,7 @@ export function wordsAtStake(work: readonly FileChange[]): ReadonlySet<string> {
   return new Set([...used, ...changed].flatMap((name) => name.split('.')));
 }
 
-/** A file with the uses that are new in it. */
+/** A file with its new uses. */
 interface User {
   readonly file: string;
   readonly module: Module;
@@ -99,7 +97,7 @@ function clashOver(
   return { name, file, change: kind, usedBy };
 }
 
-/** What has become of a declaration, as its own file sees it or as others do. */
+/** How a declaration changed, as seen by its own file or by others. */
 function changeOf(
   declared: Declaration,
   { before, after }: FileChange,
@@ -159,4 +157,36 @@ function isUseOf({ name, from, isMember }: Use, user: User, target: Target): boo
   if (user.file === target.file) return true;
   if (user.module.declarations.has(name)) return false;
   return target.isScript || user.module.stars.some((star) => means(star, user.file, target.file));
+}
+
+const SUFFIX = /(?:\.d)?\.(?:[cm]?[jt]sx?|pyi?)$/;
+const INDEX = /(?:^|\/)(?:index|__init__)$/;
+
+/**
+ * Whether `specifier` in `importer` refers to the file `declaring`. A relative path is followed; an
+ * index of a folder means everything below it. Other paths (packages, aliases) must end in the name
+ * of the file or of one of its folders, because path settings are not read.
+ */
+export function means(specifier: string, importer: string, declaring: string): boolean {
+  const target = declaring.replace(SUFFIX, '');
+  const folder = target.replace(INDEX, '');
+  const wanted = specifier.replace(SUFFIX, '');
+  if (!wanted.startsWith('.')) {
+    const last = wanted.slice(wanted.lastIndexOf('/') + 1);
+    return folder.split('/').includes(last);
+  }
+  const path = joined(importer, wanted);
+  if (path === target || path === folder) return true;
+  const passes = path.replace(INDEX, '');
+  // Only a folder has something below it: `./lib` is then `./lib/index`.
+  return passes === '' ? INDEX.test(path) : target.startsWith(`${passes}/`);
+}
+
+function joined(importer: string, relative: string): string {
+  const parts = importer.split('/').slice(0, -1);
+  for (const part of relative.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.' && part !== '') parts.push(part);
+  }
+  return parts.join('/');
 }

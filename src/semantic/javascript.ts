@@ -1,13 +1,12 @@
-/** Names that TypeScript and JavaScript files declare and use, JSX and CommonJS included. */
+/** Names declared and used by TypeScript and JavaScript files, including JSX and CommonJS. */
 
 import { parser } from '@lezer/javascript';
-import { Findings } from './findings.ts';
 import type { Arity, Module } from './module.ts';
-import { childrenOf, type Node, splitAtCommas, walk } from './syntax.ts';
+import type { Node } from './module-builder.ts';
+import { childrenOf, Findings, splitAtCommas, walk } from './module-builder.ts';
 
 const PARSER = parser.configure({ dialect: 'ts jsx' });
 
-/** Reads one file. */
 export function readJavaScript(text: string): Module {
   const found = new Findings(text);
   const tree = PARSER.parse(text);
@@ -174,7 +173,7 @@ function exportCommon(found: Findings, node: Node): boolean {
   return true;
 }
 
-/** What an `export` passes on: from another module, by a list, as the default. */
+/** Re-exports, export lists and the default export. */
 function passOn(found: Findings, node: Node): void {
   const from = sourceOf(found, node);
   for (const { name, as } of groupOf(found, node.getChild('ExportGroup'))) {

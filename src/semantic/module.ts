@@ -1,4 +1,4 @@
-/** A source file as the guard sees it: the names that it declares and the names that it uses. */
+/** A source file as the semantic guard sees it: the names it declares and the names it uses. */
 
 /** How many arguments a call may have. */
 export interface Arity {
@@ -9,20 +9,20 @@ export interface Arity {
 export interface Declaration {
   /** `f`, `Class` or `Class.method`. */
   readonly name: string;
-  /** Null where it is not called, or nobody can tell. */
+  /** Null if it is not callable or unknown. */
   readonly arity: Arity | null;
-  /** Other files can use it. */
+  /** Visible to other files. */
   readonly isExported: boolean;
-  /** Its text without its name: what is left the same by a rename. Empty where there is none. */
+  /** Its text without its name, which a rename leaves unchanged; empty if there is none. */
   readonly likeness: string;
 }
 
 export interface Use {
-  /** As its declaring file calls it. */
+  /** The name in the declaring file. */
   readonly name: string;
-  /** The module that it is imported from, as a path; null where it is not imported. */
+  /** The imported module as a path; null if it is not imported. */
   readonly from: string | null;
-  /** It is asked of an object: `x.name`. */
+  /** A member access: `x.name`. */
   readonly isMember: boolean;
   readonly count: number;
 }
@@ -30,20 +30,18 @@ export interface Use {
 export interface Module {
   readonly declarations: ReadonlyMap<string, Declaration>;
   readonly uses: readonly Use[];
-  /** Modules of which it takes in or passes on every name. */
+  /** Modules whose names it imports or re-exports as a whole. */
   readonly stars: readonly string[];
-  /** Without imports and exports: its names are everybody's. */
+  /** Without imports and exports: its names are global. */
   readonly isScript: boolean;
-  /** The words of a text that could not be parsed as a whole; null for one that could. */
+  /** The words of a text that did not parse completely; null if it did. */
   readonly brokenWords: ReadonlySet<string> | null;
 }
 
-/** The names of files in JavaScript and TypeScript. */
 export const JAVASCRIPT = /\.[cm]?[jt]sx?$/;
-/** The names of files in Python. */
 export const PYTHON = /\.pyi?$/;
 
-/** Whether files of this name are understood. */
+/** Whether files of this name can be parsed. */
 export function isReadable(file: string): boolean {
   return JAVASCRIPT.test(file) || PYTHON.test(file);
 }

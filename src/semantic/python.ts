@@ -1,14 +1,16 @@
-/** Names that Python files declare and use. An imported name can be imported again from here. */
+/**
+ * Names declared and used by Python files. Imported names count as declared: others can import them
+ * from here.
+ */
 
 import { parser } from '@lezer/python';
-import { Findings } from './findings.ts';
 import type { Arity, Module } from './module.ts';
-import { childrenOf, type Node, splitAtCommas, walk } from './syntax.ts';
+import type { Node } from './module-builder.ts';
+import { childrenOf, Findings, splitAtCommas, walk } from './module-builder.ts';
 
 /** Statements whose bodies are still the top level. */
 const BRANCHES = /^(?:If|Try|With|While|For)Statement$|^Body$/;
 
-/** Reads one file. */
 export function readPython(text: string): Module {
   const found = new Findings(text);
   const tree = parser.parse(text);
@@ -71,7 +73,7 @@ function arityOfValue(assignment: Node): Arity | null {
   return arityOf(lastChild.getChild('ParamList'), 0);
 }
 
-/** `bound`: how many of the first are given by the call itself, as `self` is. */
+/** `bound`: leading parameters that the call supplies, such as `self`. */
 function arityOf(params: Node | null, bound: number): Arity | null {
   if (params === null) return null;
   const inner = childrenOf(params).filter(({ name }) => name !== '(' && name !== ')');
@@ -93,7 +95,7 @@ interface Import {
   readonly as: string;
 }
 
-/** `import a.b as c, d`, `from ..p import (x as y, z)`; modules are told as paths. */
+/** `import a.b as c, d`, `from ..p import (x as y, z)`; modules become paths. */
 function importsIn(found: Findings, node: Node): readonly Import[] {
   const text = found.textOf(node).replaceAll(/#.*|[()\\]/g, ' ');
   const [, source, list] = /^from\s+([\w.\s]*?)\s*import\s+(.*)$/s.exec(text) ?? [];

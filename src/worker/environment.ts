@@ -1,9 +1,9 @@
 /**
- * environment: what an agent, a check or a gate sees of the user's environment.
+ * The part of the user's environment that an agent, a check or a gate gets.
  *
  *   N1. An allow-list: what is not named here, by the agent's driver or by the plan does not pass.
  *       So a session started from inside another agent's session inherits nothing of it.
- *   N2. `LANDFAST_*` tells which run, task and attempt it is, and which ports are its own.
+ *   N2. `LANDFAST_*` names the run, the task, the attempt and its own block of ports.
  */
 
 /** Names that may pass, `X*` and `*X` for a prefix and a suffix. */
@@ -16,10 +16,10 @@ const ALLOWED = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ];
-/** Would change which program or library runs, or belongs to another program's session. */
+/** They change which program or library runs, or belong to another program's session. */
 const REFUSED = ['LD_*', 'DYLD_*', 'PYTHONPATH', 'CLAUDE*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*'];
 
-/** Names that say that their value is nobody's business; git's keys are names of settings. */
+/** Names of secrets; git's keys are names of settings. */
 const SECRET = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)/i;
 const SETTING = /^GIT_CONFIG_KEY_\d+$/;
 
@@ -39,12 +39,12 @@ export function allowedEnv(
   return { ...Object.fromEntries(entries), TERM: 'dumb' };
 }
 
-/** Whether a variable's value must not be written down. */
+/** Whether a variable holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET.test(name) && !SETTING.test(name);
 }
 
-/** Values of an environment that must not be written down. */
+/** The secrets in an environment. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
     .filter(([name]) => isSecretName(name))
@@ -56,7 +56,7 @@ const FIRST_PORT = 20_000;
 const PORTS_EACH = 10;
 const BLOCKS = 2_000;
 
-/** What identifies an attempt to the programs it runs. */
+/** Identifies an attempt to the programs it runs. */
 export function attemptEnv(who: {
   readonly run: string;
   readonly task: string;

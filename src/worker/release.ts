@@ -1,37 +1,62 @@
-/** release: performs a release effect: the workspace goes, or stays with a reason. */
+/** Performs a release effect: removes the workspace, or keeps it and says why. */
 
 import { existsSync } from 'node:fs';
-import { messageOf } from '../base/errors.ts';
+import { relative, resolve } from 'node:path';
+import { messageOf, otherwise, rethrowBug } from '../base/errors.ts';
 import type { ReleaseEffect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
-import { showToPeople } from '../workspace/cone.ts';
-import { type Ground, workspaceDir } from '../workspace/ground.ts';
-import { takeBack } from '../workspace/inject.ts';
+import type { TaskId } from '../model/plan.ts';
+import { workspaceDir } from '../workspace/folders.ts';
+import { restoreInjected } from '../workspace/inject.ts';
 import { removeWorkspace } from '../workspace/remove.ts';
+import type { RunContext } from '../workspace/run-context.ts';
+import { salvage } from '../workspace/salvage.ts';
+import { showHiddenWrites } from '../workspace/sparse-checkout.ts';
 
-/** Removes a workspace that nothing needs any more; a failure to do so only keeps it. */
+/** Removes a workspace that nothing needs; one that cannot be removed is kept. */
 export async function release(
-  ground: Ground | null,
-  effect: ReleaseEffect & { readonly keep: boolean },
+  context: RunContext | null,
+  effect: ReleaseEffect,
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { task } = effect;
-  if (ground === null) return report({ type: 'workspace.removed', task });
+  if (context === null) return report({ type: 'workspace.removed', task });
+  const saved = effect.succeeded ? [] : await savedFrom(context, task, signal);
+  const more = saved.length === 0 ? {} : { saved };
   try {
-    if (effect.keep) {
-      const dir = workspaceDir(ground, task);
-      if (existsSync(dir)) await takeBack(dir, signal);
-      await showToPeople(ground, task, signal);
-      return report({ type: 'workspace.kept', task, why: 'asked for' });
+    if (effect.keep !== undefined) {
+      const dir = workspaceDir(context, task);
+      if (existsSync(dir)) await restoreInjected(dir, signal);
+      await showHiddenWrites(context, task, signal);
+      return report({ type: 'workspace.kept', task, why: effect.keep, ...more });
     }
-    const remove = () => removeWorkspace(ground, effect, signal);
-    const answer = await remove().catch(remove); // A git that was killed leaves it to do again.
-    if (answer.kind === 'removed') return report({ type: 'workspace.removed', task });
-    report({ type: 'workspace.kept', task, why: answer.why });
+    const remove = () => removeWorkspace(context, effect, signal);
+    const answer = await remove().catch(remove); // A git that was killed leaves the rest to do.
+    if (answer.kind === 'removed') return report({ type: 'workspace.removed', task, ...more });
+    report({ type: 'workspace.kept', task, why: answer.why, ...more });
   } catch (error) {
-    report({ type: 'workspace.kept', task, why: `it could not be removed: ${messageOf(error)}` });
+    rethrowBug(error);
+    const why = `it could not be removed: ${messageOf(error)}`;
+    report({ type: 'workspace.kept', task, why, ...more });
   } finally {
-    ground.pool.coming.delete(workspaceDir(ground, task));
+    context.pool.pending.delete(workspaceDir(context, task));
   }
+}
+
+/** Files reported by a failed task; a failure to save them does not keep the workspace. */
+async function savedFrom(
+  context: RunContext,
+  task: TaskId,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { salvage: folder, inject } = context.plan.workspace;
+  if (folder === undefined) return [];
+  const to = context.repository.dir;
+  const sources = inject.filter((each) => `${folder}/`.startsWith(`${each.to}/`));
+  const isKnown = (name: string): boolean =>
+    sources.some((each) => existsSync(resolve(to, each.from, relative(each.to, folder), name)));
+  return salvage({ from: workspaceDir(context, task), to, folder, isKnown }, signal).catch(
+    otherwise([]),
+  );
 }

@@ -1,15 +1,23 @@
 /**
- * check: one shell command in a workspace: a set-up step, a task's own check, a gate.
+ * check: one shell command in a workspace (a set-up step, a task's own check, a gate), or one gate
+ * function of this process.
  *
- *   C1. It always ends: by itself, by its time limit or by the signal; its process tree with it.
- *   C2. What is kept of its output is the end, bounded, because that is where failures say why.
+ *   C1. It always ends: by itself, by its time limit or by the signal; its process tree with it. A
+ *       function that ignores its signal is abandoned: its answer no longer counts.
+ *   C2. Every line is passed on as it comes. What is kept of a failure's output is bounded: the
+ *       lines that mention an error, and the end.
  */
 
 import { Countdown } from '../base/countdown.ts';
+import { messageOf, rethrowBug } from '../base/errors.ts';
+import { excerpt } from '../base/excerpt.ts';
+import { exitCode as codeOf, type Exit } from '../base/exit.ts';
+import { pause } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
 import { programEnvironment } from '../git/sparse.ts';
 import { CUT_NOTE } from '../process/lines.ts';
 import { run } from '../process/run.ts';
+import type { GateAnswer, GateCandidate, GateFunction } from './run-context.ts';
 
 export interface Check {
   readonly dir: string;
@@ -18,22 +26,33 @@ export interface Check {
   readonly timeoutMs: number;
   /** Found in the environment of everything it starts. */
   readonly mark: string;
-  /** Halts it, and its time; null for what no pause concerns. */
+  /** Halts the command and its time limit; null if pausing does not apply. */
   readonly suspension: Suspension | null;
+  /** Receives the command, each line of its output, and how it ended. */
+  readonly onLine: (line: string) => void;
 }
 
 export type CheckResult =
   | { readonly kind: 'passed'; readonly ms: number; readonly output: string }
-  | { readonly kind: 'failed'; readonly ms: number; readonly output: string }
+  /** `exitCode` is null where it was ended: `output` says by what. */
+  | {
+      readonly kind: 'failed';
+      readonly ms: number;
+      readonly exitCode: number | null;
+      readonly output: string;
+    }
   /** Ended by the signal: nothing is known about the tree. */
   | { readonly kind: 'stopped' };
 
-const OUTPUT_CHARS = 8_000;
+/** Characters of output that are searched for errors, and that are kept. */
+const SEEN_CHARS = 64_000;
+const KEPT_CHARS = 8_000;
 const GRACE_MS = 2_000;
 
 /** Runs a command with `/bin/sh` and says whether it passed. */
 export async function check(what: Check, signal: AbortSignal): Promise<CheckResult> {
-  const output = new Tail(OUTPUT_CHARS);
+  const output = new Tail(SEEN_CHARS);
+  what.onLine(`$ ${what.command}`);
   const began = performance.now();
   const limit = new AbortController();
   using countdown = new Countdown(what.timeoutMs, () => limit.abort('time limit'));
@@ -49,19 +68,112 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
       mark: what.mark,
       ...(what.suspension === null ? {} : { suspension: what.suspension }),
       onLine: (line, _from, cut) => {
-        output.add(line);
-        if (cut) output.add(CUT_NOTE);
+        for (const text of cut ? [line, CUT_NOTE] : [line]) {
+          output.add(text);
+          what.onLine(text);
+        }
       },
     },
     AbortSignal.any([signal, limit.signal]),
   );
   const ms = Math.round(performance.now() - began);
+  const end = signal.aborted ? 'stopped' : endOf(exit, what);
+  what.onLine(`(${end}, ${(ms / 1000).toFixed(1)} s)`);
   if (signal.aborted) return { kind: 'stopped' };
-  if (exit.kind === 'exited' && exit.code === 0) return { kind: 'passed', ms, output: output.text };
-  if (exit.kind === 'aborted') output.add(`(ended after ${what.timeoutMs / 1000} s: time limit)`);
-  else if (exit.kind === 'exited') output.add(`(exit code ${exit.code})`);
-  else output.add(`(ended by ${exit.signal})`);
-  return { kind: 'failed', ms, output: output.text };
+  const exitCode = codeOf(exit);
+  if (exitCode === 0) return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
+  const said = excerpt(output.text, KEPT_CHARS);
+  return { kind: 'failed', ms, exitCode, output: `${said}\n(${end})`.trimStart() };
+}
+
+function endOf(exit: Exit, { timeoutMs }: Check): string {
+  if (exit.kind === 'aborted') return `ended after ${timeoutMs / 1000} s: time limit`;
+  return exit.kind === 'exited' ? `exit code ${exit.code}` : `ended by ${exit.signal}`;
+}
+
+export interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
+  readonly name: string;
+  readonly gate: GateFunction;
+  readonly timeoutMs: number;
+  readonly onLine: (line: string) => void;
+  /** Called with the end of a function that goes on after its signal was aborted. */
+  readonly abandoned: (end: Promise<unknown>) => void;
+}
+
+type FunctionEnd = { readonly answer: GateAnswer } | { readonly error: unknown } | null;
+
+/** Calls a gate function and says whether it passed. */
+export async function checkFunction(
+  what: FunctionCheck,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const { name, gate, dir, tree, commit, timeoutMs, onLine } = what;
+  const output = new Tail(SEEN_CHARS);
+  const log = (text: string): void => {
+    for (const line of text.split('\n')) {
+      output.add(line);
+      onLine(line);
+    }
+  };
+  onLine(`function ${name}`);
+  const began = performance.now();
+  const limit = new AbortController();
+  using _ = new Countdown(timeoutMs, () => limit.abort('time limit'));
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, limit.signal]);
+  const candidate: GateCandidate = {
+    ...{ dir, tree, commit, signal: stop },
+    log: (line) => {
+      if (!over.signal.aborted) log(line);
+    },
+  };
+  const called = call(gate, candidate);
+  const end = await Promise.race([called, graceAfter(stop, over.signal)]);
+  over.abort();
+  if (end === null) what.abandoned(called);
+  const ms = Math.round(performance.now() - began);
+  const isLate = limit.signal.aborted;
+  const red = isLate || signal.aborted ? null : redOf(end);
+  if (red !== null) log(red);
+  const verdict = red === null ? 'green' : 'red';
+  const late = `ended after ${timeoutMs / 1000} s: time limit`;
+  const words = signal.aborted ? 'stopped' : isLate ? late : verdict;
+  onLine(`(${words}, ${(ms / 1000).toFixed(1)} s)`);
+  if (signal.aborted) return { kind: 'stopped' };
+  if (words === 'green') return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
+  const said = excerpt(output.text, KEPT_CHARS);
+  return { kind: 'failed', ms, exitCode: null, output: `${said}\n(${words})`.trimStart() };
+}
+
+/** A function may throw at once as well as later. */
+async function call(gate: GateFunction, candidate: GateCandidate): Promise<FunctionEnd> {
+  try {
+    return { answer: await gate.check(candidate) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Null once the grace period after an abort has passed. */
+async function graceAfter(stop: AbortSignal, over: AbortSignal): Promise<null> {
+  const never = 2 ** 31 - 1;
+  while (!stop.aborted && !over.aborted) await pause(never, AbortSignal.any([stop, over]));
+  await pause(GRACE_MS, over);
+  return null;
+}
+
+/** Why a function's end is red; null for green. */
+function redOf(end: FunctionEnd): string | null {
+  if (end === null) return 'It did not end.';
+  if ('error' in end) {
+    rethrowBug(end.error);
+    const { error } = end;
+    return `It threw: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`;
+  }
+  const answer: unknown = end.answer;
+  if (answer === 'green') return null;
+  if (typeof answer === 'object' && answer !== null && 'red' in answer) return String(answer.red);
+  return `It answered ${String(answer)} instead of 'green' or { red: 'why' }.`;
 }
 
 /** The last lines of a stream, at most so many characters. */

@@ -1,46 +1,42 @@
 /**
- * create: a workspace ready for one attempt, from whatever is there.
+ * create: makes the workspace of an attempt ready, whatever state it is in.
  *
- *   W3. Nothing is reset before it is kept by a ref (keep.ts).
+ *   W3. Nothing is reset before a ref keeps it (keep.ts).
  *   W4. The base is the commit the engine recorded, never "wherever the branch is now".
- *   W5. A folder that this run has not made is left alone, whatever it is called.
- *   W6. It can be interrupted anywhere and called again: half a workspace is repaired or made anew.
+ *   W5. A folder that this run did not make is left alone, whatever its name.
+ *   W6. It can be interrupted anywhere and called again: a partial workspace is repaired or replaced.
  */
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { explained, OperationalError } from '../base/errors.ts';
+import { explained, OperationalError, rethrowBug } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import { git, LONG_LIMIT_MS } from '../git/git.ts';
-import { linkedDirOf, realOf } from '../git/git-dir.ts';
+import { linkedDirOf, mendLink, placeTold, realOf } from '../git/git-dir.ts';
 import { areRelated } from '../git/history.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { headOf, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { coneOf, setCone } from '../git/sparse.ts';
-import { isMerging, isRebasing } from '../git/unfinished.ts';
+import { isMerging, isRebasing } from '../git/status.ts';
 import { addWorktree, checkoutOf, FILLING, removeWorktree } from '../git/worktree.ts';
-import { mendLink, placeTold } from '../git/worktree-link.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { bring, cleanWorkspace, type Prepared } from './bring.ts';
-import { coneFor } from './cone.ts';
-import { noteFolder } from './folder-identity.ts';
-import {
-  branchOf,
-  type Ground,
-  isOwn,
-  ownerName,
-  runFolder,
-  specOf,
-  workspaceDir,
-} from './ground.ts';
-import { hide } from './hide.ts';
-import { isWaiting } from './idle.ts';
-import { inject, takeBack } from './inject.ts';
-import { keepAside, keepWork } from './keep.ts';
+import { hide, isOwn, ownerName, rememberFolder, runFolder, workspaceDir } from './folders.ts';
+import { inject, restoreInjected } from './inject.ts';
+import { keepBranchTip, keepWork } from './keep.ts';
+import { isIdle } from './pool/idle-worktrees.ts';
+import { cleanWorkspace, type Preparation, prepareWorkspace, type SetupDone } from './prepare.ts';
+import { branchOf, type RunContext, specOf } from './run-context.ts';
 import { forgetSpoiltSetup } from './setup.ts';
+import { coneFor } from './sparse-checkout.ts';
+
+export interface Kept {
+  readonly ref: string;
+  readonly commit: Sha;
+}
 
 export interface WorkspaceOrder {
   readonly task: TaskId;
@@ -48,97 +44,101 @@ export interface WorkspaceOrder {
   readonly base: Sha;
   readonly start: AttemptStart;
   readonly mark: string;
+  /** Receives the earlier work that was kept before a reset. */
+  readonly kept?: (kept: Kept) => void;
+  /** Receives the output of set-up, line by line. */
+  readonly onLine?: (line: string) => void;
 }
 
 export type Created =
-  | { readonly kind: 'ready'; readonly dir: string; readonly setup: Prepared | null }
+  | { readonly kind: 'ready'; readonly dir: string; readonly setup: SetupDone | null }
+  | (Preparation & { kind: 'failed' })
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' };
 
 /** Prepares the workspace of a task as its attempt wants to begin. */
 export async function createWorkspace(
-  ground: Ground,
+  context: RunContext,
   order: WorkspaceOrder,
   signal: AbortSignal,
 ): Promise<Created> {
-  const dir = workspaceDir(ground, order.task);
-  ground.pool.coming.delete(dir);
+  const dir = workspaceDir(context, order.task);
+  context.pool.pending.delete(dir);
   try {
-    await checkOut(ground, order, dir, signal);
-    noteFolder(dir);
-    await inject(ground, { dir, mode: specOf(ground, order.task).mode }, signal);
+    await checkOut(context, order, dir, signal);
+    rememberFolder(dir);
+    await inject(context, { dir, mode: specOf(context, order.task).mode }, signal);
     const goesOn = order.attempt > 1 && order.start.kind !== 'fresh';
-    const { suspension } = ground;
-    const { task: of, mark } = order;
-    const place = { dir, of, unkeyed: 'workspace', goesOn, mark, suspension };
-    const brought = await bring(ground, place, signal);
-    if (brought.kind === 'ready') return { ...brought, dir };
-    if (brought.kind === 'stopped') return brought;
-    return { kind: 'failed', message: `${brought.message}\n${brought.output}` };
+    const { suspension = null } = context;
+    const { task: of, mark, onLine = () => {} } = order;
+    const place = { dir, of, unkeyed: 'workspace', goesOn, mark, suspension, onLine };
+    const brought = await prepareWorkspace(context, place, signal);
+    return brought.kind === 'ready' ? { ...brought, dir } : brought;
   } catch (error) {
+    rethrowBug(error);
     if (signal.aborted) return { kind: 'stopped' };
     return { kind: 'failed', message: explained(error) };
   }
 }
 
 async function checkOut(
-  ground: Ground,
+  context: RunContext,
   order: WorkspaceOrder,
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const branch = branchOf(ground, order.task);
-  if (!(await isOwn(ground, order.task))) {
-    throw new OperationalError(`${dir} is there already, and this run has not made it.`);
+  const branch = branchOf(context, order.task);
+  if (!(await isOwn(context, order.task))) {
+    throw new OperationalError(`${dir} already exists and was not created by this run.`);
   }
-  if (order.attempt === 1) await adoptBranch(ground, branch, order.base, signal);
-  await hide(ground, [dir, runFolder(ground)], signal);
+  if (order.attempt === 1) await adoptBranch(context, branch, order.base, signal);
+  await hide(context, [dir, runFolder(context)], signal);
   if (order.attempt === 1) {
-    const commit = beginningOf(order);
-    const cone = await coneFor(ground, { task: order.task, commit }, signal);
-    const owner = ownerName(ground, order.task);
-    const wanted = { dir, branch, commit, owner, cone, assertHeld: ground.assertHeld };
-    if (await ground.pool.take(wanted, signal)) {
-      return order.start.kind === 'fresh' ? undefined : layOut(order, dir, signal);
+    const commit = startCommit(order);
+    const cone = await coneFor(context, { task: order.task, commit }, signal);
+    const owner = ownerName(context, order.task);
+    const wanted = { dir, branch, commit, owner, cone, assertHeld: context.assertHeld };
+    if (await context.pool.take(wanted, signal)) {
+      return order.start.kind === 'fresh' ? undefined : mergeBaseInto(order, dir, signal);
     }
   }
-  const { commonDir } = ground.repository;
-  const isThere = order.attempt > 1 && !isWaiting(dir) && mendLink(commonDir, dir);
+  const { commonDir } = context.repository;
+  const isThere = order.attempt > 1 && !isIdle(dir) && mendLink(commonDir, dir);
   if (isThere) {
-    await tellPlace(commonDir, dir, signal);
+    await repairLink(commonDir, dir, signal);
     await removeStaleLocks({ commonDir, dir, branch }, signal); // No process of the task is alive.
-    await takeBack(dir, signal);
+    await restoreInjected(dir, signal);
   }
-  if (isThere && order.start.kind === 'fresh') return resetTo(ground, order, dir, signal);
-  if (isThere) await returnToBranch(ground, order, dir, signal);
-  if (!isThere) await add(ground, { ...order, branch, dir }, signal);
-  if (order.start.kind !== 'fresh') await layOut(order, dir, signal);
+  if (isThere && order.start.kind === 'fresh') return resetTo(context, order, dir, signal);
+  if (isThere) await returnToBranch(context, order, dir, signal);
+  if (!isThere) await add(context, { ...order, branch, dir }, signal);
+  if (order.start.kind !== 'fresh') await mergeBaseInto(order, dir, signal);
 }
 
-/** The engine may have died while git moved the worktree to where it is. */
-async function tellPlace(commonDir: string, dir: string, signal: AbortSignal): Promise<void> {
+/** The engine may have died while git moved the worktree here. */
+async function repairLink(commonDir: string, dir: string, signal: AbortSignal): Promise<void> {
   const entry = linkedDirOf(dir);
-  const told = entry === null ? null : placeTold(entry);
-  if (told !== null && realOf(told) === realOf(dir)) return;
+  const recorded = entry === null ? null : placeTold(entry);
+  if (recorded !== null && realOf(recorded) === realOf(dir)) return;
   await git(commonDir, ['worktree', 'repair', dir], signal);
 }
 
 /**
- * An attempt may have left HEAD on a branch without a commit, or on one that has nothing to do with
- * where it began. Before another one goes on, HEAD is on the task's branch again; no file is touched.
+ * An attempt may have left HEAD on an orphan branch or an unrelated one. HEAD returns to the task's
+ * branch; no file is touched.
  */
 async function returnToBranch(
-  ground: Ground,
+  context: RunContext,
   { task, attempt, base }: WorkspaceOrder,
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
   const head = await headOf(dir, signal);
   if (head !== null && (await areRelated(dir, head, base, signal))) return;
-  const { commonDir } = ground.repository;
+  const { commonDir } = context.repository;
   const message = `Left by attempt ${attempt - 1} of ${task}`;
-  await keepWork(dir, { ref: keptRef(ground.run, `${task}.${attempt - 1}`), message }, signal);
-  const ref = `refs/heads/${branchOf(ground, task)}`;
+  await keepWork(dir, { ref: keptRef(context.run, `${task}.${attempt - 1}`), message }, signal);
+  const ref = `refs/heads/${branchOf(context, task)}`;
   const tip = await readRef(commonDir, ref, signal);
   const isSound = tip !== null && (await areRelated(dir, tip, base, signal));
   if (!isSound) await setRef(commonDir, ref, base, signal);
@@ -146,17 +146,17 @@ async function returnToBranch(
   await git(dir, ['reset', '-q', '--mixed'], signal, FILLING);
 }
 
-/** Where a branch of a task's own begins: at the base, or at work that was there before the run. */
-function beginningOf({ start, base }: WorkspaceOrder): Sha {
+/** The first commit of a task's branch: the base, or work from before the run. */
+function startCommit({ start, base }: WorkspaceOrder): Sha {
   return start.kind === 'rework' ? start.commit : base;
 }
 
 /**
- * A branch whose name does not tell the run may be there already. One that the base contains is
- * brought to the base; any other holds somebody's work and is left alone.
+ * A branch whose name does not contain the run may exist already. It moves to the base if the base
+ * contains it; any other holds work and is left alone.
  */
 async function adoptBranch(
-  { repository, run }: Ground,
+  { repository, run }: RunContext,
   branch: string,
   base: Sha,
   signal: AbortSignal,
@@ -176,37 +176,37 @@ async function adoptBranch(
 
 /** Adds the worktree: on the branch the task already has, or on a new one at the base. */
 async function add(
-  ground: Ground,
+  context: RunContext,
   order: WorkspaceOrder & { readonly branch: string; readonly dir: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { commonDir } = ground.repository;
-  if (isWaiting(order.dir)) await ground.pool.drain([order.dir], signal);
-  if (order.attempt > 1) await clearPlace(commonDir, order, signal);
-  await mkdir(dirname(order.dir), { recursive: true });
+  const { commonDir } = context.repository;
+  if (isIdle(order.dir)) await context.pool.drain([order.dir], signal);
+  if (order.attempt > 1) await clearFolder(commonDir, order, signal);
+  makeFolders(dirname(order.dir));
   const goesOn = order.start.kind !== 'fresh';
   const tip =
     order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
-  if (tip !== null && !goesOn) await keepTip(ground, order, tip, signal);
+  if (tip !== null && !goesOn) await keepTip(context, order, tip, signal);
   if (tip !== null && !goesOn)
     await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
-  const commit = goesOn && tip !== null ? tip : beginningOf(order);
-  const owner = ownerName(ground, order.task);
-  const cone = await coneFor(ground, { task: order.task, commit }, signal);
+  const commit = goesOn && tip !== null ? tip : startCommit(order);
+  const owner = ownerName(context, order.task);
+  const cone = await coneFor(context, { task: order.task, commit }, signal);
   const { dir: path, branch } = order;
-  const { assertHeld } = ground;
+  const { assertHeld } = context;
   const began = performance.now();
   const wanted = { path, branch, commit, owner, cone, assertHeld };
   const filledAt = await addWorktree(commonDir, wanted, signal);
-  ground.pool.coming.learn(performance.now() - began);
-  ground.pool.begin(path, filledAt);
+  context.pool.pending.learn(performance.now() - began);
+  context.pool.begin(path, filledAt);
 }
 
 /**
- * What an engine that died while it made the workspace left: a folder, an entry, or both. Files in
- * a folder that is no worktree any more are an agent's: they stay, beside.
+ * Clears what an engine left that died while making the workspace: a folder, git's entry, or both.
+ * Files in a folder that is no longer a worktree are an agent's: the folder is moved aside.
  */
-async function clearPlace(
+async function clearFolder(
   commonDir: string,
   { dir, attempt }: { readonly dir: string; readonly attempt: number },
   signal: AbortSignal,
@@ -220,50 +220,55 @@ async function clearPlace(
   await removeWorktree(commonDir, dir, signal);
 }
 
-/** Where what an attempt has left is moved if nothing else is known to do with it. */
 function asideOf(dir: string, attempt: number): string {
   const name = `${dir}.left-${attempt}`;
   return existsSync(name) ? `${name}-${randomUUID()}` : name;
 }
 
-/** A branch without a worktree is about to be moved: keep what it holds. */
+/** Keeps the work of a branch without a worktree before the branch moves. */
 async function keepTip(
-  ground: Ground,
-  { task, attempt, base }: WorkspaceOrder,
+  context: RunContext,
+  { task, attempt, base, kept = () => {} }: WorkspaceOrder,
   tip: Sha,
   signal: AbortSignal,
 ): Promise<void> {
-  const { commonDir } = ground.repository;
+  const { commonDir } = context.repository;
   if (await isAncestor(commonDir, tip, base, signal)) return;
-  const ref = keptRef(ground.run, `${task}.${attempt - 1}`);
+  const ref = keptRef(context.run, `${task}.${attempt - 1}`);
   await setRef(commonDir, ref, tip, signal);
+  kept({ ref, commit: tip });
 }
 
-/** Back to the base: what the attempts before left is kept first. */
+/** Resets to the base; the work of earlier attempts is kept first. */
 async function resetTo(
-  ground: Ground,
-  { task, attempt, base }: WorkspaceOrder,
+  context: RunContext,
+  { task, attempt, base, kept = () => {} }: WorkspaceOrder,
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const ref = keptRef(ground.run, `${task}.${attempt - 1}`);
+  const ref = keptRef(context.run, `${task}.${attempt - 1}`);
   const message = `Left by attempt ${attempt - 1} of ${task}`;
-  await keepWork(dir, { ref, message, beyond: base }, signal);
-  await keepAside(ground, task, dir, signal);
-  await forgetSpoiltSetup(ground, dir, signal);
+  const commit = await keepWork(dir, { ref, message, beyond: base }, signal);
+  if (commit !== base) kept({ ref, commit });
+  await keepBranchTip(context, task, dir, signal);
+  await forgetSpoiltSetup(context, dir, signal);
   if (isRebasing(dir)) await git(dir, ['rebase', '--quit'], signal, { okCodes: [0, 1, 128] });
-  const branch = branchOf(ground, task);
+  const branch = branchOf(context, task);
   await git(dir, ['checkout', '-q', '-f', '-B', branch, base], signal, FILLING);
   const cone = coneOf(dir);
-  if (cone !== null) await setCone(dir, cone, signal); // An agent may have checked out more.
+  if (cone !== null) await setCone(dir, cone, signal);
   await cleanWorkspace(dir, signal);
 }
 
 /**
  * The finished work merged with the head it did not land on; conflicts stay in the files. An
- * attempt that merely goes on finds its base there already, or the merge still in progress.
+ * attempt that continues finds its base merged already, or the merge still in progress.
  */
-async function layOut(order: WorkspaceOrder, dir: string, signal: AbortSignal): Promise<void> {
+async function mergeBaseInto(
+  order: WorkspaceOrder,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
   const head = await headOf(dir, signal);
   if (isMerging(dir) || head === null) return;
   if (await isAncestor(dir, order.base, head, signal)) return;

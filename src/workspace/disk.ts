@@ -1,47 +1,57 @@
 /**
- * disk: what is free on the disks of a run, and what its repository's runs take of them.
+ * disk: free space on the disks of a run, and the space that the runs of its repository take.
  *
- *   K1. Measuring is bounded: `look` reads at most so many folder entries and goes on from there the
- *       next time. A folder counts with what was last seen in it, a new one with what was seen so
- *       far, and one that is gone not at all.
- *   K2. Nothing here fails a run: what cannot be read counts as nothing.
+ *   K1. Measuring is bounded: `look` reads a limited number of folder entries and continues there the
+ *       next time. A folder counts with its last known size, a new one with what was read so far.
+ *   K2. Nothing here fails a run: an unreadable folder counts as empty.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
+import { isSystemError, otherwise } from '../base/errors.ts';
+import { environment } from '../base/runtime.ts';
+import { capture } from '../process/capture.ts';
 
-/** Free bytes on the disk with the least of them; null where the system does not tell. */
+/** Free bytes on the fullest disk; null if unknown. */
 export async function freeBytes(dirs: readonly string[]): Promise<number | null> {
   const free = await Promise.all(
     dirs.map(async (dir) => {
       const { bavail, bsize, blocks } = await statfs(existing(dir));
-      return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize; // Some do not count.
+      return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize; // Some file systems report no size.
     }),
-  ).catch(() => []);
+  ).catch(otherwise([]));
   const least = Math.min(...free);
   return Number.isFinite(least) ? least : null;
 }
 
-/** A folder, or the nearest one above it that is there. */
-function existing(dir: string): string {
+/** The names in a folder; none where it is missing or cannot be read. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return [];
+  }
+}
+
+/** A folder, or its nearest existing ancestor. */
+export function existing(dir: string): string {
   return existsSync(dir) || dirname(dir) === dir ? dir : existing(dirname(dir));
 }
 
-/** The worktrees of a repository that lie below a folder, as git has noted them. */
 export async function worktreesBelow(
   commonDir: string,
   folder: string,
 ): Promise<readonly string[]> {
   const registry = join(commonDir, 'worktrees');
-  const names = await readdir(registry).catch(() => []);
+  const names = await readdir(registry).catch(otherwise([]));
   const paths = await Promise.all(
-    names.map((name) => readFile(join(registry, name, 'gitdir'), 'utf8').catch(() => '')),
+    names.map((name) => readFile(join(registry, name, 'gitdir'), 'utf8').catch(otherwise(''))),
   );
   return paths.map((path) => dirname(path.trim())).filter((path) => path.startsWith(folder + sep));
 }
 
-/** A walk through one folder, as far as it has come. */
 interface Walk {
   readonly folder: string;
   readonly ahead: string[];
@@ -54,12 +64,12 @@ export class Usage {
   #queue: string[] = [];
   #walk: Walk | null = null;
 
-  /** `folders` says which there are now; none lies in another. */
+  /** `folders` lists the current ones; none contains another. */
   constructor(folders: () => Promise<readonly string[]>) {
     this.#folders = folders;
   }
 
-  /** What all of them take, as far as they have been seen. */
+  /** The size of all folders, as far as known. */
   get bytes(): number {
     const seen = this.#walk === null ? 0 : this.#walk.bytes;
     const before = this.#sizes.get(this.#walk?.folder ?? '') ?? 0;
@@ -67,13 +77,12 @@ export class Usage {
     return sum - before + Math.max(before, seen);
   }
 
-  /** A folder is gone. */
   forget(folder: string): void {
     this.#sizes.delete(folder);
     if (this.#walk?.folder === folder) this.#walk = null;
   }
 
-  /** Goes on measuring for at most so many entries; true once every folder has been measured. */
+  /** Reads at most so many entries; true once every folder is measured. */
   async look(most: number, signal: AbortSignal): Promise<boolean> {
     const folders = await this.#folders();
     for (const gone of [...this.#sizes.keys()].filter((each) => !folders.includes(each))) {
@@ -100,11 +109,10 @@ function walkOf(folder: string | undefined): Walk | null {
   return folder === undefined ? null : { folder, ahead: [folder], bytes: 0 };
 }
 
-/** Reads one folder of a walk; answers with how many entries that were. */
 async function step(walk: Walk): Promise<number> {
   const dir = walk.ahead.pop();
   if (dir === undefined) return 1;
-  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(dir, { withFileTypes: true }).catch(otherwise([]));
   for (const entry of entries) if (entry.isDirectory()) walk.ahead.push(join(dir, entry.name));
   const files = entries.filter((entry) => !entry.isDirectory());
   const sizes = await Promise.all(
@@ -117,4 +125,18 @@ async function step(walk: Walk): Promise<number> {
   );
   walk.bytes += sizes.reduce((all, size) => all + size, 0);
   return 1 + entries.length;
+}
+
+/** Bytes below the paths, relative to `dir`, as far as they can be read. */
+export async function diskUse(
+  dir: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  if (paths.length === 0) return 0;
+  const args = ['-sk', '--', ...paths.map((path) => `./${path}`)];
+  const command = { file: 'du', args, cwd: dir, env: environment(), stdin: '' };
+  const { stdout } = await capture(command, signal);
+  const sizes = stdout.split('\n').map((line) => Number.parseInt(line, 10));
+  return sizes.reduce((sum, size) => sum + (Number.isNaN(size) ? 0 : size * 1024), 0);
 }

@@ -1,19 +1,21 @@
 /**
- * inject: folders of the user's that are laid into a task's workspace and never committed.
+ * inject: copies folders of the user's into a workspace, without ever committing them.
  *
- *   I1. What git holds in the workspace stays as git has it; only what is missing is laid in. Links
- *       become what they lead to; those that lead nowhere, and repositories inside, stay behind.
- *   I2. What was laid in is ignored through a `.gitignore` of its own folder, which ignores itself:
- *       `git add -A` of an agent does not see it, and nothing changes outside of the workspace.
- *   I3. A tracked file that is blank is hidden from git, by a flag in the index, while the agent
- *       runs, and gets its content back before anybody judges, keeps, resets or merges: `takeBack`.
- *   I4. What was done is written down, in a note about the worktree, before it is done. The pool
- *       removes it with what was laid in.
+ *   I1. Tracked files stay as git has them; only missing files are added. Links become what they point
+ *       to; dangling links and nested repositories are left out.
+ *   I2. Injected files are ignored through a `.gitignore` in their folder, which ignores itself: an
+ *       agent's `git add -A` skips them, and nothing changes outside of the workspace.
+ *   I3. A tracked file that is blanked is hidden from git by a flag in the index while the agent runs.
+ *       `restoreInjected` gives it its content back before the work is judged, kept, reset or merged.
+ *   I4. A note about the worktree records it all before it is done. The pool removes the note together
+ *       with the files.
  */
 
 import { existsSync, lstatSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { OperationalError, otherwise } from '../base/errors.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
 import { git, splitNul } from '../git/git.ts';
 import { nameOf } from '../git/long-lived.ts';
@@ -21,64 +23,63 @@ import { headOf } from '../git/refs.ts';
 import { coneOf } from '../git/sparse.ts';
 import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import type { InjectSpec } from '../model/plan.ts';
-import { filesBelow } from './files-below.ts';
-import type { Ground } from './ground.ts';
+import { inScope } from '../model/scope.ts';
+import type { RunContext } from './run-context.ts';
 
 const NOTE = 'injected';
 const IGNORE = '.gitignore';
 
-/** What lies in a workspace that is not its own; paths are relative to its root. */
+/** The injected files of a workspace; paths are relative to its root. */
 interface Injected {
-  /** Files that are ignored, by the folder whose `.gitignore` says so, with the text of that. */
+  /** The `.gitignore` files that were written, by folder. */
   readonly ignores: readonly { readonly folder: string; readonly text: string }[];
   readonly laid: readonly string[];
-  /** Tracked files that are empty. */
   readonly blanked: readonly string[];
 }
 
-/** Lays in what the plan says. `blank` is for tasks whose changes count; the others change nothing. */
+/** Injects what the plan names. Only tasks whose changes count get blanked files. */
 export async function inject(
-  ground: Ground,
+  context: RunContext,
   place: { readonly dir: string; readonly mode: 'write' | 'read' | 'here' },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const spec of ground.plan.workspace.inject) {
+  for (const spec of context.plan.workspace.inject) {
     const blank = place.mode === 'read' ? [] : spec.blank;
-    await injectOne(ground, { ...spec, blank }, place.dir, signal);
+    await injectOne(context, { ...spec, blank }, place.dir, signal);
   }
 }
 
-/** Gives tracked files their content back and makes sure that the rest stays ignored. */
-export async function takeBack(dir: string, signal: AbortSignal): Promise<void> {
+/** Gives blanked files their content back and makes sure that injected ones stay ignored. */
+export async function restoreInjected(dir: string, signal: AbortSignal): Promise<void> {
   const { ignores, blanked } = noteOf(dir);
   for (const { folder, text } of ignores) {
-    if (!existsSync(join(dir, folder))) continue; // Whoever removed it removed the files, too.
+    if (!existsSync(join(dir, folder))) continue; // The injected files are gone with their folder.
     const file = join(dir, folder, IGNORE);
-    const isThere = (await readFile(file, 'utf8').catch(() => null)) === text;
+    const isThere = (await readFile(file, 'utf8').catch(otherwise(null))) === text;
     if (!isThere) await writeFile(file, text);
   }
   if (blanked.length === 0) return;
-  // An agent may have taken one out of the index: then it is gone for good.
-  const stdin = nulls([...(await trackedIn(dir, blanked, signal))]);
-  await git(dir, ['update-index', `--no-${hiding(dir)}`, '-z', '--stdin'], signal, { stdin });
+  // A file that the agent removed from the index stays deleted.
+  const stdin = nulTerminated([...(await trackedIn(dir, blanked, signal))]);
+  await git(dir, ['update-index', `--no-${hidingFlag(dir)}`, '-z', '--stdin'], signal, { stdin });
   await git(dir, ['checkout-index', '-f', '-z', '--stdin'], signal, { stdin });
 }
 
 async function injectOne(
-  ground: Ground,
+  context: RunContext,
   spec: InjectSpec,
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const from = resolve(ground.repository.dir, spec.from);
+  const from = resolve(context.repository.dir, spec.from);
   const at = (name: string): string => [spec.to, name].filter((part) => part !== '').join('/');
   const before = noteOf(dir);
-  const tracked = (await hasNothingAt(ground, dir, spec.to, signal))
+  const tracked = (await hasNothingAt(context, dir, spec.to, signal))
     ? new Set<string>()
     : await trackedIn(dir, [spec.to === '' ? '.' : spec.to], signal);
   const blanks = spec.blank.map(at);
   const isFree = (path: string): boolean =>
-    isReached(dir, path) &&
+    isReachable(dir, path) &&
     !tracked.has(path) &&
     (before.laid.includes(path) || !existsSync(join(dir, path)));
   const files = (await filesBelow(from, spec.skip, signal)).filter(
@@ -88,26 +89,26 @@ async function injectOne(
   const isTracked = blanks.some((path) => tracked.has(path));
   const unmerged = isTracked ? await unmergedIn(dir, signal) : new Set();
   const blanked = blanks.filter(
-    (path) => tracked.has(path) && !unmerged.has(path) && isReached(dir, path),
+    (path) => tracked.has(path) && !unmerged.has(path) && isReachable(dir, path),
   );
   const laid = [...files, ...empty];
-  const ignore = await ignoreFor(ground, { from, folder: spec.to, laid, tracked }, signal);
+  const ignore = await ignoreFor(context, { from, folder: spec.to, laid, tracked }, signal);
 
   noteInjected(dir, {
     ignores: [...before.ignores.filter(({ folder }) => folder !== spec.to), ...ignore],
     laid: [...new Set([...before.laid, ...laid.map(at)])],
     blanked: [...new Set([...before.blanked, ...blanked])],
   });
-  if (laid.length + blanked.length > 0) await mkdir(join(dir, spec.to), { recursive: true });
+  if (laid.length + blanked.length > 0) makeFolders(join(dir, spec.to));
   for (const { folder, text } of ignore) await writeFile(join(dir, folder, IGNORE), text);
-  for (const name of files) await lay(join(from, name), join(dir, at(name)));
+  for (const name of files) await copyMissing(join(from, name), join(dir, at(name)));
   for (const name of empty) await makeEmpty(join(dir, at(name)));
-  await hide(dir, blanked, signal);
+  await hideFromGit(dir, blanked, signal);
 }
 
-/** A `.gitignore` for what is laid in; where git holds one there already, the shared exclude. */
+/** A `.gitignore` for injected files; where a tracked one exists, the repository's exclude file instead. */
 async function ignoreFor(
-  ground: Ground,
+  context: RunContext,
   what: {
     readonly from: string;
     readonly folder: string;
@@ -121,16 +122,16 @@ async function ignoreFor(
   const own = folder === '' ? IGNORE : `${folder}/${IGNORE}`;
   if (tracked.has(own)) {
     const patterns = laid.map((name) => literalPattern(folder === '' ? name : `${folder}/${name}`));
-    await addExcludes(ground.repository.commonDir, patterns, signal);
+    await addExcludes(context.repository.commonDir, patterns, signal);
     return [];
   }
-  const theirs = await readFile(join(from, IGNORE), 'utf8').catch(() => '');
-  const lines = ['# landfast: laid in, never committed', ...[IGNORE, ...laid].map(literalPattern)];
+  const theirs = await readFile(join(from, IGNORE), 'utf8').catch(otherwise(''));
+  const lines = ['# landfast: injected, never committed', ...[IGNORE, ...laid].map(literalPattern)];
   return [{ folder, text: `${theirs.trimEnd()}\n${lines.join('\n')}\n`.trimStart() }];
 }
 
-/** Whether only folders, and no link that could lead elsewhere, are on the way to a path. */
-export function isReached(dir: string, path: string): boolean {
+/** Whether no link is on the way to a path. */
+export function isReachable(dir: string, path: string): boolean {
   const parts = path.split('/').slice(0, -1);
   return parts.every((_, index) => {
     const folder = join(dir, ...parts.slice(0, index + 1));
@@ -138,35 +139,39 @@ export function isReached(dir: string, path: string): boolean {
   });
 }
 
-/** A file that goes on with a session keeps what the agent made of it. */
-async function lay(from: string, to: string): Promise<void> {
+/** In a continued attempt the agent may have changed the file: it is kept. */
+async function copyMissing(from: string, to: string): Promise<void> {
   if (existsSync(to)) return;
-  await mkdir(dirname(to), { recursive: true });
-  await copyFile(from, to).catch(() => undefined); // As unreadable as it is for the user.
+  makeFolders(dirname(to));
+  await copyFile(from, to).catch(otherwise(undefined)); // The user cannot read it either.
 }
 
-/** A link is replaced: what it leads to is another file, which stays as it is. */
+/** A link is replaced; its target stays as it is. */
 async function makeEmpty(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   await rm(path, { force: true });
   await writeFile(path, '');
 }
 
-async function hide(dir: string, paths: readonly string[], signal: AbortSignal): Promise<void> {
+async function hideFromGit(
+  dir: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   if (paths.length === 0) return;
-  const args = ['update-index', `--${hiding(dir)}`, '-z', '--stdin'];
-  await git(dir, args, signal, { stdin: nulls(paths) });
+  const args = ['update-index', `--${hidingFlag(dir)}`, '-z', '--stdin'];
+  await git(dir, args, signal, { stdin: nulTerminated(paths) });
   for (const path of paths) await makeEmpty(join(dir, path));
 }
 
-/** Where only some folders are checked out git looks at skipped files that are there. */
-function hiding(dir: string): string {
+/** In a sparse checkout git ignores skip-worktree for files that exist. */
+function hidingFlag(dir: string): string {
   return coneOf(dir) === null ? 'skip-worktree' : 'assume-unchanged';
 }
 
-/** Whether no file is tracked below a folder, as far as that can be told without a git process. */
+/** Whether no file is tracked below a folder, answered without starting a git process. */
 async function hasNothingAt(
-  { repository }: Ground,
+  { repository }: RunContext,
   dir: string,
   folder: string,
   signal: AbortSignal,
@@ -176,7 +181,7 @@ async function hasNothingAt(
   return head !== null && (await nameOf(repository.commonDir, `${head}:${folder}`)) === 'none';
 }
 
-/** Those of the paths, and what is below them, that git tracks. */
+/** The tracked files among these paths and below them. */
 export async function trackedIn(
   dir: string,
   paths: readonly string[],
@@ -186,13 +191,12 @@ export async function trackedIn(
   return new Set(splitNul((await git(dir, args, signal)).stdout));
 }
 
-/** Files in conflict: an agent is about to resolve them and must see them. */
+/** Files in conflict: the agent must see them to resolve them. */
 async function unmergedIn(dir: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const { stdout } = await git(dir, ['diff', '--name-only', '--diff-filter=U', '-z'], signal);
   return new Set(splitNul(stdout));
 }
 
-/** Nothing lies in a workspace any more that was laid in. */
 export function forgetInjected(dir: string): void {
   removeNote(dir, NOTE);
 }
@@ -206,6 +210,40 @@ function noteInjected(dir: string, note: Injected): void {
   writeNote(dir, NOTE, JSON.stringify(note));
 }
 
-function nulls(paths: readonly string[]): string {
+function nulTerminated(paths: readonly string[]): string {
   return paths.map((path) => `${path}\0`).join('');
+}
+
+/** A folder of settings has fewer files. */
+const MOST_FILES = 20_000;
+
+/** Plain files below a folder, sorted, also behind links; without `skip` and unreadable ones. */
+export async function filesBelow(
+  folder: string,
+  skip: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  const walk = async (below: string, above: readonly string[]): Promise<void> => {
+    const here = join(folder, below);
+    const real = await realpath(here).catch(otherwise(null));
+    if (real === null || above.includes(real)) return;
+    const names: readonly string[] = await readdir(here).catch(otherwise([]));
+    if (below !== '' && names.includes('.git')) return; // A repository of its own.
+    for (const name of names.toSorted()) {
+      signal.throwIfAborted();
+      const path = below === '' ? name : `${below}/${name}`;
+      if (inScope(path, skip)) continue;
+      const what = await stat(join(folder, path)).catch(otherwise(null));
+      if (what?.isDirectory() === true) await walk(path, [...above, real]);
+      else if (what?.isFile() === true) found.push(path);
+      if (found.length > MOST_FILES) {
+        throw new OperationalError(`${folder} has more than ${MOST_FILES} files.`, {
+          remedy: 'A workspace gets a copy of it: move what no agent needs elsewhere.',
+        });
+      }
+    }
+  };
+  await walk('', []);
+  return found;
 }

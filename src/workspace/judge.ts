@@ -1,41 +1,44 @@
 /**
- * judge: what a finished agent left behind, measured against what its task allows.
+ * judge: checks a finished agent's work against its task, and commits it.
  *
- *   J1. The diff is taken from the files themselves against the recorded base, untracked ones
- *       included: an agent's word for it does not count.
- *   J2. Nothing is undone. A refused commit or a change out of scope leaves everything in place.
+ *   J1. The diff is taken from the files against the recorded base, untracked files included; what
+ *       the agent claims does not count.
+ *   J2. Nothing is undone: a refused commit or a change out of scope leaves everything in place.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, stageAll, unstageAll } from '../git/commit.ts';
 import { changedSince, conflictMarkersIn } from '../git/diff.ts';
+import { syncRepository } from '../git/file-system.ts';
 import { GitError } from '../git/git.ts';
+import { mendLink } from '../git/git-dir.ts';
 import { areRelated } from '../git/history.ts';
 import { removeStaleLocks } from '../git/locks.ts';
 import { objectProblem } from '../git/object-check.ts';
 import { detachHead, headOf, readRef, setRef } from '../git/refs.ts';
 import { type Status, statusOf } from '../git/status.ts';
-import { syncRepository } from '../git/sync.ts';
-import { mendLink } from '../git/worktree-link.ts';
-import { ownDoer } from '../model/doer.ts';
+import { blobChanges } from '../git/trees.ts';
 import type { Failure } from '../model/failure.ts';
 import { commitMessage } from '../model/names.ts';
-import type { Sha, TaskSpec } from '../model/plan.ts';
+import { firstAssignee, type Sha, type TaskSpec } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { check } from './check.ts';
-import { isSameFolder } from './folder-identity.ts';
-import { branchOf, type Ground } from './ground.ts';
-import { takeBack } from './inject.ts';
-import { keepAside } from './keep.ts';
+import { isSameFolder } from './folders.ts';
+import { restoreInjected } from './inject.ts';
+import { keepBranchTip } from './keep.ts';
+import { branchOf, type RunContext } from './run-context.ts';
+import { nextFileTime } from './touched-files.ts';
 
 export interface Work {
   readonly task: TaskSpec;
   readonly dir: string;
   readonly base: Sha;
   readonly mark: string;
-  /** It began with a merge laid out, so that conflict markers may be left. */
+  /** It started from an unfinished merge, so conflict markers may be left. */
   readonly mended: boolean;
+  /** Receives the output of the task's checks, line by line. */
+  readonly onLine?: (line: string) => void;
 }
 
 export type Judged =
@@ -48,40 +51,45 @@ export type Judged =
   | { readonly kind: 'bad'; readonly failure: Failure };
 
 /** Judges the files, runs the task's checks, and commits. */
-export async function judgeWork(ground: Ground, work: Work, signal: AbortSignal): Promise<Judged> {
+export async function judgeWork(
+  context: RunContext,
+  work: Work,
+  signal: AbortSignal,
+): Promise<Judged> {
   const { task, dir } = work;
-  const { commonDir } = ground.repository;
-  const branch = branchOf(ground, task.id);
+  const { commonDir } = context.repository;
+  const branch = branchOf(context, task.id);
   await removeStaleLocks({ commonDir, dir, branch }, signal); // Everything that ran here has ended.
-  const isPlain = ground.pool.isGitAsGiven(dir) && (await headOf(dir, signal)) === work.base;
-  await takeBack(dir, signal);
-  // A check may look at what is staged, so that nothing is before it has run.
+  const isPlain = context.pool.isGitAsGiven(dir) && (await headOf(dir, signal)) === work.base;
+  await restoreInjected(dir, signal);
+  // A check may look at the index: nothing is staged before the checks.
   const canStage = isPlain && task.mode !== 'read' && task.checks.length === 0;
-  const staged = canStage ? await judgeStaged(ground, work, signal) : null;
+  const staged = canStage ? await judgeStaged(context, work, signal) : null;
   if (staged !== null) return staged;
-  const first = await lookAgain(ground, work, await look(work, signal), signal);
+  const first = await withBranch(context, work, await inspect(work, signal), signal);
   const refusal =
     (await brokenState(work, first, signal)) ?? (await refusalOf(work, first.files, signal));
   if (refusal !== null) return refusal;
-  const red = await runChecks(ground, work, signal);
+  const red = await runChecks(context, work, signal);
   if (red !== null) return bad(red);
-  const now = task.checks.length === 0 ? first : await look(work, signal); // They may change files.
+  const now = task.checks.length === 0 ? first : await inspect(work, signal); // They may change files.
   const late = await judgeFiles(work, now.files, signal);
-  return late === null ? commit(ground, work, now, signal) : bad(late);
+  return late === null ? commit(context, work, now, signal) : bad(late);
 }
 
 /**
- * The agent has left git alone: what can be staged is all that it has done. Null where git does not
- * stage it: a closer look tells why.
+ * For an agent that did not use git: staging everything yields all of its work. Null where git
+ * refuses to stage; the slow path finds out why.
  */
 async function judgeStaged(
-  ground: Ground,
+  context: RunContext,
   work: Work,
   signal: AbortSignal,
 ): Promise<Judged | null> {
   const { task, dir, base } = work;
   if (!isSameFolder(dir)) return replaced();
-  const stagedAt = Date.now();
+  // The agent's last write is older than that: one look is enough.
+  const stagedAt = await nextFileTime(dir, signal);
   const staging = await stageAll(dir, signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     return null;
@@ -92,39 +100,38 @@ async function judgeStaged(
     await unstageAll(dir, signal);
     return refusal;
   }
-  const branch = branchOf(ground, task.id);
+  const branch = branchOf(context, task.id);
   const staged = { files, head: base, branch, staged: [], stagedAt };
-  return commit(ground, work, staged, signal);
+  return commit(context, work, staged, signal);
 }
 
-/** What there is to judge. */
-interface Looked extends Status {
+interface WorkState extends Status {
   readonly files: readonly string[];
 }
 
-async function look({ dir, base }: Work, signal: AbortSignal): Promise<Looked> {
+async function inspect({ dir, base }: Work, signal: AbortSignal): Promise<WorkState> {
   const status = await statusOf(dir, { untracked: 'all' }, signal);
   if (status.head === null) return { ...status, files: [] };
   return { ...status, files: await changedSince(dir, base, status, signal) };
 }
 
-/** Somebody may have deleted the branch under the agent's feet: it begins again at its base. */
-async function lookAgain(
-  ground: Ground,
+/** A branch that was deleted meanwhile starts over at its base. */
+async function withBranch(
+  context: RunContext,
   work: Work,
-  looked: Looked,
+  state: WorkState,
   signal: AbortSignal,
-): Promise<Looked> {
-  const branch = branchOf(ground, work.task.id);
-  if (looked.head !== null || looked.branch !== branch) return looked;
-  await setRef(ground.repository.commonDir, `refs/heads/${branch}`, work.base, signal);
-  return look(work, signal);
+): Promise<WorkState> {
+  const branch = branchOf(context, work.task.id);
+  if (state.head !== null || state.branch !== branch) return state;
+  await setRef(context.repository.commonDir, `refs/heads/${branch}`, work.base, signal);
+  return inspect(work, signal);
 }
 
-/** What is wrong with a workspace in which nothing can be committed as it is; null for nothing. */
+/** Why nothing can be committed in this workspace; null where it can. */
 async function brokenState(
   { task, dir, base, mended }: Work,
-  { head, unmerged }: Looked,
+  { head, unmerged }: WorkState,
   signal: AbortSignal,
 ): Promise<Judged | null> {
   const broken = (message: string): Judged => bad({ kind: 'commit-failed', message });
@@ -135,7 +142,7 @@ async function brokenState(
   if (head !== base && !(await areRelated(dir, head, base, signal))) {
     return broken('What the agent has committed has no history in common with what it began from.');
   }
-  // A merge that was laid out for it may be resolved in the files alone: markers tell.
+  // A merge that the attempt started from may be resolved in the files alone: markers tell.
   if (unmerged.length === 0 || mended || task.mode === 'read') return null;
   return broken(
     `The agent stopped in the middle of a merge: ${unmerged.join(', ')} is not resolved.`,
@@ -149,7 +156,7 @@ function replaced(): Judged {
   return bad({ kind: 'commit-failed', message });
 }
 
-/** The end of work that is not to be committed; null for work that may be. */
+/** The verdict on work that is not committed; null for work that is. */
 async function refusalOf(
   work: Work,
   files: readonly string[],
@@ -165,7 +172,6 @@ async function refusalOf(
   return wrong === null ? null : bad(wrong);
 }
 
-/** What is wrong with the changed files; null where nothing is. */
 async function judgeFiles(
   { task, dir, mended }: Work,
   files: readonly string[],
@@ -201,47 +207,48 @@ function outsideOf(task: TaskSpec, files: readonly string[]): readonly string[] 
   return task.writes.length === 0 ? [] : files.filter((file) => !inScope(file, task.writes));
 }
 
-/** Runs a task's own checks where its work is; what is wrong, or null. */
+/** Runs a task's own checks; the first failure, or null. */
 export async function runChecks(
-  around: Pick<Ground, 'env' | 'suspension'>,
-  { task, dir, mark }: Pick<Work, 'task' | 'dir' | 'mark'>,
+  around: Pick<RunContext, 'env' | 'suspension'>,
+  { task, dir, mark, onLine = () => {} }: Pick<Work, 'task' | 'dir' | 'mark' | 'onLine'>,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   for (const command of task.checks) {
     const env = { ...around.env, ...task.env };
     const { timeoutMs } = task;
-    const what = { dir, command, env, timeoutMs, mark, suspension: around.suspension };
+    const { suspension = null } = around;
+    const what = { dir, command, env, timeoutMs, mark, suspension, onLine };
     const result = await check(what, signal);
     signal.throwIfAborted();
     if (result.kind === 'failed') {
       const message = `The task's check failed: ${command}`;
-      return { kind: 'checks-failed', message, check: command, output: result.output };
+      const { exitCode, output } = result;
+      return { kind: 'checks-failed', message, check: command, exitCode, output };
     }
   }
   return null;
 }
 
-/** What is to be committed; perhaps staged already. */
-interface ToCommit extends Pick<Looked, 'files' | 'head' | 'branch' | 'staged'> {
-  /** When that began: what somebody, or a hook, does later is not in it. */
+interface ToCommit extends Pick<WorkState, 'files' | 'head' | 'branch' | 'staged'> {
+  /** When staging began; later changes are not part of it. Absent if nothing is staged. */
   readonly stagedAt?: number;
 }
 
 async function commit(
-  ground: Ground,
+  context: RunContext,
   { task, dir, base }: Work,
-  looked: ToCommit,
+  state: ToCommit,
   signal: AbortSignal,
 ): Promise<Judged> {
-  const message = commitMessage(ground.plan.conventions, ground.run, task, ownDoer(task));
-  const { commonDir } = ground.repository;
-  const branch = branchOf(ground, task.id);
-  const { files } = looked;
-  ground.assertHeld();
-  const isElsewhere = looked.branch !== null && looked.branch !== branch;
-  // That branch is somebody else's.
-  if (isElsewhere && looked.head !== null) await detachHead(dir, looked.head, signal);
-  const isStaged = looked.stagedAt !== undefined;
+  const message = commitMessage(context.plan.conventions, context.run, task, firstAssignee(task));
+  const { commonDir } = context.repository;
+  const branch = branchOf(context, task.id);
+  const { files } = state;
+  context.assertHeld();
+  const isElsewhere = state.branch !== null && state.branch !== branch;
+  // The agent switched to another branch, which must not move.
+  if (isElsewhere && state.head !== null) await detachHead(dir, state.head, signal);
+  const isStaged = state.stagedAt !== undefined;
   const answer = await commitAll(dir, { message, isStaged }, signal);
   if (answer.kind === 'refused') {
     return bad({
@@ -251,8 +258,8 @@ async function commit(
   }
   const head = answer.kind === 'committed' ? answer.commit : await headOf(dir, signal);
   if (head === base || head === null) return bad(NO_CHANGE); // It is the same to a commit.
-  // What our own `git add` has made needs no check: git made sure of it then.
-  const isForeign = looked.head !== base || looked.staged.length > 0;
+  // Objects written by our own `git add` need no check.
+  const isForeign = state.head !== base || state.staged.length > 0;
   const problem = isForeign ? await objectProblem(dir, { from: base, to: head }, signal) : null;
   if (isForeign) await syncRepository(commonDir, signal);
   if (problem !== null) {
@@ -261,18 +268,18 @@ async function commit(
       message: `Git's own checks refuse what the agent has committed: ${problem}`,
     });
   }
-  // The agent may have left its branch; the work must be reachable from ours all the same.
+  // The agent may have left its branch; the task's branch must hold the work all the same.
   const ref = `refs/heads/${branch}`;
-  if (looked.branch !== branch || (await readRef(commonDir, ref, signal)) !== head) {
-    await keepAside(ground, task.id, dir, signal);
+  if (state.branch !== branch || (await readRef(commonDir, ref, signal)) !== head) {
+    await keepBranchTip(context, task.id, dir, signal);
     await setRef(commonDir, ref, head, signal);
   }
-  if (looked.stagedAt !== undefined) ground.pool.commit(dir, head, looked.stagedAt);
+  if (state.stagedAt !== undefined) context.pool.commit(dir, head, state.stagedAt);
   return { kind: 'good', commit: head, files, outside: outsideOf(task, files) };
 }
 
-/** What is wrong where a workspace is no worktree any more, although its link was put right. */
-export function lostLink({ repository }: Ground, dir: string): Failure | null {
+/** The failure of a workspace whose link to the repository cannot be repaired; null if it is intact. */
+export function lostLink({ repository }: RunContext, dir: string): Failure | null {
   if (mendLink(repository.commonDir, dir)) return null;
   const message =
     'The agent has replaced `.git` in its workspace, or has deleted what it leads to: nothing can ' +
@@ -291,4 +298,20 @@ const NO_CHANGE: Failure = {
 
 function bad(failure: Failure): Judged {
   return { kind: 'bad', failure };
+}
+
+/** The blob id of an empty file, in SHA-1 and SHA-256. */
+const EMPTY: ReadonlySet<Sha | null> = new Set([
+  'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
+  '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
+]);
+
+/** Whether work leaves only empty files, as an agent does that could not write. Deletions count as changes. */
+export async function leavesOnlyEmptyFiles(
+  { repository }: RunContext,
+  { base, commit }: { readonly base: Sha; readonly commit: Sha },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const changes = await blobChanges(repository.commonDir, { from: base, to: commit }, signal);
+  return changes.length > 0 && changes.every(({ after }) => EMPTY.has(after));
 }

@@ -1,26 +1,26 @@
 /**
- * keep: make everything in a workspace reachable from a ref, without touching its index or files.
+ * keep: makes everything in a workspace reachable from a ref, without touching its index or files.
  *
  *   K1. Untracked files are part of the work; ignored ones are not.
- *   K2. After `keepWork` answers with a commit, the workspace may be reset or removed.
+ *   K2. After `keepWork` returns a commit, the workspace may be reset or removed.
  */
 
 import { git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
-import { type OwnIndex, withOwnIndex } from '../git/own-index.ts';
 import { headOf, headRefOf, isAncestor, readRef, setRef, treeOf } from '../git/refs.ts';
 import { coneOf, mayBeSparse } from '../git/sparse.ts';
+import { type OwnIndex, withOwnIndex } from '../git/temp-folder.ts';
 import { inCone } from '../model/cone.ts';
 import { keptRef } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import { branchOf, type Ground } from './ground.ts';
+import { branchOf, type RunContext } from './run-context.ts';
 
-/** Saves a workspace's state under a ref: its last commit plus whatever is not committed. */
+/** Saves a workspace's state under a ref: its last commit and uncommitted changes. */
 export async function keepWork(
   dir: string,
   keep: {
     readonly ref: string;
     readonly message: string;
-    /** A commit that is safe already: where there is nothing beyond it, no ref is made. */
+    /** A commit that is safe already: no ref is made for it. */
     readonly beyond?: Sha;
   },
   signal: AbortSignal,
@@ -36,7 +36,7 @@ export async function keepWork(
   return commit;
 }
 
-/** A commit that is ours, not the user's: it must succeed without an identity, a signature or a hook. */
+/** A commit without identity, signature or hooks of the user: it must always succeed. */
 export async function snapshotCommit(
   dir: string,
   {
@@ -58,7 +58,7 @@ const LANDFAST_IDENTITY = {
   GIT_COMMITTER_EMAIL: 'landfast@localhost',
 };
 
-/** The tree of everything that is not ignored, through an index of its own. */
+/** The tree of everything that is not ignored, built in a separate index. */
 async function snapshotTree(dir: string, head: Sha | null, signal: AbortSignal): Promise<Sha> {
   return withOwnIndex(dir, async (env) => {
     const begin = mayBeSparse(dir) ? await stagedTree(dir, signal) : null;
@@ -71,15 +71,15 @@ async function snapshotTree(dir: string, head: Sha | null, signal: AbortSignal):
 }
 
 /**
- * Where only some folders are checked out, what a merge has changed in the others is nowhere but in
- * the workspace's own index; null where that cannot be read, or holds a conflict.
+ * In a sparse checkout a merge changes files outside of it only in the index. Null where the index
+ * cannot be read or holds a conflict.
  */
 async function stagedTree(dir: string, signal: AbortSignal): Promise<Sha | null> {
   const { code, stdout } = await git(dir, ['write-tree'], signal, { okCodes: [0, 1, 128] });
   return code === 0 ? stdout.trim() : null;
 }
 
-/** What is missing outside of the folders that are checked out was not deleted. */
+/** Files missing outside of a sparse checkout were not deleted. */
 async function skipMissing(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
   const missing = splitNul((await git(dir, ['ls-files', '-d', '-z'], signal, { env })).stdout);
   const folders = new Set(coneOf(dir) ?? []);
@@ -90,20 +90,20 @@ async function skipMissing(dir: string, env: OwnIndex, signal: AbortSignal): Pro
 }
 
 /**
- * An agent may have left our branch and made commits on both. Before the branch is moved, what only
- * it holds gets a ref of its own.
+ * An agent may have left the task's branch and made commits on both. Before the branch moves, commits
+ * that only it holds get a ref of their own.
  */
-export async function keepAside(
-  ground: Ground,
+export async function keepBranchTip(
+  context: RunContext,
   task: TaskId,
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const ref = `refs/heads/${branchOf(ground, task)}`;
+  const ref = `refs/heads/${branchOf(context, task)}`;
   const [on, head] = await Promise.all([headRefOf(dir, signal), headOf(dir, signal)]);
   if (on === ref) return;
-  const tip = await readRef(ground.repository.commonDir, ref, signal);
+  const tip = await readRef(context.repository.commonDir, ref, signal);
   if (tip === null) return;
   if (head !== null && (await isAncestor(dir, tip, head, signal))) return;
-  await setRef(dir, keptRef(ground.run, `${task}_${tip.slice(0, 8)}`), tip, signal);
+  await setRef(dir, keptRef(context.run, `${task}_${tip.slice(0, 8)}`), tip, signal);
 }

@@ -1,32 +1,33 @@
 /**
- * setup: what is remembered of a workspace's set-up, and how long it holds.
+ * setup: what is remembered of a workspace's set-up, and how long it is valid.
  *
- *   S1. Only a set-up that finished is remembered. Before one begins nothing is, so that half of
- *       one never counts.
- *   S2. The key is all that it depends on: commands, environment, tools (`land.fingerprint`) and
- *       the key files as they lie in the workspace. Without key files it holds for one workspace.
- *   S3. It outlives its task only where everything that it made stays, the key files are still what
- *       they were, and it made nothing but ignored files: anything else was wiped away.
+ *   S1. Only a finished set-up is remembered. The record is deleted before set-up begins, so that a
+ *       partial one never counts.
+ *   S2. The key covers everything set-up depends on: commands, environment, tools
+ *       (`land.fingerprint`) and the key files in the workspace. Without key files it is valid for
+ *       one workspace.
+ *   S3. It outlives its task only if all of its files are still there, the key files are unchanged,
+ *       and it made only ignored files: a reset removes all others.
  */
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSystemError } from '../base/errors.ts';
 import { pause } from '../base/pause.ts';
 import { leftoversIn } from '../git/diff.ts';
 import { coneOf } from '../git/sparse.ts';
 import { filesIn, ignoredIn } from '../git/untracked.ts';
 import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import { inScope, isLiteral } from '../model/scope.ts';
-import type { Ground } from './ground.ts';
-import { toolsOf } from './tools.ts';
-import { removeTouchedBelow } from './touched.ts';
+import { check } from './check.ts';
+import type { RunContext } from './run-context.ts';
+import { removeTouchedBelow } from './touched-files.ts';
 
 /** The note that says what set-up was done in a workspace. */
 const SETUP_DONE = 'setup';
 
-/** A set-up that finished. */
 export interface Setup {
   readonly key: string;
   /** Ignored files, and folders of nothing else (with a slash at the end), that it made. */
@@ -42,7 +43,10 @@ export interface Setup {
   readonly doneAt: number;
 }
 
-/** Variables that tell of a log-in, not of what set-up will make. */
+/** Results of set-up and verdicts hold for one kind of machine. */
+export const MACHINE = [process.platform, process.arch] as const;
+
+/** Variables of a log-in session: no result depends on them. */
 const OF_A_SESSION = new RegExp(
   `^(?:${[
     ...['TMPDIR', 'SSH_(?:AUTH_SOCK|AGENT_PID|CLIENT|CONNECTION|TTY)', 'DBUS_SESSION_BUS_.*'],
@@ -50,139 +54,129 @@ const OF_A_SESSION = new RegExp(
   ].join('|')})$`,
 );
 
-/** Whether a variable only describes a log-in session: no result depends on it. */
 export function isOfSession(name: string): boolean {
   return OF_A_SESSION.test(name);
 }
 
-/** What the set-up of a workspace depends on; `unkeyed` stands for the key files if there are none. */
+/** The key of a set-up; `unkeyed` replaces the key files where the plan names none. */
 export async function setupKey(
-  ground: Ground,
+  context: RunContext,
   { dir, unkeyed }: { readonly dir: string; readonly unkeyed: string },
   signal: AbortSignal,
 ): Promise<string> {
-  const { setup, setupKey: names } = ground.plan.workspace;
-  const env = Object.entries(ground.env)
+  const { setup, setupKey: names } = context.plan.workspace;
+  const env = Object.entries(context.env)
     .filter(([name]) => !isOfSession(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const files = names.length === 0 ? unkeyed : await contentsOf(dir, names, signal);
-  const tools = await toolsOf(ground, signal);
+  const tools = await toolVersions(context, signal);
   const cone = coneOf(dir); // Set-up sees only the folders that are checked out.
-  const { platform, arch } = process;
-  return digest(JSON.stringify([setup, env, tools, platform, arch, files, cone]));
+  return digest(JSON.stringify([setup, env, tools, ...MACHINE, files, cone]));
 }
 
-/** The set-up that is done in a workspace; null where none is, or half of one. */
 export function setupIn(dir: string): Setup | null {
   const text = readNote(dir, SETUP_DONE);
   try {
     return text === null ? null : (JSON.parse(text) as Setup);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return null; // The machine went down while it was written.
   }
 }
 
-/** Whether all that a set-up made is there. */
 export function isThere(dir: string, { made }: Setup): boolean {
   return made.every((path) => existsSync(join(dir, path)));
 }
 
-/** From now on no set-up counts as done. */
 export function forgetSetup(dir: string): void {
   removeNote(dir, SETUP_DONE);
 }
 
-/** Writes down that a set-up has finished; what was `brought` is not its work. */
+/** Records a finished set-up; files in `brought` were not made by it. */
 export async function rememberSetup(
-  ground: Ground,
+  context: RunContext,
   done: { readonly dir: string; readonly key: string; readonly brought: readonly string[] },
   signal: AbortSignal,
 ): Promise<Setup> {
   const { dir, key } = done;
-  const { setupKey: names, inject } = ground.plan.workspace;
+  const { setupKey: names, inject } = context.plan.workspace;
   const notMade = new Set([...done.brought, ...inject.map(({ to }) => `${to}/`)]);
   const made = (await ignoredIn(dir, signal)).filter((path) => !notMade.has(path));
   const loose = (await leftoversIn(dir, signal)) === 'work';
-  const files = await countFiles(dir, made, signal);
+  const all = { paths: made, since: Number.POSITIVE_INFINITY };
+  const files = await removeTouched(dir, all, signal);
   return noteSetup(dir, { key, made, keyed: names.length > 0, loose, files }, signal);
 }
 
-/** What the clock of a file system may be behind ours. */
+/** How far a file system's clock may lag. */
 const TICK_MS = 25;
 
 /**
- * Takes back what somebody has done since to what a set-up made: new files go. Where others were
- * changed or are missing it does not count as done any more. Answers with what may stay.
+ * Removes files that were added to the results of set-up since. Where results were changed or are
+ * missing, the set-up is forgotten. Returns the paths that may stay.
  */
 export async function keepSetup(dir: string, signal: AbortSignal): Promise<readonly string[]> {
   const setup = setupIn(dir);
   if (setup === null) return [];
   const { made, files, doneAt } = setup;
-  let left = 0;
-  for (const path of isThere(dir, setup) ? made : []) {
-    const below = { dir, path: path.replace(/\/$/, ''), since: doneAt };
-    left += await removeTouchedBelow(below, signal);
-  }
-  if (left === files) return made;
+  const there = isThere(dir, setup) ? made : [];
+  if ((await removeTouched(dir, { paths: there, since: doneAt }, signal)) === files) return made;
   forgetSetup(dir);
   return [];
 }
 
-async function countFiles(
+/** Returns how many files are left. */
+async function removeTouched(
   dir: string,
-  paths: readonly string[],
+  { paths, since }: { readonly paths: readonly string[]; readonly since: number },
   signal: AbortSignal,
 ): Promise<number> {
-  let files = 0;
-  for (const path of paths) {
-    const below = { dir, path: path.replace(/\/$/, ''), since: Number.POSITIVE_INFINITY };
-    files += await removeTouchedBelow(below, signal);
-  }
-  return files;
+  let left = 0;
+  for (const path of paths) left += await removeTouchedBelow({ dir, path, since }, signal);
+  return left;
 }
 
-/** Writes down what was just done in a workspace. */
 export async function noteSetup(
   dir: string,
   done: Omit<Setup, 'at' | 'doneAt'>,
   signal: AbortSignal,
 ): Promise<Setup> {
-  await pause(TICK_MS, signal); // What somebody writes from now on is younger than all of it.
+  await pause(TICK_MS, signal); // Later writes are younger than all results.
   const setup = { ...done, at: dir, doneAt: Date.now() };
   writeNote(dir, SETUP_DONE, JSON.stringify(setup));
   return setup;
 }
 
-/** The set-up of a workspace that somebody else may use now; null where he has to do his own. */
+/** The set-up of a workspace, if the next task may use its results. */
 export async function lastingSetup(
-  ground: Ground,
+  context: RunContext,
   dir: string,
   signal: AbortSignal,
 ): Promise<Setup | null> {
   const setup = setupIn(dir);
   if (setup === null || !setup.keyed || setup.made.length === 0) return null;
-  return isThere(dir, setup) && !(await isSpoilt(ground, dir, setup, signal)) ? setup : null;
+  return isThere(dir, setup) && !(await isSpoilt(context, dir, setup, signal)) ? setup : null;
 }
 
-/** Before a workspace is reset for another attempt: forgets a set-up that would not hold there. */
+/** Before a reset: forgets a set-up that would be invalid afterwards. */
 export async function forgetSpoiltSetup(
-  ground: Ground,
+  context: RunContext,
   dir: string,
   signal: AbortSignal,
 ): Promise<void> {
   const setup = setupIn(dir);
-  if (setup !== null && (await isSpoilt(ground, dir, setup, signal))) forgetSetup(dir);
+  if (setup !== null && (await isSpoilt(context, dir, setup, signal))) forgetSetup(dir);
 }
 
-/** Whoever changed a key file has changed what was made from it, too. */
+/** A changed key file invalidates the results. */
 async function isSpoilt(
-  ground: Ground,
+  context: RunContext,
   dir: string,
   setup: Setup,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (setup.loose || !setup.keyed) return setup.loose;
-  return setup.key !== (await setupKey(ground, { dir, unkeyed: '' }, signal));
+  return setup.key !== (await setupKey(context, { dir, unkeyed: '' }, signal));
 }
 
 /** Whether every path is one of `kept`, or below one. */
@@ -194,7 +188,7 @@ export function isCovered(paths: readonly string[], kept: readonly string[]): bo
   );
 }
 
-/** The content of the files that these names cover, as one name. */
+/** A digest of the files that these names cover. */
 async function contentsOf(
   dir: string,
   names: readonly string[],
@@ -218,10 +212,36 @@ async function contentOf(path: string): Promise<string> {
   try {
     return digest(await readFile(path));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EISDIR' ? 'many' : 'none';
+    if (!isSystemError(error)) throw error;
+    return isSystemError(error, 'EISDIR') ? 'many' : 'none';
   }
 }
 
 function digest(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+const LIMIT_MS = 60_000;
+
+/** The output of the plan's fingerprint commands (`land.fingerprint`), asked once a run. */
+export function toolVersions(context: RunContext, signal: AbortSignal): Promise<string> {
+  const { session } = context;
+  session.toolVersions ??= runFingerprints(context, signal).catch((error: unknown) => {
+    session.toolVersions = null;
+    throw error;
+  });
+  return session.toolVersions;
+}
+
+async function runFingerprints(context: RunContext, signal: AbortSignal): Promise<string> {
+  const said: string[] = [];
+  for (const command of context.plan.landing.fingerprint ?? []) {
+    const { env, repository, run } = context;
+    const mark = `${run}/gate.fingerprint`;
+    const what = { dir: repository.dir, command, env, mark, suspension: null, onLine: () => {} };
+    const result = await check({ ...what, timeoutMs: LIMIT_MS }, signal);
+    signal.throwIfAborted();
+    said.push(result.kind === 'stopped' ? '' : `${command} ${result.kind} ${result.output}`);
+  }
+  return said.join('\n');
 }

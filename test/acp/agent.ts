@@ -8,7 +8,7 @@
  *   forgets   dies in its first session and cannot load it
  *   curious   answers with the names of its environment's variables
  *   hangs     asks for leave to wait, starts a program and falls silent, deaf to signals
- *   locked    wants somebody to log in
+ *   locked    requires a login
  *   crashes   dies in the middle of its work
  *   mute      ends without a word
  *   newer     speaks another version of the protocol

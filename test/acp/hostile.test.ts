@@ -1,17 +1,27 @@
-/** The whole program with agents of our own that behave as badly as an agent can (agent.ts). */
+/** The whole program with agents that behave as badly as an agent can (agent.ts). */
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { acpTask, facts, setScene } from './scene.ts';
+import { facts, programScene, scriptedTask } from '../support/agents/scene.ts';
 
 const AGENT = join(import.meta.dirname, 'agent.ts');
 
+/** What another session leaves in the environment of the programs it starts. */
+const OTHER_SESSION = {
+  ANTHROPIC_API_KEY: 'sk-other',
+  OPENAI_API_KEY: 'sk-other',
+  CLAUDECODE: '1',
+  GEMINI_CLI: '1',
+  OPENCODE: '1',
+};
+
 function task(id: string, more: object = {}): object {
-  return acpTask(id, { command: [process.execPath, AGENT, id], ...more });
+  const command = [process.execPath, AGENT, id];
+  return scriptedTask(id, { agent: 'acp', retries: 0, command, ...more });
 }
 
 test('noise and questions do no harm: what may be done is done, and it lands', async () => {
-  await using scene = await setScene();
+  await using scene = await programScene();
 
   const run = await scene.run({ tasks: [task('rude'), task('lingers')] });
   const { code } = await run.ended;
@@ -31,8 +41,8 @@ test('noise and questions do no harm: what may be done is done, and it lands', a
   expect(scene.processes()).toEqual([]);
 });
 
-test('a session that cannot be loaded is lost, the work goes on in a new one', async () => {
-  await using scene = await setScene();
+test('a session that cannot be loaded is lost, and the work continues in a new one', async () => {
+  await using scene = await programScene();
 
   const run = await scene.run({ tasks: [task('forgets', { retries: 2 })] });
   const { code } = await run.ended;
@@ -59,7 +69,7 @@ test('a session that cannot be loaded is lost, the work goes on in a new one', a
 });
 
 test('each way to fail has its name', async () => {
-  await using scene = await setScene();
+  await using scene = await programScene();
 
   const run = await scene.run({ tasks: ['crashes', 'mute', 'newer'].map((id) => task(id)) });
   const { code } = await run.ended;
@@ -77,14 +87,14 @@ test('each way to fail has its name', async () => {
     },
     newer: {
       kind: 'permanent',
-      message: 'The agent cannot be worked with. It speaks version 2 of the protocol, not 1.',
+      message: 'The agent cannot be used. It speaks version 2 of the protocol, not 1.',
     },
   });
   expect(scene.processes()).toEqual([]);
 });
 
-test('an agent that wants a log-in fails at once, and the user is told to sign in', async () => {
-  await using scene = await setScene();
+test('an agent that wants a login fails at once, and the user is told to sign in', async () => {
+  await using scene = await programScene();
 
   const run = await scene.run({ tasks: [task('locked', { retries: 3 })] });
   const { code, stderr } = await run.ended;
@@ -94,11 +104,13 @@ test('an agent that wants a log-in fails at once, and the user is told to sign i
   expect(facts(run.entries, 'task.failed').map(({ failure }) => failure)).toEqual([
     { kind: 'auth', message: 'Authentication required' },
   ]);
-  expect(stderr).toContain('Sign in with the agent itself, then go on.');
+  expect(stderr).toContain('Sign in with the agent itself, then resume.');
 });
 
 test('an agent gets the variables that the plan names, and no account besides', async () => {
-  await using scene = await setScene(async () => ({ MY_TOKEN: 'x', OTHER_TOKEN: 'y' }));
+  await using scene = await programScene({
+    env: async () => ({ ...OTHER_SESSION, MY_TOKEN: 'x', OTHER_TOKEN: 'y' }),
+  });
 
   const run = await scene.run({
     tasks: [task('curious', { read_only: true, pass_env: ['MY_TOKEN'], env: { MINE: '1' } })],
@@ -115,7 +127,7 @@ test('an agent gets the variables that the plan names, and no account besides', 
 });
 
 test('an agent that falls silent and is deaf to signals is ended with all it started', async () => {
-  await using scene = await setScene();
+  await using scene = await programScene();
   const run = await scene.run({ tasks: [task('hangs')] });
   await run.untilFact('attempt.denied');
   expect(scene.processes().length).toBeGreaterThanOrEqual(2);

@@ -189,7 +189,7 @@ test('a subscription’s limit says when it resets, in milliseconds', () => {
   });
 });
 
-test('a failed log-in is known from the first retry on', () => {
+test('a failed login is known from the first retry on', () => {
   expect(read('f401').find(({ type }) => type === 'retry')).toMatchObject({
     attempt: 1,
     failure: { kind: 'auth', message: 'The service answered 401 (authentication_failed).' },

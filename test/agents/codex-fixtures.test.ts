@@ -128,7 +128,7 @@ test('a usage limit says when it resets, to the end of the minute', () => {
   });
 });
 
-test('a failed log-in is known from the first retry on', () => {
+test('a failed login is known from the first retry on', () => {
   const message =
     'unexpected status 401 Unauthorized: Incorrect API key provided, ' +
     'url: http://127.0.0.1:8999/v1/responses';

@@ -50,7 +50,7 @@ test('a program that fails is tried again, and knows which attempt it is', async
   const run = await started(repo, { command: ['sh', '-c', script], retries: 1 });
   const { code } = await run.ended;
 
-  expect(failures(run)).toEqual([{ kind: 'transient', message: 'It exited with code 7.' }]);
+  expect(failures(run)).toEqual([{ kind: 'exit-code', message: 'It exited with code 7.' }]);
   expect(code).toBe(0);
 });
 

@@ -105,6 +105,7 @@ test('a whole attempt reads as a short story', () => {
         "type": "tool.end",
       },
       {
+        "id": "run_shell_command__run_shell_command_1794772015467_0",
         "tool": "run_shell_command",
         "type": "denied",
       },

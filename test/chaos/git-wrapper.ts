@@ -4,7 +4,7 @@
  *
  *   before  git has not run
  *   during  git has just begun, and is ended with the engine
- *   after   git has done its work, and nobody was told
+ *   after   git has done its work, but its caller does not know
  *
  * An engine may also be halted instead, after a command: it hears of its end when it is let go on.
  *

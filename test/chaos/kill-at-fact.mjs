@@ -7,7 +7,7 @@
  *   after   the transaction is committed, and nothing has been done about it yet;
  *           the file has just been moved, and nothing else has been done
  *
- * Or it is halted there, and goes on when somebody lets it.
+ * Or it is halted there until it is continued.
  */
 
 import fs, { readdirSync, readFileSync, writeFileSync } from 'node:fs';

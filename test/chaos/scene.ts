@@ -2,7 +2,7 @@
  * A run with everything that can be cut in two: batches of landings, a gate that is red once, a
  * retry, a conflict, tasks that wait for others, a read task, leftovers. The engine is ended at one
  * point, the run is resumed (and that engine ended, too, where a second point says so), and the end
- * is compared with that of a run that nobody disturbed. Or it is halted at that point, another host
+ * is compared with that of an undisturbed run. Or it is halted at that point, another host
  * takes the run over and finishes it, and then it is let go on.
  */
 
@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { elsewhere } from '../faults/scene.ts';
 import { bareEnv, type Ended } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
@@ -81,7 +81,7 @@ export async function runThrough(
   while (last.signal === 'SIGKILL') {
     last = await scene.drive(['resume']);
     // Struck before its first fact there is no run; the user simply starts it.
-    if (last.code !== 0 && /no run/i.test(last.stderr)) last = await scene.drive(RUN);
+    if (/^No run yet/.test(last.stdout)) last = await scene.drive(RUN);
   }
   const { place, engines, said, wrong } = scene;
   const end = {
@@ -138,12 +138,12 @@ class Scene {
     const journal = journalIn(this.place.repo);
     child.kill('SIGCONT');
     const { code, stderr } = await end;
-    if (/no run/i.test(next.stderr)) return null; // It had not begun: there is nothing to take.
+    if (/^No run yet/.test(next.stdout)) return null; // It had not begun: there is nothing to take.
     const isTold = code === 3 && stderr.includes('Another engine has taken over');
     if (!isTold && before === null) this.wrong.push(`it woke up and ended with ${code}`);
     const written = journalIn(this.place.repo).length - journal.length;
     if (written > 0) this.wrong.push(`it woke up and wrote ${written} entries`);
-    // It held a lock of git, so that nobody else could do anything; now it does not any more.
+    // It held a lock of git that blocked every other process; now it is free.
     return /git is at work/.test(next.stderr) ? this.drive(['resume'], there) : next;
   }
 }
@@ -169,7 +169,8 @@ function isWritable(repo: string): boolean {
   try {
     db.exec('BEGIN IMMEDIATE; ROLLBACK');
     return true;
-  } catch {
+  } catch (error) {
+    if (!/locked|busy/.test(String(error))) throw error;
     return false;
   } finally {
     db.close();

@@ -1,43 +1,40 @@
-/** What a plan asks of the real CLI, and the limits and silences it has to live with. */
+/** Options of a plan that reach the real Claude Code CLI, and the limits of its service. */
 
 import { expect, test } from 'vitest';
-import { bash, hang, httpError, say, tool, write } from '../support/messages-api.ts';
-import { claudeTask, facts, setScene } from './scene.ts';
+import { CLAUDE } from '../support/agents/real-agents.ts';
+import { agentScene, facts, scriptedTask } from '../support/agents/scene.ts';
+import { httpError, say, toolCall } from '../support/agents/scripted-api.ts';
+
+const { shell, write } = CLAUDE;
 
 test('rules, a schema and a turn limit reach the CLI; what is not allowed is denied', async () => {
-  await using scene = await setScene({
-    scenarios: {
-      ruled: [
-        write('a.txt', 'x\n'),
-        bash('git status --short'),
-        bash('npm --version'),
-        tool('StructuredOutput', { answer: 'yes' }),
-        say('Done.'),
-      ],
-    },
-  });
-  const run = await scene.run({
-    defaults: { agent: 'claude', permissions: 'dontAsk' },
-    tasks: [
-      {
-        ...claudeTask('ruled'),
-        tools: { allowed_cli: ['git'], allowed_tools: ['Write'] },
-        max_turns: 20,
-        schema: {
-          type: 'object',
-          properties: { answer: { type: 'string' } },
-          required: ['answer'],
-        },
-      },
+  await using scene = await agentScene(CLAUDE, {
+    ruled: [
+      write('a.txt', 'x\n'),
+      shell('git status --short'),
+      shell('npm --version'),
+      toolCall('StructuredOutput', { answer: 'yes' }),
+      say('Done.'),
     ],
   });
+  const ruled = scriptedTask('ruled', {
+    permissions: 'dontAsk',
+    tools: { allowed_cli: ['git'], allowed_tools: ['Write'] },
+    max_turns: 20,
+    schema: {
+      type: 'object',
+      properties: { answer: { type: 'string' } },
+      required: ['answer'],
+    },
+  });
+  const run = await scene.runTasks([ruled]);
   expect((await run.ended).code).toBe(0);
   const [finished] = facts(run.entries, 'attempt.finished');
   expect(finished).toMatchObject({ files: ['a.txt'], structured: { answer: 'yes' } });
-  expect(facts(run.entries, 'attempt.denied').map(({ tool: name }) => name)).toEqual(['Bash']);
+  expect(facts(run.entries, 'attempt.denied').map(({ tool }) => tool)).toEqual(['Bash']);
 });
 
-test('a limit that says when it resets is waited for, and the same session goes on', async () => {
+test('a limit that says when it resets is waited for, and the same session continues', async () => {
   let resetsAt = 0;
   const headers = {
     'retry-after': '3600',
@@ -48,14 +45,12 @@ test('a limit that says when it resets is waited for, and the same session goes 
     },
     'anthropic-ratelimit-unified-representative-claim': 'five_hour',
   };
-  await using scene = await setScene({
-    scenarios: { limited: [httpError(429, headers), write('b.txt', 'x\n'), say('Done.')] },
-    env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-not-a-token' },
-  });
-  const run = await scene.run({
-    defaults: { agent: 'claude', permissions: 'bypassPermissions', retries: 0 },
-    tasks: [claudeTask('limited')],
-  });
+  await using scene = await agentScene(
+    CLAUDE,
+    { limited: [httpError(429, { headers }), write('b.txt', 'x\n'), say('Done.')] },
+    { env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-not-a-token' } },
+  );
+  const run = await scene.runTasks([scriptedTask('limited', { retries: 0 })]);
   expect((await run.ended).code).toBe(0);
   const [failed] = facts(run.entries, 'attempt.failed');
   expect(failed?.failure).toMatchObject({ kind: 'rate-limited', retryAt: resetsAt * 1000 });
@@ -66,32 +61,12 @@ test('a limit that says when it resets is waited for, and the same session goes 
 });
 
 test('an overloaded service is asked again by the CLI, and the work lands', async () => {
-  await using scene = await setScene({
-    scenarios: { busy: [httpError(529), httpError(529), write('c.txt', 'x\n'), say('Done.')] },
+  await using scene = await agentScene(CLAUDE, {
+    busy: [httpError(529), httpError(529), write('c.txt', 'x\n'), say('Done.')],
   });
-  const run = await scene.run({
-    defaults: { agent: 'claude', permissions: 'bypassPermissions' },
-    tasks: [claudeTask('busy')],
-  });
+  const run = await scene.runTasks([scriptedTask('busy')]);
   expect((await run.ended).code).toBe(0);
   expect(facts(run.entries, 'attempt.started')).toHaveLength(1);
   const { stdout } = await scene.command('logs', 'busy');
-  expect(stdout.match(/\[retry\]/g)).toHaveLength(2);
-});
-
-test('a service that falls silent: the agent is ended and its session goes on', async () => {
-  await using scene = await setScene({
-    scenarios: { silent: [write('d.txt', 'half\n'), hang('stream'), say('Done.')] },
-  });
-  const run = await scene.run({
-    defaults: { agent: 'claude', permissions: 'bypassPermissions', idle: '12s' },
-    tasks: [claudeTask('silent')],
-  });
-  expect((await run.ended).code).toBe(0);
-  expect(facts(run.entries, 'attempt.failed').map(({ failure }) => failure.kind)).toEqual([
-    'idle-timeout',
-  ]);
-  const last = scene.requests('silent').at(-1);
-  expect(JSON.stringify(last?.body)).toContain('d.txt'); // What was said before is still known.
-  expect(scene.processes()).toEqual([]);
+  expect(stdout.match(/^[\d:]+ {2}retry /gm)).toHaveLength(2);
 });

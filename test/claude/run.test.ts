@@ -8,36 +8,56 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Entry } from '../../src/model/event.ts';
-import { after, bash, httpError, type Step, say, tool, write } from '../support/messages-api.ts';
-import { claudeTask, facts, type Scene, setScene, untold } from './scene.ts';
+import { CLAUDE } from '../support/agents/real-agents.ts';
+import {
+  type AgentScene,
+  agentScene,
+  facts,
+  scriptedTask,
+  untold,
+} from '../support/agents/scene.ts';
+import {
+  after,
+  httpError,
+  type Scenarios,
+  say,
+  TOKENS,
+  toolCall,
+} from '../support/agents/scripted-api.ts';
+
+const { shell, write } = CLAUDE;
 
 /** Tasks that can start at once; each is named like its scenario. */
+const SNEAKY = `node -e "require('fs').writeFileSync('sneaky.txt', 'x')"`;
+const DENIED = {
+  ...{ tool: 'Bash', times: 1 },
+  ...{ what: SNEAKY, allow: 'tools: { allowed_cli: [node] }' },
+};
 const ROOTS = ['plain', 'committer', 'busy', 'broken', 'denied', 'hesitant'] as const;
 const TASKS = [...ROOTS, 'dependent'] as const;
 
 const PLAN = {
   name: 'seven',
-  defaults: { agent: 'claude', permissions: 'bypassPermissions' },
   limits: { workers: 6 },
   gates: [{ name: 'trees', run: 'test -f README.md && git rev-parse HEAD: >> "$HOME/verified"' }],
-  tasks: [
-    ...['plain', 'committer', 'busy', 'broken', 'hesitant'].map((id) => claudeTask(id)),
-    claudeTask('denied', { permissions: 'acceptEdits' }),
-    claudeTask('dependent', { needs: ['plain'] }),
-  ],
 };
+const PLAN_TASKS = [
+  ...['plain', 'committer', 'busy', 'broken', 'hesitant'].map((id) => scriptedTask(id)),
+  scriptedTask('denied', { permissions: 'acceptEdits' }),
+  scriptedTask('dependent', { needs: ['plain'] }),
+];
 
 /** The scripts. The first answer to each root waits for `start`. */
-function scenarios(start: Promise<void>): Readonly<Record<string, readonly Step[]>> {
+function scenarios(start: Promise<void>): Scenarios {
   return {
     plain: [after(start, write('plain.txt', 'plain work\n')), say('Done.')],
     committer: [
       after(start, write('committer.txt', 'own\n')),
-      bash('git add committer.txt && git commit -qm "Add it by hand"'),
+      shell('git add committer.txt && git commit -qm "Add it by hand"'),
       say('Committed.'),
     ],
     busy: [
-      after(start, httpError(429, { 'retry-after': '1' })),
+      after(start, httpError(429, { headers: { 'retry-after': '1' } })),
       write('busy.txt', 'late\n'),
       say('Late, but done.'),
     ],
@@ -48,7 +68,7 @@ function scenarios(start: Promise<void>): Readonly<Record<string, readonly Step[
       say('Done after all.'),
     ],
     denied: [
-      after(start, bash(`node -e "require('fs').writeFileSync('sneaky.txt', 'x')"`)),
+      after(start, shell(SNEAKY)),
       write('denied.txt', 'allowed\n'),
       say('Done without it.'),
     ],
@@ -58,14 +78,14 @@ function scenarios(start: Promise<void>): Readonly<Record<string, readonly Step[
       say('Done.'),
     ],
     dependent: [
-      tool('Read', { file_path: '{{cwd}}/plain.txt' }),
-      bash('echo "It read: $(cat plain.txt)" > dependent.txt'),
+      toolCall('Read', { file_path: '{{cwd}}/plain.txt' }),
+      shell('echo "It read: $(cat plain.txt)" > dependent.txt'),
       say('Read and written.'),
     ],
   };
 }
 
-/** Answers of each model that were no errors, and what one of them counts. */
+/** Replies of each model that were no errors. */
 const ANSWERS = {
   plain: 2,
   committer: 3,
@@ -75,15 +95,14 @@ const ANSWERS = {
   hesitant: 3,
   dependent: 3,
 };
-const EACH = { input: 100, output: 20 };
 
 test('seven tasks run six at a time, survive their troubles, and land', async () => {
   const start = Promise.withResolvers<void>();
-  await using scene = await setScene({ scenarios: scenarios(start.promise) });
-  // Nobody is answered before all six have asked: they run at the same time, or not at all.
+  await using scene = await agentScene(CLAUDE, scenarios(start.promise));
+  // No reply before all six have asked: they run at the same time, or not at all.
   void Promise.all(ROOTS.map((root) => scene.api.requested(root, 0))).then(() => start.resolve());
 
-  const run = await scene.run(PLAN);
+  const run = await scene.runTasks(PLAN_TASKS, PLAN);
   const { code, stderr } = await run.ended;
 
   expect(stderr).toContain('All 7 tasks succeeded');
@@ -97,7 +116,7 @@ test('seven tasks run six at a time, survive their troubles, and land', async ()
 });
 
 /** Everything is on the target, each commit once, and each landed tree is one that was verified. */
-async function expectLanded({ repo }: Scene, entries: readonly Entry[]): Promise<void> {
+async function expectLanded({ repo }: AgentScene, entries: readonly Entry[]): Promise<void> {
   const files = ['broken-2', 'broken', 'busy', 'committer', 'denied', 'dependent', 'hesitant'];
   expect((await repo.git('ls-tree', '-r', '--name-only', 'main')).split('\n')).toEqual([
     'README.md',
@@ -119,7 +138,7 @@ async function expectLanded({ repo }: Scene, entries: readonly Entry[]): Promise
 }
 
 /** The CLI's own retries stay inside an attempt; ours resume the same session and say why. */
-function expectRetries(scene: Scene, entries: readonly Entry[]): void {
+function expectRetries(scene: AgentScene, entries: readonly Entry[]): void {
   const failures = facts(entries, 'attempt.failed');
   expect(failures.map(({ task, failure }) => [task, failure.kind]).sort()).toEqual([
     ['broken', 'transient'],
@@ -150,7 +169,7 @@ const RESUMED = {
 };
 
 /** A task that needs another starts from where that one landed, and sees its files. */
-async function expectDependency(scene: Scene, entries: readonly Entry[]): Promise<void> {
+async function expectDependency(scene: AgentScene, entries: readonly Entry[]): Promise<void> {
   const { repo } = scene;
   const [landed] = facts(entries, 'merge.landed', 'plain');
   const [started] = facts(entries, 'attempt.started', 'dependent');
@@ -160,7 +179,7 @@ async function expectDependency(scene: Scene, entries: readonly Entry[]): Promis
 }
 
 /** The report names every session, counts every token once, and tells of the tool refused. */
-async function expectReport(scene: Scene, entries: readonly Entry[]): Promise<void> {
+async function expectReport(scene: AgentScene, entries: readonly Entry[]): Promise<void> {
   const denied = facts(entries, 'attempt.denied').map(({ task, tool }) => [task, tool]);
   expect(denied).toEqual([['denied', 'Bash']]);
 
@@ -171,16 +190,16 @@ async function expectReport(scene: Scene, entries: readonly Entry[]): Promise<vo
   const expected = Object.entries(ANSWERS).map(([id, answers]) => ({
     id,
     state: 'landed',
-    tokens: { input: EACH.input * answers, output: EACH.output * answers },
+    tokens: { input: TOKENS.input * answers, output: TOKENS.output * answers },
     session: scene.requests(id)[0]?.session,
-    denied: id === 'denied' ? [{ tool: 'Bash', times: 1 }] : [],
+    denied: id === 'denied' ? [DENIED] : [],
     workspace: 'removed',
   }));
   const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id);
   expect(rows.sort(byId)).toEqual(expected.sort(byId));
 
   const all = Object.values(ANSWERS).reduce((sum, answers) => sum + answers);
-  expect(report.tokens).toEqual({ input: EACH.input * all, output: EACH.output * all });
+  expect(report.tokens).toEqual({ input: TOKENS.input * all, output: TOKENS.output * all });
   const costs = report.tasks.map(({ cost_usd }) => cost_usd);
   expect(Math.min(...costs)).toBeGreaterThan(0);
   expect(report.cost_usd).toBeCloseTo(
@@ -191,7 +210,10 @@ async function expectReport(scene: Scene, entries: readonly Entry[]): Promise<vo
 }
 
 /** The checkout followed and is clean; no workspace, branch or process is left. */
-async function expectTidy({ repo, ...scene }: Scene, entries: readonly Entry[]): Promise<void> {
+async function expectTidy(
+  { repo, ...scene }: AgentScene,
+  entries: readonly Entry[],
+): Promise<void> {
   const tip = await repo.git('rev-parse', 'main');
   expect(facts(entries, 'publish.finished')).toMatchObject([
     { type: 'publish.finished', target: 'main', commit: tip, checkout: 'followed' },
@@ -206,7 +228,7 @@ async function expectTidy({ repo, ...scene }: Scene, entries: readonly Entry[]):
 }
 
 /** What a session around us had set, or the tests' own process, did not reach the CLI. */
-async function expectOwnEnvironment(scene: Scene): Promise<void> {
+async function expectOwnEnvironment(scene: AgentScene): Promise<void> {
   const environments = await scene.cliEnvironments();
   expect(environments).toHaveLength(TASKS.length + 2); // Two of them had a second attempt.
   for (const environment of environments) {

@@ -1,53 +1,30 @@
-/** What the real CLI cannot put right by itself: a refused log-in, and work that conflicts. */
+/** Work of the real Claude Code CLI that conflicts with work that landed before it. */
 
 import { expect, test } from 'vitest';
-import { after, httpError, say, tool, write } from '../support/messages-api.ts';
-import { claudeTask, facts, setScene, untold } from './scene.ts';
+import { CLAUDE } from '../support/agents/real-agents.ts';
+import { agentScene, facts, scriptedTask, untold } from '../support/agents/scene.ts';
+import { after, say, toolCall } from '../support/agents/scripted-api.ts';
 
-const DEFAULTS = { agent: 'claude', permissions: 'bypassPermissions' };
-
-test('a refused log-in fails at once, and the user is told to sign in', async () => {
-  await using scene = await setScene({ scenarios: { locked: [httpError(401)] } });
-
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [claudeTask('locked')] });
-  const { code, stderr } = await run.ended;
-
-  expect(code).toBe(1);
-  expect(facts(run.entries, 'task.failed').map(({ failure }) => failure)).toEqual([
-    { kind: 'auth', message: 'The service answered 401 (authentication_failed).' },
-  ]);
-  expect(facts(run.entries, 'attempt.started')).toHaveLength(1);
-  expect(scene.api.requests).toHaveLength(1); // Left alone, the CLI would go on for minutes.
-  expect(stderr).toContain('Sign in with the agent itself, then go on.');
-  expect(stderr).toMatch(/^ {4}landfast resume \S+$/m);
-  expect((await scene.report()).tasks).toMatchObject([
-    { id: 'locked', status: 'failed', failure_category: 'permanent', failure: { kind: 'auth' } },
-  ]);
-  expect(scene.processes()).toEqual([]);
-});
+const { write } = CLAUDE;
 
 test('work that conflicts goes back to its own session, which resolves it and lands', async () => {
   const firstLanded = Promise.withResolvers<void>();
-  const read = tool('Read', { file_path: '{{cwd}}/same.txt' });
-  await using scene = await setScene({
-    files: { 'same.txt': 'nobody\n' },
-    scenarios: {
-      first: [read, write('same.txt', 'first\n'), say('Done.')],
-      second: [
-        read,
-        write('same.txt', 'second\n'),
-        after(firstLanded.promise, say('Done.')),
-        read,
-        write('same.txt', 'first and second\n'),
-        say('Resolved.'),
-      ],
-    },
-  });
+  const read = toolCall('Read', { file_path: '{{cwd}}/same.txt' });
+  const scenarios = {
+    first: [read, write('same.txt', 'first\n'), say('Done.')],
+    second: [
+      read,
+      write('same.txt', 'second\n'),
+      after(firstLanded.promise, say('Done.')),
+      read,
+      write('same.txt', 'first and second\n'),
+      say('Resolved.'),
+    ],
+  };
+  await using scene = await agentScene(CLAUDE, scenarios, { files: { 'same.txt': 'neither\n' } });
 
-  const run = await scene.run({
-    defaults: DEFAULTS,
+  const run = await scene.runTasks([scriptedTask('first'), scriptedTask('second')], {
     land: { on_conflict: 'agent' },
-    tasks: [claudeTask('first'), claudeTask('second')],
   });
   await run.untilFact('merge.landed', 'first');
   firstLanded.resolve();

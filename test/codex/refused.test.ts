@@ -1,36 +1,18 @@
-/** What the real CLI cannot put right by itself: a refused log-in, limits, a lost network. */
+/** Troubles that the real Codex CLI cannot solve itself: limits and a lost network. */
 
 import { expect, test } from 'vitest';
-import type { Running } from '../support/landfast.ts';
-import { httpError, say } from '../support/responses-api.ts';
-import { codexTask, facts, type Scene, setScene } from './scene.ts';
-
-const DEFAULTS = { agent: 'codex', permissions: 'bypassPermissions' };
-
-test('a refused log-in fails at once, and the user is told to sign in', async () => {
-  await using scene = await setScene({ locked: [httpError(401)] });
-
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [codexTask('locked')] });
-  const { code, stderr } = await run.ended;
-
-  expect(code).toBe(1);
-  expect(facts(run.entries, 'task.failed').map(({ failure }) => failure)).toEqual([
-    { kind: 'auth', message: expect.stringMatching(/^unexpected status 401 Unauthorized/) },
-  ]);
-  expect(facts(run.entries, 'attempt.started')).toHaveLength(1);
-  // Left alone, the CLI would ask six times.
-  expect(scene.api.requests.length).toBeLessThanOrEqual(2);
-  expect(stderr).toContain('Sign in with the agent itself, then go on.');
-  expect(scene.processes()).toEqual([]);
-});
+import { CODEX } from '../support/agents/real-agents.ts';
+import { type AgentScene, agentScene, facts, scriptedTask } from '../support/agents/scene.ts';
+import { httpError, say } from '../support/agents/scripted-api.ts';
 
 test('a usage limit is known with the time it resets', async () => {
   const resetsAt = Math.floor(Date.now() / 1000) + 3 * 24 * 3600;
-  const error = { type: 'usage_limit_reached', message: 'Too much.', resets_at: resetsAt };
-  await using scene = await setScene({ spent: [httpError(429, { error })] });
+  const fields = { type: 'usage_limit_reached', resets_at: resetsAt };
+  await using scene = await agentScene(CODEX, {
+    spent: [httpError(429, { message: 'Too much.', fields })],
+  });
 
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [codexTask('spent')] });
-  const failure = await failureThenCancel(scene, run);
+  const failure = await firstFailure(scene, 'spent');
 
   expect(failure).toEqual({
     kind: 'rate-limited',
@@ -42,28 +24,29 @@ test('a usage limit is known with the time it resets', async () => {
 
 test('a limit that the CLI would sit out for an hour frees its place after seconds', async () => {
   const patience = { headers: { 'retry-after': '3600' } };
-  await using scene = await setScene({ busy: [httpError(429, patience), say('Too late.')] });
+  await using scene = await agentScene(CODEX, {
+    busy: [httpError(429, patience), say('Too late.')],
+  });
 
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [codexTask('busy')] });
-  const failure = await failureThenCancel(scene, run);
+  const failure = await firstFailure(scene, 'busy');
 
   const message = 'exceeded retry limit, last status: 429 Too Many Requests';
   expect(failure).toEqual({ kind: 'rate-limited', message });
   expect(scene.api.requests).toHaveLength(1);
 });
 
-test('a network that is gone frees its place, too', async () => {
-  await using scene = await setScene({}, 'http://127.0.0.1:9');
+test('a network that is gone frees its place as well', async () => {
+  await using scene = await agentScene(CODEX, {}, { url: 'http://127.0.0.1:9' });
 
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [codexTask('alone')] });
-  const failure = await failureThenCancel(scene, run);
+  const failure = await firstFailure(scene, 'alone');
 
   const message = 'No network. Connection failed: error sending request';
   expect(failure).toEqual({ kind: 'transient', message });
 });
 
-/** The first attempt's failure; what would follow is not waited for. */
-async function failureThenCancel(scene: Scene, run: Running): Promise<unknown> {
+/** The failure of a task's first attempt; the run is cancelled before the next. */
+async function firstFailure(scene: AgentScene, task: string): Promise<unknown> {
+  const run = await scene.runTasks([scriptedTask(task)]);
   await run.untilFact('attempt.failed');
   await scene.command('cancel');
   await run.ended;

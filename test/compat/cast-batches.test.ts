@@ -53,7 +53,7 @@ test('CP-32: batches run in order, parallel agents at once, and each sees what l
     'two.txt',
   ]);
   expect(await project.files('main')).toEqual(['README.md', 'plan.md']);
-  expect(ended.stderr).toContain('warning: "surprise" is not known, ignored');
+  expect(ended.stderr).toContain('warning: "surprise" is unknown and ignored');
 });
 
 test('CP-32: what a fan-out batch said is in front of the prompts of the next batch only', async () => {
@@ -103,7 +103,7 @@ test('CP-32: agents at once that own the same file are refused before any starts
   expect(await project.calls()).toEqual([]);
 });
 
-test('CP-32: a file of verify_files that is missing or empty stops what comes behind', async () => {
+test('CP-32: a missing or empty file of verify_files stops the batches after it', async () => {
   const plan = dispatch([
     { id: 1, verify_files: ['~/repo/one.txt', 'empty.txt'], agents: [agent('writer')] },
     { id: 2, agents: [agent('reviewer')] },
@@ -123,7 +123,7 @@ test('CP-32: a file of verify_files that is missing or empty stops what comes be
   expect(verify?.failure?.message).not.toContain('one.txt');
 });
 
-test('CP-32: an agent that says it is blocked has failed, and nobody follows it', async () => {
+test('CP-32: an agent that says it is blocked has failed, and no batch follows it', async () => {
   const plan = dispatch([
     { id: 1, agents: [agent('writer')] },
     { id: 2, agents: [agent('reviewer')] },

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { processTable } from '../../src/process/table.ts';
+import { processList } from '../../src/process/process-list.ts';
 import { writeFiles } from '../support/temp-dir.ts';
 import { batches, castProject, dispatch } from './cast-project.ts';
 import { until } from './po-project.ts';
@@ -91,8 +91,8 @@ test('CP-23: a failed stream is told with its last lines, and the other one land
   expect(await project.files(branch)).toContain('half.txt');
 });
 
-// Fix: the streams' conflict left half a merge behind. Nobody resolves it unasked.
-test('CP-25: two streams that conflict: one lands, the other is kept, nothing is half-done', async () => {
+// Keep: nothing on the branch, both worktrees there. Fix: no merge is left half-done in one.
+test('CP-25: two streams that conflict: the branch stays, and so do both worktrees', async () => {
   await using project = await castProject(PLAN, {
     a: 'echo a > README.md; git commit --quiet --all --message A',
     b: `${until('git log --all --format=%s | grep -qx "Land stream-a"')}\necho b > README.md`,
@@ -103,11 +103,15 @@ test('CP-25: two streams that conflict: one lands, the other is kept, nothing is
   expect(ended.code).toBe(1);
   expect(await project.calls()).toHaveLength(2);
   expect(ended.stderr).toContain('README.md');
-  expect(await project.repo.git('show', 'main:README.md')).toBe('a');
+  expect(ended.stderr).toContain('nothing is published to main');
+  expect(await project.repo.git('show', 'main:README.md')).toBe('hello');
   expect(await project.repo.git('status', '--porcelain')).toBe('');
-  const branches = await project.repo.git('branch', '--list', 'cast-parallel-stream-b-*');
-  const [branch = ''] = branches.match(/cast-parallel-\S+/) ?? [];
-  expect(await project.repo.git('show', `${branch}:README.md`)).toBe('b');
+  for (const stream of ['a', 'b']) {
+    const branches = await project.repo.git('branch', '--list', `cast-parallel-stream-${stream}-*`);
+    const [branch = ''] = branches.match(/cast-parallel-\S+/) ?? [];
+    expect(await project.repo.git('show', `${branch}:README.md`)).toBe(stream);
+    expect(branches).toContain('+'); // It is checked out in its worktree.
+  }
 });
 
 test('CP-25: with --on-conflict agent the stream itself resolves it', async () => {
@@ -168,7 +172,7 @@ sh -c 'echo $$ > "$OUT/pid"; exec sleep 600' & wait`;
     b: commits('two.txt'),
   });
   const running = project.start(...TWO, '--events');
-  await running.untilFact('merge.landed', 'stream-b');
+  await running.untilFact('attempt.finished', 'stream-b');
   while ((await project.read('pid')) === '') await new Promise((wake) => setImmediate(wake));
   const pid = Number(await project.read('pid'));
 
@@ -176,7 +180,7 @@ sh -c 'echo $$ > "$OUT/pid"; exec sleep 600' & wait`;
   const ended = await running.ended;
 
   expect(ended.code).toBe(143);
-  expect(processTable().some((entry) => entry.pid === pid)).toBe(false);
+  expect(processList().some((entry) => entry.pid === pid)).toBe(false);
   await writeFiles(project.repo.outside, { go: '' });
   const resumed = await project.call([
     'resume',

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { processTable } from '../../src/process/table.ts';
+import { processList } from '../../src/process/process-list.ts';
 import { ccoProject, entry, says } from './cco-project.ts';
 
 const SESSION = '8b05f910-0000-4000-8000-000000000001';
@@ -46,6 +46,14 @@ test('C29: arguments come in the known order, in the workspace, the prompt on st
   ]);
   expect(cwd).toBe(join(project.repo.outside, 'worktrees', 'feature', 'a'));
   expect(prompt.startsWith('## Task: feat: a\n\nDo it.\n')).toBe(true);
+});
+
+test('C29: add_dirs outside of the repository are passed on', async () => {
+  const config = 'tools: { add_dirs: [../shared] }\n';
+  await using project = await ccoProject({ agents: { a: WORK }, config });
+  expect((await project.run()).code).toBe(0);
+  const shared = join(project.repo.outside, 'shared');
+  expect((await project.call('a')).argv).toContain(`--add-dir=${shared}`);
 });
 
 test.each([
@@ -202,11 +210,11 @@ test('C41: a silent agent is resumed once with a prompt, then it is a timeout an
 `);
   const { argv, prompt } = await project.call('a', 2);
   expect(argv.slice(argv.indexOf('--resume')).slice(0, 2)).toEqual(['--resume', SESSION]);
-  expect(prompt).toContain('Go on until the task is done.');
+  expect(prompt).toContain('Keep going until the task is done.');
   const children = await readFile(join(project.repo.outside, 'out/children'), 'utf8');
   const pids = children.trim().split('\n').map(Number);
   expect(pids).toHaveLength(2);
-  expect(processTable().filter(({ pid }) => pids.includes(pid))).toEqual([]);
+  expect(processList().filter(({ pid }) => pids.includes(pid))).toEqual([]);
 });
 
 test('a task that runs too long is tried again, with a new session where that is wanted', async () => {

@@ -17,9 +17,11 @@ test('C13: provider, branches, slug, key files and test command are found withou
   await using repo = await tempRepo({ files });
   await repo.git('remote', 'add', 'origin', 'git@github.com:o/shop.git');
   expect((await init(repo, '--no-claude')).code).toBe(0);
-  expect(
-    await written(repo),
-  ).toBe(`# What landfast is told for this project. All keys: landfast config --list
+  expect(await written(repo)).toBe(`# Landfast settings for this project. All keys: landfast config
+# No tests were found: without a gate work lands untested. To add one:
+# gates:
+#   - name: tests
+#     run: make test
 git:
   provider: github
   base_branch: main
@@ -48,7 +50,7 @@ test('C14: a second time the file stays as it is, until --force', async () => {
   expect(await init(repo)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('landfast.yaml is there already'),
+    stderr: expect.stringContaining('landfast.yaml already exists'),
   });
   expect(await written(repo)).toBe('# mine\n');
   expect((await init(repo, '--force')).code).toBe(0);
@@ -60,6 +62,6 @@ test('C14: a configuration of another tool is not hidden behind a new one', asyn
   await repo.write({ '.claude-orchestrator.yaml': 'worktree_dir: ../w\n' });
   expect(await init(repo)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('.claude-orchestrator.yaml is there already'),
+    stderr: expect.stringContaining('.claude-orchestrator.yaml already exists'),
   });
 });

@@ -1,7 +1,7 @@
 /** Task files of claude-code-orchestrator, run: which tasks, where, and what becomes of them. */
 
 import { existsSync } from 'node:fs';
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runGit } from '../support/temp-repo.ts';
@@ -44,6 +44,32 @@ test('an empty list of tasks is a notice as well', async () => {
     stderr: expect.stringContaining('nothing to do'),
   });
 });
+
+test.each([
+  ['settings: { base_branch: main }\n', 'tasks'],
+  ['tasks:\n', 'tasks'],
+  ['# nothing yet\n', 'mapping'],
+])('C26: a task file without its list (%j) is exit 1 with that reason', async (tasks, reason) => {
+  await using project = await ccoProject({ agents: { t1: WORK }, tasks });
+  const { code, stderr } = await project.run();
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`^task_config.*${reason}`, 'm')),
+  ]);
+  expect(await project.calls()).toEqual([]);
+});
+
+test.each([[['task_config.yaml']], [['-c', 'other.yaml']]])(
+  'C26: a task file that is missing (%j) is exit 1 with that reason',
+  async (args) => {
+    await using project = await ccoProject({ agents: { t1: WORK } });
+    await rm(join(project.repo.dir, 'task_config.yaml'));
+    expect(await project.run(...args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`There is no task file ${args.at(-1)}`),
+    });
+  },
+);
 
 test('C28: a dry run shows every task as skipped and keeps the state of the last run', async () => {
   await using project = await ccoProject({ agents: { a: WORK, b: WORK } });
@@ -147,7 +173,7 @@ test('C47: a branch with commits of its own is refused, and keeps them', async (
   expect(await project.calls()).toEqual([]);
 });
 
-test('C49: an id or a branch that is there twice is refused, with its line', async () => {
+test('C49: an id or a branch that appears twice is refused, with its line', async () => {
   await using project = await ccoProject({
     agents: { a: WORK },
     tasks: `tasks:\n${entry('a')}${entry('a')}`,
@@ -193,6 +219,6 @@ test('the file can be named with --config, and only one can be named', async () 
   expect((await project.run()).code).toBe(2);
   expect(await project.run('work.yaml', '-c', 'work.yaml')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Two plans are named'),
+    stderr: expect.stringContaining('Two plans are given'),
   });
 });

@@ -65,7 +65,7 @@ test('cast-dispatch', () => {
       "legacy-agent.md: b1-debugger",
       "main-agent.md: b1-main",
       "parallel.md: b1-docs b1-docs-2 b2-commit<1+2",
-      "parallel.md:12:46: warning: batch 2: commit finds its work done",
+      "parallel.md:12:46: warning: batch 2: commit has nothing to do",
       "six.md: b1-porter b2-porter<1 b3-porter<2 b4-porter<3 b5-porter<4 b6-porter<5",
       "verify.md: b1-docs b1-verify-files<1",
       "with-prose.md: b1-code-writer b2-test-writer<1",

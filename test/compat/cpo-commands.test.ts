@@ -33,6 +33,21 @@ test('P2: setting up again leaves an edited file alone', async () => {
 });
 
 // Keep.
+test('P2: setting up adds a section to CLAUDE.md where there is one, and only once', async () => {
+  await using repo = await tempRepo({ files: { 'CLAUDE.md': '# Shop\n\nBe kind.' } });
+  const read = () => readFile(join(repo.dir, 'CLAUDE.md'), 'utf8');
+
+  const first = await landfast(['init', '--parallel'], { cwd: repo.dir });
+  const once = await read();
+  const second = await landfast(['init', '--parallel'], { cwd: repo.dir });
+
+  expect(once).toMatch(/^# Shop\n\nBe kind\.\n\n## Parallel work\n\n[^#]*parallel\/README\.md/);
+  expect(first.stdout).toContain('added a section to CLAUDE.md\n');
+  expect(second.stdout).toContain('kept  CLAUDE.md\n');
+  expect(await read()).toBe(once);
+});
+
+// Keep.
 test('P4: init makes a directory with a manifest that has id and name, once', async () => {
   await using repo = await tempRepo();
   const args = ['init', 'parallel/TS-0042-x', '-t', 'TS-0042', '-n', 'x'];
@@ -44,7 +59,7 @@ test('P4: init makes a directory with a manifest that has id and name, once', as
   expect(first.code).toBe(0);
   expect(JSON.parse(text)).toMatchObject({ tech_spec_id: 'TS-0042', name: 'x' });
   expect(second.code).toBe(2);
-  expect(second.stderr).toContain('is there already');
+  expect(second.stderr).toContain('already exists');
 });
 
 /** The example of the tool's own text. */
@@ -106,7 +121,7 @@ test('P7: broken JSON is refused at its place', async () => {
 
   expect(ended.code).toBe(2);
   expect(ended.stderr).toContain(
-    `${DIR}/manifest.json:3:3: error: not JSON: a key was expected, found "waves"`,
+    `${DIR}/manifest.json:3:3: error: not JSON: expected a key, found "waves"`,
   );
 });
 
@@ -165,7 +180,7 @@ test('P38: prompts with all markers and the form of the answer are whole', async
   const ended = await project.validate('--prompts');
 
   expect(ended.code).toBe(0);
-  expect(ended.stdout).toContain('1 of 1 prompts are whole.');
+  expect(ended.stdout).toContain('1 of 1 prompts are complete.');
 });
 
 test('P38: a prompt that lacks a section is named with it, and the exit code is 1', async () => {
@@ -179,9 +194,46 @@ test('P38: a prompt that lacks a section is named with it, and the exit code is 
     `FAIL  ${DIR}/prompts/task-001.txt`,
     '      lacks === CONTEXT ===',
     '      lacks === IMPORTANT RULES === (critical)',
-    '0 of 1 prompts are whole.',
+    '0 of 1 prompts are complete.',
     '',
   ]);
+});
+
+// Keep.
+test('P38: --fix makes a prompt again from its task file, and keeps the old one', async () => {
+  await using project = await cpoProject({
+    manifest: manifest([['task-001', 'task-002']]),
+    files: {
+      'prompts/task-001.txt': 'too little\n',
+      'prompts/task-002.txt': MARKERS.join(''),
+      'tasks/task-001.md': taskFile('task-001', 'CREATE: one.py'),
+      'tasks/task-002.md': taskFile('task-002', 'CREATE: two.py'),
+    },
+  });
+
+  const ended = await project.validate('--prompts', '--fix');
+
+  const file = `${DIR}/prompts/task-001.txt`;
+  expect(ended.stdout).toBe(
+    `PASS  ${file} (regenerated; the old one: ${file}.backup)\n` +
+      `PASS  ${DIR}/prompts/task-002.txt\n2 of 2 prompts are complete.\n`,
+  );
+  expect(ended.code).toBe(0);
+  expect(await project.inside('prompts/task-001.txt')).toContain(
+    '=== FILES TO CREATE ===\n\n- one.py',
+  );
+  expect(await project.inside('prompts/task-001.txt.backup')).toBe('too little\n');
+  expect(await project.inside('prompts/task-002.txt')).toBe(MARKERS.join(''));
+});
+
+test('P38: --fix leaves a prompt alone that has no task file', async () => {
+  await using project = await cpoProject({ files: { 'prompts/task-001.txt': 'too little\n' } });
+
+  const ended = await project.validate('--prompts', '--fix');
+
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toContain('has no task file, so it is left as it is');
+  expect(await project.inside('prompts/task-001.txt')).toBe('too little\n');
 });
 
 // Keep.
@@ -205,7 +257,7 @@ test('P41: a prompt that is made from a task file is whole', async () => {
 
   const ended = await project.validate('--prompts');
 
-  expect(ended.stdout).toContain('1 of 1 prompts are whole.');
+  expect(ended.stdout).toContain('1 of 1 prompts are complete.');
   expect(ended.code).toBe(0);
 });
 

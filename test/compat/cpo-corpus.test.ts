@@ -52,7 +52,7 @@ test.each([
   expect(problems.map(formatProblem)).toEqual([]);
   expect(format).toBe('cpo');
   expect(words.join(' ')).toBe(outline);
-  expect(plan?.tasks.every(({ prompt }) => prompt.trim() !== '')).toBe(true);
+  expect(plan?.tasks.filter(({ prompt }) => prompt.trim() === '')).toEqual([]);
 });
 
 test('no directory of the corpus is left out', () => {

@@ -77,7 +77,7 @@ test('P14: a task that depends on one of its own or a later wave is refused', as
 });
 
 // Keep.
-test('P16: an id that is there twice is refused', async () => {
+test('P16: an id that appears twice is refused', async () => {
   const { code, stderr } = await validated({
     manifest: manifest([['task-001'], ['task-001']]),
     files: { 'prompts/task-001.txt': 'x\n' },
@@ -87,7 +87,7 @@ test('P16: an id that is there twice is refused', async () => {
   expect(stderr).toContain('error: duplicate task id "task-001"');
 });
 
-// Fix: nobody noticed.
+// Fix: it went unnoticed.
 test('P17: blocks within one wave are a warning that names both', async () => {
   const input = scopes('CREATE: a.py', 'CREATE: b.py');
   const blocking = taskFile('task-001', 'CREATE: a.py', 'deps: []\nblocks: [task-002]');

@@ -70,7 +70,7 @@ test('P43: the lists are taken in the order remove, upgrade, add, add_dev', asyn
 
 // Keep.
 test.each([[{ python: { add: [], remove: [] } }], [undefined]])(
-  'P44: %j calls nobody and commits nothing',
+  'P44: %j calls no agent and commits nothing',
   async (dependencies) => {
     await using project = await cpoProject(withPackages(dependencies));
 
@@ -150,8 +150,8 @@ test('P47: an entry that is an option or obeyed by a shell is refused, and nothi
   const ended = await project.run();
 
   expect(ended.code).toBe(2);
-  expect(ended.stderr).toContain('"--index-url=https://evil.example" is no package');
-  expect(ended.stderr).toContain('"a; touch x" is no package');
+  expect(ended.stderr).toContain('"--index-url=https://evil.example" is not a package');
+  expect(ended.stderr).toContain('"a; touch x" is not a package');
   expect(await project.calls()).toEqual([]);
   expect(await project.read('uv-calls')).toBe('');
 });
@@ -160,7 +160,7 @@ test('P47: an entry that is an option or obeyed by a shell is refused, and nothi
 test('packages that cannot be had leave the branch as it was, and no agent starts', async () => {
   const broken = '#!/bin/sh\necho half >> uv.lock\n[ "$1" = remove ] || exit 1\n';
   await using project = await cpoProject(
-    withPackages({ python: { remove: ['a'], add: ['b'] } }, { programs: { uv: broken } }),
+    withPackages({ python: { remove: ['a'], add: ['b==1'] } }, { programs: { uv: broken } }),
   );
 
   const ended = await project.run();

@@ -3,7 +3,7 @@
  * `claude` a stub that finds its task by the first line of its prompt.
  *
  *   J1. The stub answers as `claude --output-format stream-json` does, with the text that its shell
- *       code leaves in `$ANSWER`.
+ *       code leaves in `$ANSWER`, and leaves the file that prompts ask for.
  *   J2. Everything is below one temporary folder, which is also the home of what is run.
  */
 
@@ -154,6 +154,7 @@ echo "$task" >> "$OUT/calls"
 printf '%s\\n' "$prompt" > "$OUT/prompt-$task"
 printf '%s\\n' "$@" > "$OUT/argv-$task"
 ANSWER=done
+touch .claude-task-complete
 case "$task" in
 ${cases.join('\n')}
 *) echo "nobody told me what to do for $task" >&2; exit 64 ;;

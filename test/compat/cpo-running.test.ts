@@ -184,6 +184,47 @@ test('P59: an agent whose validation did not pass has not succeeded', async () =
   expect(await project.landed()).toEqual([]);
 });
 
+// Keep: the marker in the worktree's root. Fix: it was made by the orchestrator itself.
+test('P59: a task that asks for a marker is complete with it or an answer, not without', async () => {
+  const ids = ['task-001', 'task-002', 'task-003'];
+  await using project = await cpoProject({
+    manifest: manifest([ids]),
+    files: Object.fromEntries(
+      ids.map((id) => [`tasks/${id}.md`, taskFile(id, `CREATE: ${id}.py`)]),
+    ),
+    tasks: {
+      'task-001': 'echo 1 > task-001.py', // The stub leaves the marker.
+      'task-002': `rm .claude-task-complete; echo 2 > task-002.py; ${DONE}`,
+      'task-003': 'rm .claude-task-complete; echo 3 > task-003.py',
+    },
+  });
+
+  const ended = await project.run();
+
+  expect(ended.code).toBe(1);
+  expect(await project.landed()).toEqual(['task-001.py', 'task-002.py']);
+  expect(ended.stdout).toContain('without .claude-task-complete');
+  expect((await project.calls()).filter((id) => id === 'task-003')).toHaveLength(2);
+});
+
+// Keep: a clean working tree. What earlier runs left, and files that are new, are not in the way.
+test('P56: a run beside uncommitted changes is refused before any agent starts', async () => {
+  await using project = await cpoProject({
+    files: { ...PROMPTS, 'report.json': '{}' },
+    tasks: WRITES,
+  });
+  await project.repo.write({ 'README.md': 'my edit\n', [`${DIR}/report.json`]: '{"old": 1}' });
+
+  const refused = await project.run();
+
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain('Uncommitted changes are in the way: README.md.');
+  expect(await project.calls()).toEqual([]);
+  await project.repo.git('checkout', '--quiet', 'README.md');
+  expect((await project.run()).stderr).not.toContain('in the way');
+  expect(await project.calls()).toEqual(['task-001']);
+});
+
 // Keep.
 test('P61: a run leaves logs and two reports in the directory, and a clean checkout', async () => {
   await using project = await cpoProject({
@@ -213,7 +254,7 @@ test('P61: a run leaves logs and two reports in the directory, and a clean check
 });
 
 // Fix: the marker and the environment of the interpreter were committed by accident.
-test('what agents leave to say that they are done is never committed', async () => {
+test('the files by which agents say that they are done are never committed', async () => {
   const leave = 'touch .claude-task-complete; mkdir -p .venv/bin; touch .venv/bin/python';
   await using project = await cpoProject({
     files: PROMPTS,

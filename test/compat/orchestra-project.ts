@@ -40,7 +40,7 @@ export interface OrchestraInput {
   readonly config?: object;
 }
 
-/** Waits until somebody calls `release`, for twenty seconds at most. */
+/** Waits for a call of `release`, for twenty seconds at most. */
 export function waitFor(name = 'go'): string {
   return `n=0; until [ -e "$OUT/${name}" ]; do n=$((n + 1)); [ $n -lt 400 ] || exit 9; sleep 0.05; done`;
 }

@@ -177,7 +177,7 @@ test('R29: without a task it is refused with exit 2', async () => {
   for (const args of [[], ['  '], ['fine', '']]) {
     const refused = await project.spawn(...args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/no task to spawn|is empty/);
+    expect(refused.stderr).toMatch(/No tasks given|is empty/);
   }
   expect(await project.read('prompts')).toBe('');
 });
@@ -200,18 +200,21 @@ test('tasks come from standard input, one a line', async () => {
   expect(nothing.code).toBe(2);
 });
 
-test('a spawned run goes on in the background', async () => {
+test('a spawned run continues in the background', async () => {
   const scripts = { slow: `${waitFor()}; echo 1 > slow.txt` };
   await using project = await orchestraProject({ scripts });
   const detached = await project.spawn('slow work', '--detach');
-  expect(detached).toMatchObject({ code: 0, stderr: '' });
-  expect(detached.stdout).toMatch(/^Run \S+ goes on in the background\.$/m);
+  expect(detached).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^landfast: There is no gate.*\n.*\n$/),
+  });
+  expect(detached.stdout).toMatch(/^Run \S+ continues in the background\.$/m);
   project.release();
   expect((await project.cli('attach')).code).toBe(0);
   expect(await project.repo.git('log', '-1', '--format=%s', 'main^2')).toBe('slow work');
 });
 
-test('what is configured holds for spawned tasks, and flags win over it', async () => {
+test('the configuration holds for spawned tasks, and flags win over it', async () => {
   await using project = await orchestraProject({ scripts: {} });
   writeFileSync(
     join(project.dir, 'landfast.yaml'),

@@ -1,10 +1,10 @@
-/** Manifests as people write them, and texts that nobody should write: all are answered in time. */
+/** Manifests as people write them, and broken texts: all are answered in time. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { poManifest } from '../../src/plan/formats/foreign/po/po-manifest.ts';
 import type { ParsedPlan } from '../../src/plan/formats/format.ts';
-import { poManifest } from '../../src/plan/formats/po-manifest.ts';
 import { formatProblem } from '../../src/plan/problem.ts';
 import { Random } from '../sim/random.ts';
 import { planInput } from '../support/plan-input.ts';
@@ -16,7 +16,7 @@ const textOf = (name: string): string => readFileSync(join(folder, name), 'utf8'
 /** Notes about relatives of the tool; nothing else may be said of a good file. */
 const NOTES: Readonly<Record<string, readonly string[]>> = {
   'predecessor.md': ['clade_plan_version is the key of'],
-  'successor.md': ['its tasks run one after the other', 'model is a key of'],
+  'successor.md': ['its tasks run one at a time', 'model is a key of'],
 };
 
 function parse(text: string): ParsedPlan {
@@ -37,10 +37,7 @@ function expectAnswer(text: string): void {
   const { plan, problems } = parse(text);
   const errors = problems.filter(({ severity }) => severity === 'error');
   expect(plan === null).toBe(errors.length > 0);
-  for (const { line, column } of problems) {
-    expect(line).toBeGreaterThan(0);
-    expect(column).toBeGreaterThan(0);
-  }
+  expect(problems.filter(({ line, column }) => line < 1 || column < 1)).toEqual([]);
 }
 
 describe('no text makes it throw', () => {

@@ -3,6 +3,7 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { landfast } from '../support/landfast.ts';
 import { writeFiles } from '../support/temp-dir.ts';
 import { hasLanded, manifest, poProject, timeless, until } from './po-project.ts';
 
@@ -99,8 +100,8 @@ test('PO-44: a write task that changes nothing is ok and makes no commit', async
   expect(await project.taskBranches()).toEqual([]);
 });
 
-// Fix: c was left pending, no report was written, and nobody said which file conflicts.
-test('PO-46: a conflict keeps one branch and stops nobody else; the exit code is 3', async () => {
+// Fix: c was left pending, no report was written, and no message named the file that conflicts.
+test('PO-46: a conflict keeps one branch and stops no other task; the exit code is 3', async () => {
   const tasks = `
   - { id: a, agent: first, read_only: false }
   - { id: b, agent: second, read_only: false }
@@ -132,6 +133,50 @@ test('PO-46: a conflict keeps one branch and stops nobody else; the exit code is
   expect(labels).toEqual(['[ok] a', '[fail] b', '[ok] c']);
   const report = JSON.parse(await project.read('report.json'));
   expect(report).toMatchObject({ total: 3, succeeded: 2, failed: 1, skipped: 0 });
+});
+
+// Keep.
+test('PO-46: work is merged in the order of the manifest, whichever task finishes first', async () => {
+  const tasks = `
+  - { id: a, agent: slow, read_only: false }
+  - { id: b, agent: quick, read_only: false }
+`;
+  await using project = await poProject({
+    plan: manifest(tasks),
+    agents: {
+      slow: `${until('git branch --list "parallel-orchestra/b-*" --format="%(subject)" | grep -q task')}
+echo "of a" > same.txt`,
+      quick: 'echo "of b" > same.txt',
+    },
+    files: { 'same.txt': 'of nobody\n' },
+  });
+
+  const ended = await project.run();
+
+  expect(ended.code).toBe(3);
+  expect(await project.show('same.txt')).toBe('of a');
+  expect(timeless(ended).map((line) => line.slice(0, 8))).toEqual(['[ok] a (', '[fail] b']);
+});
+
+// Fix: it was found when everything was done.
+test.each([
+  ['an edit', 'one.txt'],
+  ['a new file', 'src/new.txt'],
+])('PO-49: %s in the way is found before any agent starts, exit code 3', async (_, edited) => {
+  const tasks = '  - { id: a, agent: adder, read_only: false, writes: [one.txt, src] }\n';
+  await using project = await poProject({
+    plan: manifest(tasks),
+    agents: ADD_ONE,
+    files: { 'one.txt': 'of nobody\n' },
+  });
+  await writeFiles(project.dir, { [edited]: 'mine\n' });
+
+  const ended = await project.run();
+
+  expect(ended.code).toBe(3);
+  expect(ended.stderr).toContain(`in the way: ${edited}, which tasks will write.`);
+  expect(await project.calls()).toEqual([]);
+  expect(await readFile(join(project.dir, edited), 'utf8')).toBe('mine\n');
 });
 
 // Keep.
@@ -191,4 +236,19 @@ test('PO-52: work that a pre-commit hook rejects fails the task and is kept', as
   expect(await project.files()).toEqual(['README.md', 'plan.md']);
   const workspace = await project.read('cwd');
   expect(await readFile(join(workspace, 'one.txt'), 'utf8')).toBe('precious\n');
+});
+
+// Fix: each failed attempt left a branch, and nothing ever removed them.
+test('PO-31: cleanup removes the branch of a failed task that holds nothing', async () => {
+  await using project = await poProject({
+    plan: manifest('  - { id: a, agent: bad, read_only: false, max_retries: 0 }\n'),
+    agents: { bad: 'echo half > half.txt; exit 1' },
+  });
+  expect((await project.run()).code).toBe(1);
+  expect(await project.taskBranches()).toHaveLength(1);
+
+  const cleaned = await landfast(['cleanup', '--all', '--yes'], { cwd: project.dir });
+
+  expect(cleaned.code).toBe(0);
+  expect(await project.taskBranches()).toEqual([]);
 });

@@ -3,15 +3,15 @@
  * A manifest cannot say that itself: its 15 minutes are fixed, and no test waits so long.
  */
 
-import { startRun } from '../../src/cli/commands/run.ts';
-import { loadPlan } from '../../src/cli/load-plan.ts';
-import { findPlace } from '../../src/cli/place.ts';
+import { loadPlan } from '../../src/app/load-plan.ts';
+import { startRun } from '../../src/cli/terminal/drive.ts';
+import { placeAt } from '../../src/cli/terminal/host.ts';
 
 const [, , ms = '', path = '', claudeExe = ''] = process.argv;
 const { signal } = new AbortController();
-const place = await findPlace('.', signal);
-const loaded = loadPlan(path, { root: place.dir, format: null });
-if (loaded.plan === null) throw new Error(`${path} is not a good manifest`);
+const place = await placeAt('.', signal);
+const loaded = loadPlan(path, { root: place.dir, host: place.host, format: null });
+if (loaded === null) throw new Error(`${path} is not to be started here`);
 const tasks = loaded.plan.tasks.map((task) => ({ ...task, timeoutMs: Number(ms) }));
 const how = { projectDir: '.', claudeExe, log: true };
 process.exitCode = await startRun(

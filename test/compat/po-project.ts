@@ -106,7 +106,7 @@ export function hasLanded(task: string): string {
   return `git log --all --format=%s | grep -qx 'Merge parallel-orchestra task ${task}'`;
 }
 
-/** Every path below a folder, with what changes when somebody writes there. */
+/** Every path below a folder, with the size and time that a write changes. */
 export async function snapshot(dir: string): Promise<readonly string[]> {
   const names = await readdir(dir, { recursive: true });
   const entries = names.map(async (name) => {

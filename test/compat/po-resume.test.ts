@@ -120,6 +120,22 @@ test('PO-67: two manifests in one folder are resumed each for itself', async () 
   expect((await place.calls()).slice(before)).toEqual(['bad-x', 'bad-y']);
 });
 
+// Keep.
+test('PO-67: two manifests with the same bytes are two plans', async () => {
+  const plan = manifest('  - { id: bad, agent: bad, read_only: true, max_retries: 0 }\n');
+  await using place = await poFolder('', { bad: '[ -e "$OUT/mended" ]' });
+  await writeFiles(place.dir, { 'x.md': plan, 'y.md': plan });
+  await place.runPlan('x.md');
+  await writeFiles(place.outside, { mended: '' });
+
+  const y = await place.runPlan('y.md', '--resume');
+  const x = await place.runPlan('./x.md', '--resume');
+
+  expect([x.code, y.code]).toEqual([0, 0]);
+  expect(y.stderr).toContain('no earlier run of this exact plan');
+  expect(x.stderr).not.toContain('no earlier run of this exact plan');
+});
+
 // Fix: the other tasks still ran, then it died without merging anything.
 test('PO-79: Ctrl-C lets the running task finish, starts no other, can be resumed', async () => {
   const tasks = ['a', 'b', 'c'].map((id) => `  - { id: ${id}, agent: ${id}, read_only: false }\n`);

@@ -1,6 +1,6 @@
 /** The user's `.claude` folder: agents find it in their workspaces, and nothing of it is published. */
 
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeFiles } from '../support/temp-dir.ts';
@@ -132,4 +132,33 @@ test('a workspace with settings in it is used again, and the next task finds its
   expect(await project.read('two.entry')).toBe(await project.read('one.entry'));
   expect(await found(project.read('two'))).toEqual(await found(project.read('one')));
   expect(await project.show('.claude/CLAUDE.md')).toBe('memory');
+});
+
+// Fix: what a failed task had reported was gone with its worktree.
+test('PO-52: reports of a failed task reach the checkout, never over a file', async () => {
+  const reporter = `mkdir -p .claude/reports
+echo why > .claude/reports/failure.md
+echo theirs > .claude/reports/mine.md
+ln -s /etc/passwd .claude/reports/link.md
+exit 1`;
+  await using project = await poProject({
+    plan: manifest('  - { id: a, agent: reporter, read_only: false, max_retries: 0 }\n').replace(
+      '"."',
+      '"sub"',
+    ),
+    agents: { reporter },
+  });
+  await writeFiles(project.dir, {
+    '.claude/reports/mine.md': 'mine\n',
+    'sub/.claude/reports/plan-report-1.md': 'laid in\n',
+  });
+
+  const ended = await project.run();
+
+  const reports = join(project.dir, '.claude/reports');
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain('It left changes in your checkout: .claude/reports/failure.md\n');
+  expect((await readdir(reports)).sort()).toEqual(['failure.md', 'mine.md']);
+  expect(await readFile(join(reports, 'failure.md'), 'utf8')).toBe('why\n');
+  expect(await readFile(join(reports, 'mine.md'), 'utf8')).toBe('mine\n');
 });

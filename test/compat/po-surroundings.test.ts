@@ -12,7 +12,7 @@ const ONE_READER = manifest('  - { id: a, agent: talker, read_only: true }\n');
 
 // Keep the outcome: nothing is skipped. Fix: a state that is whole is not believed either, because
 // it does not say whether the work was merged.
-describe('PO-64: a state of the old tool is told of, and every task runs', () => {
+describe('PO-64: a state of the old tool is reported, and every task runs', () => {
   test.each([
     ['malformed', '{', 'it cannot be read'],
     ['not an object', '[]', 'it cannot be read'],
@@ -60,6 +60,28 @@ test('PO-71: logs are in .claude/logs, retries in the same file, and git does no
   expect(report.tasks[0].attempts.flatMap(({ strayed }: { strayed: string[] }) => strayed)).toEqual(
     [],
   );
+});
+
+// Keep. What it changes was said nowhere.
+test('PO-35: a read-only task runs in the checkout, sees uncommitted files, and its changes are reported', async () => {
+  const looker = 'pwd > "$OUT/cwd"; cat draft.txt > "$OUT/seen"; echo changed > README.md';
+  await using project = await poProject({
+    plan: manifest('  - { id: look, agent: looker, read_only: true }\n').replace('"."', '"sub"'),
+    agents: { looker: looker.replaceAll(/(draft|README)/g, '../$1') },
+    files: { 'sub/x.txt': 'x\n' },
+  });
+  await project.repo.write({ 'draft.txt': 'a draft\n' });
+
+  const ended = await project.run('--report', '../report.json');
+
+  expect(ended.code).toBe(0);
+  expect(await project.read('cwd')).toBe(join(project.dir, 'sub'));
+  expect(await project.read('seen')).toBe('a draft');
+  expect(ended.stderr).toContain('README.md');
+  const report = JSON.parse(await readFile(join(project.outside, 'report.json'), 'utf8'));
+  expect(report.tasks[0].attempts[0].strayed).toEqual(['README.md']);
+  expect(await readFile(join(project.dir, 'README.md'), 'utf8')).toBe('changed\n');
+  expect(await project.taskBranches()).toEqual([]);
 });
 
 test('PO-71: --no-log writes none, --log-dir writes them elsewhere', async () => {

@@ -48,7 +48,7 @@ test('cleanup removes branches that are merged, and no others', async () => {
   expect((await branches()).trim().split('\n')).toEqual(['main', 'mine']);
 });
 
-test('cleanup removes what dead engines left in the temp folder, and locks that nobody holds', async () => {
+test('cleanup removes the temp files of dead engines, and locks without a holder', async () => {
   await using repo = await tempRepo();
   const { run } = await runPlan(repo, { tasks: { a: 'echo hello; echo 1 > a.txt' } });
   const ended = Date.now();
@@ -57,7 +57,7 @@ test('cleanup removes what dead engines left in the temp folder, and locks that 
   const lock = join(repo.dir, '.git/refs/heads/landfast', `${run}.lock`);
   mkdirSync(join(lock, '..'), { recursive: true });
   writeFileSync(lock, '');
-  const gate = join(repo.outside, 'repo.worktrees', run, '.gate-9');
+  const gate = join(repo.outside, 'repo.worktrees', `${run}.gates`, 'gate-9');
   mkdirSync(gate, { recursive: true });
   const cli = (...args: string[]) => landfast(args, { cwd: repo.dir });
   const data = join(repo.dir, '.git/landfast/runs', run);

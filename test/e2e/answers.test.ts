@@ -95,6 +95,6 @@ test('a script takes its prompt literally: it cannot hear', async () => {
   const run = await runPlan(repo, { tasks });
   expect({ code: run.code, stderr: run.stderr }).toEqual({
     code: 2,
-    stderr: expect.stringContaining('Task b asks its agent shell for what it cannot do: hears.'),
+    stderr: expect.stringContaining('Task b needs what its agent shell cannot do: hears.'),
   });
 });

@@ -86,7 +86,7 @@ for id in $ids; do
 done
 `;
 
-test('what was promised and is not kept is an error, and named', () => {
+test('a missed promise is an error that names it', () => {
   const cost = (wallMs: number, mainKb: number) => ({
     runs: [9 * wallMs, wallMs, wallMs].map((ms) => ({ wallMs: ms, cpuMs: 2 * ms })),
     memory: { mainKb, treeKb: 2 * mainKb },
@@ -189,7 +189,7 @@ test.each([
   expect(await readFile(join(dir.path, 'one.txt'), 'utf8')).toBe('one\n');
 });
 
-test('a run in which nobody understood what the stand-in said is caught', async ({ signal }) => {
+test('a run that did not understand its stand-in agent is caught', async ({ signal }) => {
   await using dir = await tempDir();
   await using ground = await openGround(dir.path);
   await installProgram(ground);

@@ -39,7 +39,7 @@ async function filesOf(repo: TempRepo): Promise<ReadonlyMap<string, string>> {
 const textOf = async (repo: TempRepo, name: string): Promise<string> =>
   repo.git('cat-file', 'blob', (await filesOf(repo)).get(name) ?? `${name} is gone`);
 
-/** `main` and its checkout have the new file, and the one that nobody touched is as before. */
+/** `main` and its checkout have the new file, and the untouched one is as before. */
 async function expectUntouched(repo: TempRepo, before: ReadonlyMap<string, string>) {
   const after = await filesOf(repo);
   expect([...after.keys()]).toEqual(['docs/a.txt', CAFE, 'docs/list.txt']);

@@ -22,7 +22,7 @@ test('a plan is converted, not overwritten by accident, and runs', async () => {
   expect(readFileSync(out, 'utf8')).toBe(printed.stdout);
   expect(await convert('-o', out)).toMatchObject({
     code: 2,
-    stderr: `landfast: ${out} is there already.\n  Use --force to overwrite it.\n`,
+    stderr: `landfast: ${out} already exists.\n  Use --force to overwrite it.\n`,
   });
   expect((await convert('-o', out, '--force')).code).toBe(0);
 
@@ -30,7 +30,7 @@ test('a plan is converted, not overwritten by accident, and runs', async () => {
   expect((await landfast(['run', out], options)).code).toBe(0);
 });
 
-test('what is no plan is not converted', async () => {
+test('a text that is no plan is not converted', async () => {
   await using repo = await tempRepo();
   await repo.write({ 'plan.yaml': 'landfast: 1\ntasks: []\n' });
   const options = { cwd: repo.dir, env: { HOME: repo.outside } };

@@ -94,6 +94,7 @@ test(
     });
     expect(tests.stdout).toMatch(/pass 8\n.*fail 0\n/);
 
+    expect(commandsIn(stdout).length).toBeGreaterThan(0);
     for (const line of commandsIn(stdout)) {
       const args = line.replace('landfast ', '').split(' ');
       const { code: answer, stdout: shown } = await landfast(['-C', repository, ...args], scratch, {
@@ -168,7 +169,7 @@ async function scratchDir(): Promise<TempDir> {
   return scratch;
 }
 
-/** An environment from nothing: no identity, no key, no session of whoever runs the tests. */
+/** An environment from nothing: no identity, key or session of the user who runs the tests. */
 function env({ path }: TempDir, PATH = process.env.PATH ?? ''): Record<string, string> {
   return { PATH, HOME: join(path, 'home'), TMPDIR: join(path, 'tmp'), LANG: 'C.UTF-8' };
 }
@@ -189,7 +190,7 @@ function lineOf(stderr: string, task: string, words: string): string | undefined
   return stderr.split('\n').find((line) => line.includes(` ${task} `) && line.includes(words));
 }
 
-/** The commands of ours that the demo tells to try next. */
+/** The commands that the demo suggests next. */
 function commandsIn(stdout: string): readonly string[] {
   const next = stdout.slice(stdout.indexOf('Where to look next'));
   return [...next.matchAll(/^ +(landfast .+?)(?: {2}|$)/gm)].map(([, command = '']) => command);

@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { isSystemError } from '../../src/base/errors.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { bareEnv, type Ended, landfast, Running, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
@@ -63,9 +64,9 @@ test('the command returns when the run has begun, and attach ends as the run doe
   expect(detached).toEqual({
     code: 0,
     signal: null,
-    stderr: '',
+    stderr: expect.stringMatching(/^landfast: There is no gate.*\n.*\n$/),
     stdout: [
-      `Run ${live?.run} goes on in the background.`,
+      `Run ${live?.run} continues in the background.`,
       `  watch it:  landfast attach ${live?.run}`,
       `  end it:    landfast cancel --run ${live?.run}`,
       '',
@@ -91,11 +92,12 @@ test('a detached run lands although its starter’s whole process group is kille
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const starter = new Running(child);
-  await starter.until(({ stdout }) => stdout.includes('goes on in the background'));
+  await starter.until(({ stdout }) => stdout.includes('continues in the background'));
   for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
     try {
       process.kill(-(child.pid ?? 0), name);
-    } catch {
+    } catch (error) {
+      if (!isSystemError(error, 'ESRCH')) throw error;
       break; // All of it is gone.
     }
   }
@@ -153,7 +155,7 @@ test('Ctrl-C while attached leaves the run alone and says so', async () => {
   attached.child.kill('SIGINT');
   const ended = await attached.ended;
   expect(ended.code).toBe(130);
-  expect(ended.stderr).toContain('goes on without you');
+  expect(ended.stderr).toContain('keeps running without you');
   expect(await the.runs()).toMatchObject([{ outcome: 'live' }]);
 });
 
@@ -177,7 +179,7 @@ async function enginePid(repo: TempRepo): Promise<number> {
   return Number(/process (\d+)/.exec(stderr)?.[1]);
 }
 
-test('a run that has failed goes on in the background', async () => {
+test('a run that has failed continues in the background', async () => {
   await using the = await scene({ bad: 'test -e ../../../go && echo 1 > good.txt' });
   expect((await the.cli('run', '../plan.yaml')).code).toBe(1);
   the.go();
@@ -186,12 +188,12 @@ test('a run that has failed goes on in the background', async () => {
   expect(existsSync(join(the.repo.dir, 'good.txt'))).toBe(true);
 });
 
-test('what only the engine can refuse is shown by the command, with its exit code', async () => {
+test('a refusal by the engine is shown by the command, with its exit code', async () => {
   await using the = await scene({ slow: WAITING });
   await the.cli('run', '../plan.yaml', '--detach');
   const refused = await the.cli('resume', '--detach');
   expect(refused).toMatchObject({ code: 3, stdout: '' });
-  expect(refused.stderr).toMatch(/^landfast: Run \S+ is driven by process \d+ already\.\n/);
+  expect(refused.stderr).toMatch(/^landfast: Run \S+ is already driven by process \d+\.\n/);
 });
 
 const REFUSED: readonly {
@@ -209,11 +211,11 @@ const REFUSED: readonly {
     says: /codex/,
   },
   {
-    what: 'events, which nobody would see',
+    what: 'events, which would be lost',
     plan: 'landfast: 1\ntasks: [{ id: a, agent: shell, prompt: x }]\n',
     args: ['--events'],
     code: 2,
-    says: /--events has no place/,
+    says: /--events has no effect/,
   },
 ];
 
@@ -246,7 +248,7 @@ test.each([
     does: "process.kill(process.pid, 'SIGKILL')",
     says: /^landfast: The engine of run \S+ was ended by SIGKILL before the run began\.$/m,
   },
-])('an engine that dies $how before the run began is told of', async ({ does, says }) => {
+])('an engine that dies $how before the run started is reported', async ({ does, says }) => {
   await using repo = await tempRepo();
   writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks: { a: 'true' } }));
   const trap = join(repo.outside, 'trap.cjs');
@@ -268,10 +270,13 @@ test('a failed task is tried again in the background, too', async () => {
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   const retried = await the.cli('retry', 'broken', '--detach', '--report', '../r.json');
   expect(retried).toMatchObject({ code: 0, stderr: '' });
-  expect(retried.stdout).toMatch(/^Run \S+ goes on in the background\.$/m);
+  expect(retried.stdout).toMatch(/^Run \S+ continues in the background\.$/m);
   expect(await the.runs()).toMatchObject([{ outcome: 'live' }]);
   const late = await the.cli('retry', 'other', '--detach', '--report', '../r.json');
-  expect(late).toMatchObject({ code: 2, stderr: expect.stringContaining('without --report.') });
+  expect(late).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--report cannot be changed now'),
+  });
   the.go();
   expect((await the.cli('attach')).code).toBe(1); // The other one was not asked for.
   expect(existsSync(join(the.repo.dir, 'slow.txt'))).toBe(true);
@@ -287,7 +292,7 @@ test('outside of a repository it is refused with exit 3', async () => {
   expect(refused).toMatchObject({ code: 3, stdout: '' });
 });
 
-test('what the engine prints is in a private file of the run, without secrets', async () => {
+test('the output of the engine is in a private file of the run, without secrets', async () => {
   await using the = await scene({ quick: 'echo 1 > quick.txt' });
   const detached = await the.cli('run', '../plan.yaml', '--detach', '--quiet');
   const run = detached.stdout.trim();

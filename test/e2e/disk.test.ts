@@ -83,7 +83,7 @@ test('work is never evicted: a run with no room left for it waits, and says for 
   expect(await engine.ended).toMatchObject({ code: 0 });
 });
 
-test('a run that waits for the disk can be ended and goes on with another limit', async () => {
+test('a run that waits for disk space can be ended and resumed with another limit', async () => {
   await using repo = await tempRepo();
   const { engine, cli, run } = await liveRun(repo, A, {
     more: { limits: { workers: 1, disk_free: '9000TB' } },

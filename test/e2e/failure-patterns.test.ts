@@ -22,7 +22,7 @@ test('a failure that only words tell is of the kind that the plan gives them', a
   expect(run.code).toBe(1);
   const kinds = (task: string) => run.of('attempt.failed', task).map(({ failure }) => failure.kind);
   expect(kinds('a')).toEqual(['permanent']);
-  expect(kinds('b')).toEqual(['transient', 'transient']);
+  expect(kinds('b')).toEqual(['exit-code', 'exit-code']);
 });
 
 test('a pattern for an agent that does not exist is refused', async () => {
@@ -30,5 +30,5 @@ test('a pattern for an agent that does not exist is refused', async () => {
   const failures = [{ match: 'x', kind: 'auth', agent: 'clod' }];
   const run = await runPlan(repo, { tasks: { a: 'true' }, more: { failures } });
   expect(run).toMatchObject({ code: 2, facts: [] });
-  expect(run.stderr).toContain('There is no agent called clod.');
+  expect(run.stderr).toMatch(/plan\.yaml:\d+:\d+: error: failures\[0\]\.agent: .* found "clod"/);
 });

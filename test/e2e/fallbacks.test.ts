@@ -50,8 +50,8 @@ result '"is_error":true,"api_error_status":401,"terminal_reason":"api_error"'; e
   const run = await runPlan(repo, { workers: 1, tasks: { a: task, b: task } }, { env });
   expect(run.code, run.stderr).toBe(0);
   expect(readFileSync(join(repo.outside, 'calls'), 'utf8')).toBe('x\n');
-  const begun = run.of('attempt.started').map(({ task: id, by }) => [id, by?.agent ?? 'claude']);
-  expect(begun).toEqual([
+  const starts = run.of('attempt.started').map(({ task: id, by }) => [id, by?.agent ?? 'claude']);
+  expect(starts).toEqual([
     ['a', 'claude'],
     ['a', 'codex'],
     ['b', 'codex'],
@@ -59,7 +59,7 @@ result '"is_error":true,"api_error_status":401,"terminal_reason":"api_error"'; e
   expect(await repo.git('ls-tree', '--name-only', 'main')).toBe('README.md\na.txt\nb.txt');
 });
 
-test('a fallback that is not installed is told of before anything starts', async () => {
+test('a fallback that is not installed is reported before anything starts', async () => {
   await using repo = await tempRepo();
   const env = standIns(repo, { claude: 'exit 1' });
   const a = { agent: 'claude', fallbacks: [{ agent: 'codex' }], prompt: 'Do it.' };

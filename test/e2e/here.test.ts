@@ -49,7 +49,7 @@ test('a red check or a failing process fails the task, and its changes stay', as
   expect(await repo.git('status', '--porcelain')).toBe('?? bad.txt\n?? red.txt');
 });
 
-test('it needs neither a commit nor a repository', async () => {
+test('a run in place needs neither a commit nor a repository', async () => {
   await using empty = await tempRepo({ files: null });
   const plan = { tasks: { one: { here: true, prompt: 'echo 1 > one.txt' } } };
   expect(await runPlan(empty, plan)).toMatchObject({ code: 0 });
@@ -76,5 +76,5 @@ test('a sandbox that is required cannot hold it', async () => {
     tasks: { one: { here: true, prompt: 'echo 1 > one.txt' } },
   });
   expect(run).toMatchObject({ code: 2, facts: [] });
-  expect(run.stderr).toContain('Tasks that work in your own checkout cannot be fenced in: one.');
+  expect(run.stderr).toContain('Tasks that work in your own checkout cannot be sandboxed: one.');
 });

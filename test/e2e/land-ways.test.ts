@@ -61,7 +61,7 @@ test('with a plan its gates and its way of landing count, and none of its tasks 
   expect(await repo.git('ls-files')).not.toContain('ran.txt');
 });
 
-test('a plan that cannot be read is told of, and nothing lands', async () => {
+test('a plan that cannot be read is reported, and nothing lands', async () => {
   await using repo = await tempRepo();
   await twoBranches(repo);
   writeFileSync(join(repo.outside, 'bad.yaml'), 'landfast: 1\nname: x\ngate: []\ntasks: []\n');

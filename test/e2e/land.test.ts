@@ -1,4 +1,4 @@
-/** `landfast land`: branches made by anybody, through the queue, in a repository without a plan. */
+/** `landfast land`: any branches, through the queue, in a repository without a plan. */
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const branches = (repo: TempRepo) =>
   repo.git('for-each-ref', '--format=%(refname:short) %(objectname)', 'refs/heads');
 
 test.each(['each', 'batch'])(
-  'with verify %s exactly the culprit and the conflict stay out; nobody moves their branches',
+  'with verify %s exactly the culprit and the conflict stay out, and their branches do not move',
   async (verify) => {
     await using repo = await tempRepo();
     await repo.commit('feature/one', { 'one.txt': '1\n' });
@@ -36,7 +36,7 @@ test.each(['each', 'batch'])(
     expect(ended.stdout).toContain('landfast land clash --on-conflict agent');
     const queue = await landfast(['queue', '--explain'], { cwd: repo.dir });
     expect(queue.stdout).toMatch(
-      /Did not land:\n {2}culprit {2}gate-failed: .*\n {2}clash {4}conflict: /,
+      /Did not land:\n {2}culprit {2}gate-failed: .*(?:\n {6}.*)+\n {2}clash {4}conflict: /,
     );
     expect(queue.stdout).toMatch(/culprit was ejected: red twice, while \w+ without it is green/);
     const again = await land(repo, 'feature/one', 'feature/two');
@@ -53,14 +53,14 @@ test('a branch of a remote lands as it was fetched, squashed, on a branch that i
   await repo.git('branch', 'release');
   const ended = await land(repo, 'origin/feature', '--target', 'release', '--strategy', 'squash');
   expect(ended).toMatchObject({ code: 0 });
-  expect(ended.stderr).toContain('there is no gate');
+  expect(ended.stderr).toContain('There is no gate');
   expect(await repo.git('log', '-1', '--format=%s %P', 'release')).toBe(
     `Land origin/feature ${await repo.git('rev-parse', 'main')}`,
   );
   expect(existsSync(join(repo.dir, 'a.txt'))).toBe(false);
 });
 
-test('what one branch holds of another lands once, in whatever order they are named', async () => {
+test('commits shared by two branches land once, in whatever order the branches are named', async () => {
   await using repo = await tempRepo();
   await repo.commit('below', { 'a.txt': 'a\n' });
   await repo.git('branch', 'same', 'below');
@@ -71,7 +71,7 @@ test('what one branch holds of another lands once, in whatever order they are na
   expect(await subjects(repo)).toBe('Land above\nChange');
 });
 
-test('what cannot land is said before anything is done, all of it at once', async () => {
+test('branches that cannot land are all named before anything is done', async () => {
   await using repo = await tempRepo();
   await repo.commit('feature', { 'a.txt': 'a\n' });
   await repo.git('checkout', '-q', '--orphan', 'alien');
@@ -116,7 +116,7 @@ test('a dry run says what would land and what conflicts, and does nothing', asyn
       one    1 commit, 1 file
       clash  conflicts in one.txt
     Verified (each) by whole.
-    What conflicts does not land.
+    Conflicting branches do not land.
     "
   `);
   expect(await subjects(repo)).toBe('Change');

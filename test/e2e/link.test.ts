@@ -1,4 +1,4 @@
-/** Whatever an agent makes of `.git` in its workspace, or of its branch: nobody else is hurt. */
+/** An agent that damages `.git` of its workspace or its branch hurts no other task. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +84,7 @@ test('work that an agent does on a branch of the user moves only the branch of t
   await using repo = await tempRepo();
   await repo.git('checkout', '-q', '-b', 'dev');
   const main = await repo.git('rev-parse', 'main');
-  const gates = [{ name: 'never', run: 'false' }];
+  const gates = [{ name: 'never', run: 'false', base: 'red' }];
   const tasks = { one: { prompt: 'git checkout -q main; echo 1 > one', retries: 0 } };
   const run = await runPlan(repo, { tasks, more: { gates } });
   expect(run.code).toBe(1);

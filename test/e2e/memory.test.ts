@@ -26,8 +26,8 @@ test.runIf(process.platform === 'linux')(
     writeFileSync(join(repo.outside, 'go'), '');
     expect(await engine.ended).toMatchObject({ code: 0 });
     const facts = engine.entries.map(({ event }) => event.type);
-    const begun = facts.flatMap((type, at) => (type === 'attempt.started' ? [at] : []));
-    expect(begun).toHaveLength(2);
-    expect(facts.indexOf('attempt.finished')).toBeLessThan(begun[1] ?? 0);
+    const starts = facts.flatMap((type, at) => (type === 'attempt.started' ? [at] : []));
+    expect(starts).toHaveLength(2);
+    expect(facts.indexOf('attempt.finished')).toBeLessThan(starts[1] ?? 0);
   },
 );

@@ -1,4 +1,4 @@
-/** Notifications of the built program: who is told of a run, and that nothing else depends on it. */
+/** Notifications of the built program: who gets them, and that nothing else depends on them. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const to = (repo: TempRepo, on?: readonly string[]) => ({
   ...(on === undefined ? {} : { on }),
 });
 
-test('a command is told of the end, and of the failure after it', async () => {
+test('a command is notified of the end, and of the failure after it', async () => {
   await using repo = await tempRepo();
   const run = await runPlan(repo, {
     tasks: { good: 'echo 1 > 1.txt', bad: 'exit 1' },
@@ -58,7 +58,7 @@ test('the address of a webhook is not in the journal; a resumed run says that it
   expect(first.stdout).toContain('"kind":"webhook","url":"[MASKED]"');
   expect(first.stdout + first.stderr).not.toContain('very-secret');
   const alone = await landfast(['resume'], { cwd: repo.dir });
-  expect(alone.stderr).toContain('no webhook is sent: its address is only in the plan file');
+  expect(alone.stderr).toContain('No webhook is sent: its address is only in the plan file');
   writeFileSync(join(repo.outside, 'go'), '');
   const again = await landfast(['run', '../plan.yaml', '--resume'], { cwd: repo.dir });
   expect(again.code).toBe(0);

@@ -7,7 +7,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/model/event.ts';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { type Ended, landfast, type Running, start } from '../support/landfast.ts';
 import { nativePlan, type PlanParts } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
@@ -74,7 +74,7 @@ test('resume after a failed merge tries the merge again (HenryLach/taskplane#102
   await using repo = await tempRepo();
   const run = await runPlan(repo, {
     land: { on_gate_failure: 'fail' },
-    gates: [{ name: 'weather', run: `test -e ${join(repo.outside, 'green')}` }],
+    gates: [{ name: 'weather', run: `test -e ${join(repo.outside, 'green')}`, base: 'red' }],
     tasks: {
       first: 'echo 1 > first.txt',
       next: { needs: ['first'], prompt: 'cat first.txt > next.txt' },
@@ -229,7 +229,7 @@ test.each([
     }
     const run = await runPlan(repo, { tasks: { one: 'touch ../../../begun' } });
     expect(run).toMatchObject({ code: 3, stdout: '' });
-    expect(run.stderr).toContain('commits cannot be signed without asking somebody');
+    expect(run.stderr).toContain('commits cannot be signed without a prompt');
     expect(existsSync(join(repo.outside, 'begun'))).toBe(false);
   },
 );

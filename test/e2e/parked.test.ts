@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { elsewhere } from '../faults/scene.ts';
 import { landfast, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
@@ -75,12 +75,12 @@ test('its tasks wait for the reset, say so, and go on in their sessions, also in
     `a ${session} ${session}`,
     expect.stringMatching(/^b \S+ new$/),
   ]);
-  const begun = second.entries.filter(({ event }) => event.type === 'attempt.started');
-  expect(begun.map(({ event }) => event)).toMatchObject([
+  const starts = second.entries.filter(({ event }) => event.type === 'attempt.started');
+  expect(starts.map(({ event }) => event)).toMatchObject([
     { task: 'a', attempt: 2, start: { kind: 'continue', session } },
     { task: 'b', attempt: 1, start: { kind: 'fresh' } },
   ]);
-  for (const { at } of begun) expect(at).toBeGreaterThanOrEqual(reset * 1_000);
+  for (const { at } of starts) expect(at).toBeGreaterThanOrEqual(reset * 1_000);
   expect(await repo.git('show', 'main:a.txt')).toBe('half\ndone');
   expect(await repo.git('ls-tree', '--name-only', 'main')).toBe(
     ['README.md', 'a.txt', 'b.txt', 'script.txt'].join('\n'),

@@ -61,19 +61,19 @@ describe.each(['each', 'batch'])('verify: %s', (verify) => {
     expect(stdout.replaceAll(/after \d.*\./g, 'after a while.')).toContain(
       [
         '  small passes slow: it is independent, and they change other paths.',
-        '  small needed no gate tests: nothing of its paths is touched.',
+        '  small needed no gate tests: none of its paths changed.',
         '  small had gate prose green after a while.',
         '  small was green, on the head.',
       ].join('\n'),
     );
     const passed = 'slow left the queue for now: The work of small has passed it.';
-    expect(stdout).toContain(`${passed} Its gates go on: what they tell is remembered.`);
+    expect(stdout).toContain(`${passed} Its gates keep running: their results are remembered.`);
     expect(stdout).toContain(
       `slow needed no gate tests: green on the same files in run ${run.run}`,
     );
   });
 
-  test('what needs no gate at all passes although the only slot is taken', async () => {
+  test('a task that needs no gate passes although the only slot is taken', async () => {
     await using repo = await tempRepo();
     const run = await liveRun(
       repo,
@@ -120,7 +120,7 @@ test('a passer that is red is ejected, and the chain is not disturbed', async ()
   await using repo = await tempRepo();
   const gates = [
     { name: 'tests', run: slowly(repo), paths: ['src/**'] },
-    { name: 'prose', run: 'grep -q good docs/a.md', paths: ['docs/**'] },
+    { name: 'prose', run: '! grep -qs bad docs/a.md', paths: ['docs/**'] },
   ];
   const small = meanwhile(repo, 'mkdir docs; echo bad > docs/a.md');
   const run = await liveRun(
@@ -139,7 +139,7 @@ test('a passer that is red is ejected, and the chain is not disturbed', async ()
   expect(lines(repo, 'slow-runs')).toBe(1);
 });
 
-test('an engine that is killed while somebody passes goes on, and each lands once', async () => {
+test('an engine killed while a task passes others can be resumed, and each task lands once', async () => {
   await using repo = await tempRepo();
   const gates = [
     { name: 'tests', run: slowly(repo), paths: ['src/**'] },

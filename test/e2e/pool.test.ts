@@ -8,7 +8,7 @@ import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
-const folderOf = (repo: TempRepo): string => join(repo.outside, 'repo.worktrees', '.pool');
+const folderOf = (repo: TempRepo): string => join(repo.outside, 'repo.worktrees', 'landfast.pool');
 const namesIn = (folder: string): readonly string[] =>
   existsSync(folder) ? readdirSync(folder).sort() : [];
 const POOL = { workspace: { pool: 2 } };
@@ -22,7 +22,7 @@ test('a run leaves as many workspaces as the plan says, and the next one works i
   };
   const first = await runPlan(repo, { workers: 3, tasks, more: POOL });
   expect(first).toMatchObject({ code: 0 });
-  expect(namesIn(join(repo.outside, 'repo.worktrees'))).toEqual(['.pool']);
+  expect(namesIn(join(repo.outside, 'repo.worktrees'))).toEqual(['landfast.pool']);
   const left = namesIn(folderOf(repo));
   expect(left).toHaveLength(2);
   const entryOf = (slot: string): string =>
@@ -38,7 +38,7 @@ test('a run leaves as many workspaces as the plan says, and the next one works i
   expect(namesIn(folderOf(repo))).toHaveLength(2);
 });
 
-test('where a workspace costs next to nothing none is left, unless the plan asks for it', async () => {
+test('where a workspace costs next to nothing none is kept, unless the plan asks for it', async () => {
   await using repo = await tempRepo();
   await runPlan(repo, { tasks: { one: 'echo 1 > one' } });
   expect(namesIn(repo.outside)).not.toContain('repo.worktrees');
@@ -65,7 +65,7 @@ test('two runs at once never have the same workspace', async () => {
   ]);
   const listed = await repo.git('worktree', 'list', '--porcelain');
   const inUse = listed.split('\n').filter((line) => line.startsWith('worktree '));
-  expect(inUse.filter((line) => !line.includes('.pool/'))).toHaveLength(1);
+  expect(inUse.filter((line) => !line.includes('landfast.pool/'))).toHaveLength(1);
 });
 
 test('warm makes them at the head, status tells of them, drain removes them', async () => {
@@ -154,20 +154,23 @@ test('where a workspace could not be used twice none is made ready, and the reas
   expect(await warm()).toEqual(refused('one with submodules is never used twice'));
 });
 
-test.each(['wt', '.'])('what waits in the checkout, in %s, is no new file of it', async (dir) => {
-  await using repo = await tempRepo();
-  await repo.commit('main', { 'landfast.yaml': `workspace: { dir: ${dir} }\n` });
-  expect(await landfast(['pool', 'warm', '1'], { cwd: repo.dir })).toMatchObject({ code: 0 });
-  expect(await repo.git('worktree', 'list')).toContain(join(repo.dir, dir, '.pool-'));
-  expect(await repo.git('status', '--porcelain')).toBe('');
-});
+test.each(['wt', '.'])(
+  'idle workspaces in the checkout, in %s, are no new files of it',
+  async (dir) => {
+    await using repo = await tempRepo();
+    await repo.commit('main', { 'landfast.yaml': `workspace: { dir: ${dir} }\n` });
+    expect(await landfast(['pool', 'warm', '1'], { cwd: repo.dir })).toMatchObject({ code: 0 });
+    expect(await repo.git('worktree', 'list')).toContain(join(repo.dir, dir, 'landfast.pool-'));
+    expect(await repo.git('status', '--porcelain')).toBe('');
+  },
+);
 
 test('before the first commit there is nothing to make ready', async () => {
   await using repo = await tempRepo({ files: null });
   const { code, stderr } = await landfast(['pool', 'warm', '1'], { cwd: repo.dir });
   expect([code, stderr]).toEqual([
     2,
-    'landfast: Nothing is committed yet: there is nothing to fill in.\n' +
+    'landfast: The repository has no commits yet: there is nothing to prepare.\n' +
       '  Commit something first; a workspace holds the files of a commit.\n',
   ]);
 });

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { cpuOfChildren } from '../../bench/measure.ts';
 import { BIN, bareEnv, landfast } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
+import { installPacked } from '../support/packed.ts';
 import { isWhole } from '../support/seeds.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { tempRepo } from '../support/temp-repo.ts';
@@ -17,23 +18,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 test('the packed package installs into an empty folder, needs nothing else, and runs', async () => {
   await using place = await tempDir();
-  const home = join(place.path, 'home');
-  const cache = join(place.path, 'cache');
-  const env = { ...bareEnv(home), XDG_CACHE_HOME: cache, npm_config_cache: cache };
-  mkdirSync(home);
-  const packed = await exec(
-    'npm',
-    ['pack', '--silent', '--ignore-scripts', '--pack-destination', place.path],
-    { cwd: root, env },
-  );
-  const app = join(place.path, 'app');
-  mkdirSync(app);
-  writeFileSync(join(app, 'package.json'), '{"private": true}\n');
-  const tarball = join(place.path, packed.stdout.trim().split('\n').at(-1) ?? '');
-  await exec('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', tarball], {
-    cwd: app,
-    env,
-  });
+  const { app, env } = await installPacked(place.path);
   expect(readdirSync(join(app, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
     'landfast',
   ]);
@@ -44,7 +29,7 @@ test('the packed package installs into an empty folder, needs nothing else, and 
   expect(demo.stdout).toContain('Land ');
 });
 
-test('what was compiled is kept for the next command, where the user keeps such things', async () => {
+test('compiled code is kept for the next command, in the user’s cache folder', async () => {
   await using place = await tempDir();
   const { XDG_CACHE_HOME: _, ...env } = bareEnv(place.path);
   const run = (more: Record<string, string>, args = ['run', '--help', '--help']) =>
@@ -65,7 +50,7 @@ test('what was compiled is kept for the next command, where the user keeps such 
   await run({ HOME: '/dev/null' });
 });
 
-test('of a run more is kept, once; what is damaged is made anew, and only a few stay', async () => {
+test('a run caches more, once; a damaged cache is rebuilt, and only a few stay', async () => {
   await using repo = await tempRepo();
   const { XDG_CACHE_HOME: _, ...env } = bareEnv(repo.outside);
   const cache = join(repo.outside, '.cache', 'landfast', 'compiled');
@@ -156,7 +141,11 @@ test('no arguments: help on standard error and exit 2; --help and --version: exi
     stderr: expect.stringContaining('Usage: landfast'),
   });
   expect(await landfast(['--help'], { cwd })).toMatchObject({ code: 0, stderr: '' });
-  expect((await landfast(['--version'], { cwd })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const version = await landfast(['--version'], { cwd });
+  expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  for (const args of [['-v'], ['version'], ['version', '-C', '.']]) {
+    expect(await landfast(args, { cwd })).toEqual(version);
+  }
   expect(await landfast(['rum'], { cwd })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('run'),

@@ -105,9 +105,7 @@ test('a merge of the user that is not concluded blocks, and is as it was', async
   await repo.commit('side', { 'side.txt': 'side\n' });
   await repo.git('merge', '--no-ff', '--no-commit', 'side');
   const { why, remedy } = await blockedRun(repo);
-  expect(why).toContain(
-    'The checkout of main did not follow. A merge waits to be concluded there.',
-  );
+  expect(why).toContain('The checkout of main was not updated. A merge is in progress there.');
   await repo.git('commit', '-qm', 'Merged');
   expect(await typed(remedy, repo)).toMatchObject({ code: 0 });
   expect(await repo.git('ls-files')).toBe('.gitignore\na.txt\nside.txt');
@@ -119,7 +117,7 @@ test('an index that another git has locked blocks, and when it is free the comma
   const lock = join(repo.commonDir, 'index.lock');
   writeFileSync(lock, '');
   const { why, remedy } = await blockedRun(repo);
-  expect(why).toContain('The checkout of main did not follow.');
+  expect(why).toContain('The checkout of main was not updated.');
   expect(why).toContain('index.lock');
   rmSync(lock);
   expect(await typed(remedy, repo)).toMatchObject({ code: 0 });
@@ -214,7 +212,7 @@ test('a target that was deleted is made again by the command', async () => {
   await repo.git('branch', target);
   const tasks = { one: `git -C '${repo.dir}' branch -qD "it's-\\$HOME"; echo new > a.txt` };
   const { why, remedy } = await blockedRun(repo, { tasks }, { args: ['--target', target] });
-  expect(why).toBe(`The branch ${target} does not exist any more.`);
+  expect(why).toBe(`The branch ${target} no longer exists.`);
   expect(await typed(remedy, repo)).toMatchObject({ code: 0 });
   expect(await repo.git('show', `${target}:a.txt`)).toBe('new');
   expect(await resumed(repo)).toMatchObject({ code: 0 });
@@ -225,7 +223,7 @@ test('a target that was deleted under its checkout: its files stay, and the comm
   await repo.write({ 'mine.txt': 'mine\n' });
   const tasks = { one: `git -C '${repo.dir}' update-ref -d refs/heads/main; echo new > a.txt` };
   const { why, remedy } = await blockedRun(repo, { tasks });
-  expect(why).toContain(`main, which is checked out in ${repo.dir}, does not exist any more.`);
+  expect(why).toContain(`main, which is checked out in ${repo.dir}, no longer exists.`);
   expect(await typed(remedy, repo)).toMatchObject({ code: 0 });
   expect(read(repo.dir)).toBe('new\n');
   expect(await repo.git('status', '--porcelain')).toBe('?? mine.txt');

@@ -1,4 +1,4 @@
-/** The radar in the built program: what will not merge is known before anybody has finished. */
+/** The radar in the built program: conflicts are known before any task has finished. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const thenWait = (...script: readonly string[]): string =>
 const eventsOf = ({ entries }: { readonly entries: readonly { readonly event: Event }[] }) =>
   entries.map(({ event }) => event);
 
-test('two agents that edit the same line are told of before either has finished', async () => {
+test('two agents that edit the same line are reported before either has finished', async () => {
   await using repo = await tempRepo({ files: { 'app.txt': 'one\ntwo\nthree\n' } });
   const edit = (word: string) => thenWait(`echo ${word} > app.txt`);
   const land = { radar: '200ms', on_conflict: 'fail' };
@@ -41,7 +41,7 @@ test('two agents that edit the same line are told of before either has finished'
   expect((await engine.ended).code).toBe(1);
 });
 
-test('a function that one agent removes and another calls is told of before either has finished', async () => {
+test('a function that one agent removes and another calls is reported before either has finished', async () => {
   await using repo = await tempRepo({ files: { 'store.py': 'def load(key):\n    return key\n' } });
   const user = thenWait("printf 'from store import load\\nload(1)\\n' > api.py");
   const remover = thenWait('echo "X = 1" > store.py');
@@ -67,8 +67,8 @@ test('an agent that uses a name is told when work has landed that removed it', a
   );
   const command = ['sh', '-c', `${script}\ntest $LANDFAST_ATTEMPT = 2`];
   const user = { agent: 'command', command, prompt: 'Use it.', retries: 1 };
-  const begun = 'while test ! -e ../../../prompt.1; do sleep 0.05; done';
-  const remover = `${begun}; echo "X = 1" > store.py`;
+  const prompted = 'while test ! -e ../../../prompt.1; do sleep 0.05; done';
+  const remover = `${prompted}; echo "X = 1" > store.py`;
   const { engine, cli } = await liveRun(repo, { remover, user }, { land: { radar: '200ms' } });
   await engine.untilFact('merge.landed', 'remover');
   expect(eventsOf(engine).filter(({ type }) => type === 'radar.semantic')).toEqual([]);
@@ -108,7 +108,7 @@ test('a write outside the scope is seen while it happens, and the agent is told 
   expect(second).toContain('leave them as they were before you changed them: `x.txt`');
 });
 
-test('with `radar: off` nobody looks', async () => {
+test('with `radar: off` nothing is compared', async () => {
   await using repo = await tempRepo({ files: { 'app.txt': 'one\n' } });
   const edit = (word: string) => `echo ${word} > app.txt`;
   const land = { radar: 'off', on_conflict: 'fail' };
@@ -140,7 +140,7 @@ test('an agent that goes on is told whose work collides with its own', async () 
   expect(second).toContain('The work of `left` changes the same lines in `app.txt`.');
 });
 
-test('work that collides with nobody lands before two that collide, although it came last', async () => {
+test('work without a collision lands before two that collide, although it came last', async () => {
   await using repo = await tempRepo({ files: { 'app.txt': 'start\n' } });
   const work = (name: string, file = 'app.txt') => `echo ${name} > ${file}\n${until(name)}`;
   const gates = [{ name: 'slow', run: `test ! -e first.txt || ${until('go')}` }];

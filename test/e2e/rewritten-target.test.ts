@@ -66,7 +66,7 @@ test('commits of a rebased line are picked one by one', async () => {
   expect(await resumed(repo)).toMatchObject({ code: 0 });
 });
 
-test('what lands after the first pick is picked alone', async () => {
+test('work that lands after the first pick is picked alone', async () => {
   await using repo = await tempRepo();
   const three = 'test ! -e ../../../red && echo 3 > three.txt';
   writeFileSync(join(repo.outside, 'red'), '');

@@ -93,13 +93,13 @@ describe('work that cannot be mended goes back as often as `reworks` says, and i
     expect(run.of('workspace.kept', 'second')).toHaveLength(1);
     expect(existsSync(join(repo.outside, 'repo.worktrees', run.run, 'second'))).toBe(true);
     expect(run.stderr).toContain('second  gate-failed: Gate together is red on this work.');
-    expect(run.stderr).toContain('mend it on its branch or go on with a new attempt');
+    expect(run.stderr).toContain('fix it on its branch, commit, then resume');
     expect(run.stderr).toContain(`git diff HEAD...${branch}`);
   });
 
   test('a conflict', async () => {
     await using repo = await tempRepo({ files: { text: 'one\ntwo\nthree\n' } });
-    // The resolution names a line of its own each time, and somebody is always faster.
+    // The resolution adds a line of its own each time, and another task always lands first.
     const rival = (nth: number) => ({
       ...agent(`until test -e ../../../told.second.${nth}; do sleep 0.05; done
         sed -i 's/^two.*/two of rival ${nth}/' text; echo ${nth} > rival${nth}`),
@@ -192,7 +192,7 @@ test('every kind of conflict is laid out for the agent and told, and what it mak
     '- `gone`: changed here, deleted there',
     '- `kept`: deleted here, changed there',
     '- `name`: renamed in two ways',
-    '- `tool`: both set its mode, and differently',
+    '- `tool`: both changed its mode, differently',
   ]) {
     expect(said).toContain(line);
   }

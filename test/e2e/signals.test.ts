@@ -1,11 +1,13 @@
 /** A run that is told to end, with plain commands as agents: what becomes of them and their work. */
 
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
-import type { Running } from '../support/landfast.ts';
+import { marked } from '../../src/process/process-tree.ts';
+import { BIN, bareEnv, Running } from '../support/landfast.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
+import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const TASKS = {
@@ -84,10 +86,52 @@ test('the third Ctrl-C leaves at once, also an agent that hears no signal; the r
   engine.child.kill('SIGINT');
   await engine.until(({ stderr }) => stderr.includes('Press Ctrl-C again to end them.'));
   engine.child.kill('SIGINT');
-  await engine.until(({ stderr }) => stderr.includes('Once more leaves at once.'));
+  await engine.until(({ stderr }) => stderr.includes('Press Ctrl-C again to exit at once.'));
   engine.child.kill('SIGINT');
   expect(await engine.ended).toMatchObject({ code: 130, signal: null });
-  // They were killed, and nobody has waited until the system was done with them.
+  // They were killed, but the system may not have removed them yet.
   while (marked(`${run}/`).length > 0) await new Promise((wake) => setTimeout(wake, 20));
   await expectResumed(repo, cli, run);
+});
+
+/** Starts a run as a shell starts an installed program, after what `first` says. */
+function startedBy(repo: TempRepo, first: string): Running {
+  writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks: { one: waiting('one') } }));
+  const env = bareEnv(repo.outside);
+  const PATH = `${dirname(process.execPath)}${delimiter}${env.PATH}`;
+  const child = spawn('sh', ['-c', `${first} "$@"`, 'sh', BIN, 'run', '../plan.yaml', '--events'], {
+    cwd: repo.dir,
+    env: { ...env, PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new Running(child);
+}
+
+test('`nohup landfast run` outlives the hang-up, and still hears SIGTERM', async () => {
+  await using repo = await tempRepo();
+  const engine = startedBy(repo, 'exec nohup');
+  await engine.untilFact('attempt.started');
+  engine.child.kill('SIGHUP');
+  engine.child.kill('SIGTERM');
+  const ended = await engine.ended;
+  expect(ended).toMatchObject({ code: 143, signal: null });
+  expect(ended.stderr).not.toContain('SIGHUP');
+});
+
+test('signals that were ignored at the start change nothing; the run comes to its end', async () => {
+  await using repo = await tempRepo();
+  const engine = startedBy(repo, "trap '' HUP INT TERM; exec");
+  await engine.untilFact('attempt.started');
+  for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) engine.child.kill(name);
+  writeFileSync(join(repo.outside, 'go'), '');
+  expect(await engine.ended).toMatchObject({ code: 0 });
+  expect(engine.entries.some(({ event }) => event.type === 'run.stopping')).toBe(false);
+});
+
+test('a shell that ignores nothing starts a run that a hang-up ends: exit 129', async () => {
+  await using repo = await tempRepo();
+  const engine = startedBy(repo, 'exec');
+  await engine.untilFact('attempt.started');
+  engine.child.kill('SIGHUP');
+  expect(await engine.ended).toMatchObject({ code: 129, signal: null });
 });

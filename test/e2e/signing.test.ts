@@ -38,7 +38,7 @@ async function signatures(repo: TempRepo, since: string): Promise<readonly strin
 const together = (name: string, other: string): string =>
   `touch ../../../${name}; while test ! -e ../../../${other}; do sleep 0.05; done; echo 1 > ${name}`;
 
-describe('with a key that asks nobody', () => {
+describe('with a key without a passphrase', () => {
   const tasks = { one: together('one', 'two'), two: together('two', 'one') };
   const all = ['G Land one', 'G Land two', 'G one: W', 'G two: W'];
   test.each([
@@ -81,7 +81,7 @@ describe('with a key that asks nobody', () => {
   });
 });
 
-const LOCKED = 'the key is locked, and nobody is there to type its passphrase';
+const LOCKED = 'the key is locked, and its passphrase cannot be typed here';
 
 describe('with a key that is locked', () => {
   test('nothing starts, and the way out is said', async () => {
@@ -89,7 +89,7 @@ describe('with a key that is locked', () => {
     await withKey(repo, 'secret');
     const run = await runPlan(repo, { tasks: { one: 'touch ../../../begun' } });
     expect(run).toMatchObject({ code: 3, stdout: '' });
-    const what = 'commit.gpgSign is set, but commits cannot be signed without asking somebody';
+    const what = 'commit.gpgSign is set, but commits cannot be signed without a prompt';
     expect(run.stderr).toContain(`${what}: ${LOCKED}`);
     expect(run.stderr).toContain('git config commit.gpgSign false');
     const doctor = await landfast(['doctor', '--json'], { cwd: repo.dir });
@@ -105,7 +105,7 @@ describe('with a key that is locked', () => {
     expect(run).toMatchObject({ code: 0 });
   });
 
-  test('one that is locked while an agent works fails the task, and its work is kept', async () => {
+  test('a key that is locked while an agent works fails the task, and its work is kept', async () => {
     await using repo = await tempRepo();
     const key = await withKey(repo);
     const lock = `mkdir ../../../once && ssh-keygen -q -p -P '' -N secret -f ${key}; echo 1 > one`;
@@ -124,7 +124,7 @@ describe('with a key that is locked', () => {
     expect(resumed).toMatchObject({ code: 0 });
   });
 
-  test('one that is locked before the candidate is made fails the landing, and nothing hangs', async () => {
+  test('a key that is locked before the candidate is made fails the landing, and nothing hangs', async () => {
     await using repo = await tempRepo();
     const key = await withKey(repo);
     // The first lands and locks the key: the second was committed before.

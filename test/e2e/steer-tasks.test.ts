@@ -3,11 +3,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-/** Fails until somebody has put things right. */
+/** Fails until the user has repaired the cause. */
 const BROKEN = 'test -e ../../../mended && echo 1 > broken.txt';
 const touch = (dir: string, name: string): void => writeFileSync(join(dir, name), '');
 
@@ -32,7 +32,7 @@ test('retry gives a failed task of a live run a new chance, and what failed beca
   expect(await repo.git('log', '--format=%s', '--first-parent')).toMatch(/^Land slow\nLand after/);
 });
 
-test('what cannot be retried is refused with every reason, and names are guessed', async () => {
+test('tasks that cannot be retried are refused with every reason, and names are guessed', async () => {
   await using repo = await tempRepo();
   const { engine, cli, run } = await liveRun(repo, {
     slow: waiting('slow'),
@@ -78,7 +78,7 @@ test('skip gives up a task and what needs it: the run fails, and resume leaves t
   const slow = join(repo.outside, 'repo.worktrees', run, 'slow');
   while (!existsSync(join(slow, 'slow.txt'))) await cli('status');
   const answer = await cli('skip', 'slow');
-  expect(answer.stdout).toBe('slow: given up, work is kept; what needs them is skipped too.\n');
+  expect(answer.stdout).toBe('slow: given up, work is kept; dependent tasks are skipped too.\n');
   const ended = await engine.ended;
   expect(ended.code).toBe(1);
   expect(ended.stderr).toContain('2 skipped: slow, after');

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { type Ended, landfast, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
@@ -47,7 +47,10 @@ test('status, logs and runs show a live run from another process', async () => {
   await watching.until(({ stdout }) => stdout.includes('landed as'));
   writeFileSync(join(repo.outside, 'go'), '');
   expect((await engine.ended).code).toBe(0);
-  expect(await following.ended).toMatchObject({ code: 0, stdout: 'working\n' });
+  expect(await following.ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^── slow, attempt 1: shell, [\d:]+ ──\nworking\n── .* ──\n$/),
+  });
   expect((await watching.ended).stdout).toMatch(/All 2 tasks succeeded/);
 });
 

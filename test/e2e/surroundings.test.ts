@@ -71,9 +71,7 @@ test('commit.gpgsign without a key is found before anything starts', async () =>
   chmodSync(join(repo.outside, 'gpg'), 0o755);
   const run = await runPlan(repo, PLAN);
   expect(run).toMatchObject({ code: 3, stdout: '' });
-  expect(run.stderr).toContain(
-    'commits cannot be signed without asking somebody: error: gpg failed',
-  );
+  expect(run.stderr).toContain('commits cannot be signed without a prompt: error: gpg failed');
 });
 
 test('a repository with a submodule: changed, landed and cleaned up', async () => {
@@ -91,7 +89,7 @@ test('a repository with a submodule: changed, landed and cleaned up', async () =
   );
 });
 
-test('core.autocrlf makes no changes that nobody made', async () => {
+test('core.autocrlf creates no spurious changes', async () => {
   await using repo = await tempRepo({ files: { 'unix.txt': 'one\ntwo\n', 'a.txt': 'x\n' } });
   await repo.git('config', 'core.autocrlf', 'true');
   const run = await runPlan(repo, PLAN);
@@ -142,13 +140,16 @@ test('a plan of read tasks alone runs outside of git', async () => {
   expect((await landfast(['runs'], { cwd: dir })).stdout).toContain('succeeded');
 });
 
-test('an agent program that is missing, an agent nobody knows, a plan that is wrong', async () => {
+test('a missing agent program, an unknown agent and a wrong plan are refused', async () => {
   await using repo = await tempRepo();
   const claude = { tasks: { one: { agent: 'claude', prompt: 'x' } } };
   const missing = await runPlan(repo, claude, { args: ['--claude-exe', './no-such-claude'] });
   expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('no-such-claude') });
   const unknown = await runPlan(repo, { tasks: { one: { agent: 'clod', prompt: 'x' } } });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There are: claude,') });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('expected one of claude,'),
+  });
   const wrong = await runPlan(repo, 'landfast: 1\ntasks:\n  - id: a b\n    promt: x\n');
   expect(wrong).toMatchObject({ code: 2 });
   expect(wrong.stderr).toMatch(

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { type Ended, landfast } from '../support/landfast.ts';
 import { writeFiles } from '../support/temp-dir.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { hasScript } from '../support/terminal.ts';
 
 const TODO = `# Shop
 
@@ -37,7 +38,7 @@ echo done
   return { ...repo, run, [Symbol.asyncDispose]: () => repo[Symbol.asyncDispose]() };
 }
 
-test('C23: a list is shown and nothing is started unless somebody says so', async () => {
+test('C23: a list is shown, and nothing starts without a confirmation', async () => {
   await using repo = await project();
 
   const ended = await repo.run('--from-todo', 'todo.md');
@@ -62,6 +63,16 @@ test.each(['--execute', '-e', '--yolo'])('%s runs the open items in their order'
   expect(prompt).toContain('This is an item of the list todo.md, under "Shop".');
   const argv = execFileSync('cat', [join(repo.outside, 'argv')], { encoding: 'utf8' });
   expect(argv).not.toContain('--dangerously-skip-permissions');
+});
+
+test('C23: workflow.stop_after_generate: false runs a list without a question', async () => {
+  await using repo = await project();
+  await writeFiles(repo.dir, { 'landfast.yaml': 'workflow: { stop_after_generate: false }\n' });
+
+  const ended = await repo.run('--from-todo', 'todo.md');
+
+  expect(ended.stderr).not.toContain('stop_after_generate');
+  expect(await repo.git('show', 'main:two.txt')).toContain('one.txt');
 });
 
 test('-y lets agents do anything', async () => {
@@ -99,16 +110,7 @@ test('a list and a plan at once, or what a list cannot be, is wrong usage', asyn
   );
 });
 
-/** Lends a terminal to a program; of util-linux, with other arguments elsewhere. */
-const hasTerminal = (() => {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-})();
-
-test.skipIf(!hasTerminal)('on a terminal somebody is asked, and only y is a yes', async () => {
+test.skipIf(!hasScript)('on a terminal the user is asked, and only y is a yes', async () => {
   await using repo = await project();
   const bin = join(import.meta.dirname, '..', '..', 'bin', 'landfast.cjs');
   const words = [process.execPath, bin, 'run', '--from-todo', 'todo.md', '--no-dashboard'];

@@ -61,14 +61,19 @@ test('a workspace is live while its run is, and left when the engine is dead', a
   engine.child.kill('SIGKILL');
   await engine.ended;
   expect(await list(repo)).toMatchObject([
-    { task: 'slow', state: 'left', why: 'its engine has died', unmerged: { commits: 0, files: 0 } },
+    {
+      task: 'slow',
+      state: 'left',
+      why: 'its run was interrupted',
+      unmerged: { commits: 0, files: 0 },
+    },
   ]);
   writeFileSync(join(repo.outside, 'go'), '');
   await landfast(['resume'], { cwd: repo.dir });
   expect((await landfast(['worktrees'], { cwd: repo.dir })).stdout).toBe('No workspaces.\n');
 });
 
-test('a folder that is not there is told of, and its entry can be removed', async () => {
+test('a missing folder is reported, and its entry can be removed', async () => {
   await using repo = await tempRepo();
   await runPlan(repo, { tasks: { bad: 'echo 1 > a.txt; exit 1' } });
   const [kept] = await list(repo);

@@ -1,4 +1,4 @@
-/** The run database, locked by somebody else or damaged. */
+/** The run database, locked by another process or damaged. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { begin, expectResumed, expectTold, make, untilMade, WAITS, workspaceOf }
 
 const PLAN = { tasks: { one: `echo 1 > one.txt; ${WAITS}` } };
 
-test('locked for longer than anybody waits: the engine ends and says who to look for; the run goes on later', async () => {
+test('a database locked for too long ends the engine, which names the likely holder; the run can be resumed', async () => {
   await using repo = await tempRepo();
   const engine = begin(repo, PLAN);
   await untilMade(repo, 'up');

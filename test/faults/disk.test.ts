@@ -1,6 +1,6 @@
 /** Disks as they are at their worst: full, and read-only. */
 
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { landfast } from '../support/landfast.ts';
@@ -13,6 +13,7 @@ import {
   readOnly,
   repoOnSmallDisk,
   runOf,
+  smallDisk,
   untilMade,
   WAITS,
 } from './scene.ts';
@@ -21,7 +22,7 @@ import {
 const FILL = `test -e ../../../filled || {
   touch ../../../filled; dd if=/dev/zero of=../../../ballast bs=4k 2>/dev/null; }`;
 
-test('a full disk: the run stops and says so, what was recorded is safe, and it goes on once there is room', async ({
+test('a full disk stops the run, which says so; the journal is safe, and a resume works once there is room', async ({
   skip,
 }) => {
   const { repo: there, why } = await repoOnSmallDisk(24);
@@ -38,9 +39,7 @@ test('a full disk: the run stops and says so, what was recorded is safe, and it 
   await expectResumed(repo, ['one.txt', 'two.txt']);
 });
 
-test('a git directory that cannot be written is told of before anything begins', async ({
-  skip,
-}) => {
+test('a read-only git directory is reported before anything starts', async ({ skip }) => {
   await using repo = await tempRepo();
   const undo = await readOnly(repo.commonDir);
   if (typeof undo === 'string') return skip(undo);
@@ -56,7 +55,7 @@ test('a git directory that cannot be written is told of before anything begins',
   });
 });
 
-test('one that becomes read-only in the middle: the work is kept, and lands later', async ({
+test('a git directory that becomes read-only in the middle of a run costs no work', async ({
   skip,
 }) => {
   await using repo = await tempRepo();
@@ -78,5 +77,30 @@ test('one that becomes read-only in the middle: the work is kept, and lands late
   expect([1, 3]).toContain(ended.code);
   expectTold(ended, ended.code ?? 0, runOf(repo));
   expect(ended.stderr).toMatch(/[Rr]ead-only|[Pp]ermission denied|insufficient permission/);
+  await expectResumed(repo, ['one.txt']);
+});
+
+test('a temporary folder that is full at the start, and one that a task fills', async ({
+  skip,
+}) => {
+  const disk = await smallDisk(4);
+  if (typeof disk === 'string') return skip(disk);
+  await using full = disk;
+  await using repo = await tempRepo();
+  const env = { TMPDIR: full.path };
+  const ballast = join(full.path, 'ballast');
+  const tasks = {
+    one: `echo 1 > one.txt; dd if=/dev/zero of='${ballast}' bs=4k 2>/dev/null; true`,
+  };
+
+  writeFileSync(ballast, Buffer.alloc(7 * 512 * 1024)); // Half a megabyte is left.
+  const told = ['Temporary files cannot be written to', full.path, 'set TMPDIR to'];
+  expectTold(await begin(repo, { tasks }, { env }).ended, 3, ...told);
+
+  rmSync(ballast);
+  const ended = await begin(repo, { tasks }, { env }).ended;
+  expectTold(ended, ended.code ?? 0, ...told);
+  expect([1, 3]).toContain(ended.code);
+  rmSync(ballast);
   await expectResumed(repo, ['one.txt']);
 });

@@ -1,4 +1,4 @@
-/** Many agents at once on one repository: git's own locks must not cost anybody's work. */
+/** Many agents at once on one repository: git's own locks must not cost any work. */
 
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -12,7 +12,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { Entry, Event } from '../../src/model/event.ts';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { type Ended, landfast, type Running, start } from '../support/landfast.ts';
 import { nativePlan, type PlanParts } from '../support/native-plan.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -123,7 +123,7 @@ export async function expectWhole(repo: TempRepo, files: readonly string[]): Pro
   expect(marked(`${runOf(repo)}/`)).toEqual([]);
 }
 
-/** Stops an engine at a moment when it does not hold the database: nobody else could write then. */
+/** Stops an engine at a moment when it does not hold the database, which would block all writers. */
 export async function stopBetweenWrites(engine: Running, repo: TempRepo): Promise<void> {
   const db = new DatabaseSync(join(repo.commonDir, 'landfast', 'landfast.db'), { timeout: 0 });
   for (;;) {
@@ -131,7 +131,8 @@ export async function stopBetweenWrites(engine: Running, repo: TempRepo): Promis
     try {
       db.exec('BEGIN IMMEDIATE; ROLLBACK');
       return db.close();
-    } catch {
+    } catch (error) {
+      if (!/locked|busy/.test(String(error))) throw error;
       engine.child.kill('SIGCONT');
       await new Promise((go) => setTimeout(go, 20));
     }
@@ -163,19 +164,33 @@ exec "$real" "$@"
   return { PATH: `${bin}:${process.env.PATH}` };
 }
 
-/** A repository on a disk of its own, so many megabytes small; or why there is none. */
-export async function repoOnSmallDisk(
+/** A folder that is a disk of its own, so many megabytes small; or why there is none. */
+export async function smallDisk(
   megabytes: number,
-): Promise<{ readonly repo: TempRepo; readonly why: '' } | { readonly repo: null; why: string }> {
+): Promise<(AsyncDisposable & { readonly path: string }) | string> {
   const place = await tempDir();
-  const disk = place.path;
+  const { path } = place;
   try {
-    await exec('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', disk]);
+    await exec('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path]);
   } catch (error) {
     await place[Symbol.asyncDispose]();
     const why = String((error as { stderr?: string }).stderr ?? error).trim();
-    return { repo: null, why: `No disk can be mounted here: ${why}` };
+    return `No disk can be mounted here: ${why}`;
   }
+  const dispose = async (): Promise<void> => {
+    await exec('umount', ['-l', path]);
+    await place[Symbol.asyncDispose]();
+  };
+  return { path, [Symbol.asyncDispose]: dispose };
+}
+
+/** A repository on such a disk; or why there is none. */
+export async function repoOnSmallDisk(
+  megabytes: number,
+): Promise<{ readonly repo: TempRepo; readonly why: '' } | { readonly repo: null; why: string }> {
+  const place = await smallDisk(megabytes);
+  if (typeof place === 'string') return { repo: null, why: place };
+  const disk = place.path;
   const before = process.env.TMPDIR;
   process.env.TMPDIR = disk;
   const repo = await tempRepo();
@@ -183,7 +198,6 @@ export async function repoOnSmallDisk(
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
     await repo[Symbol.asyncDispose]();
-    await exec('umount', ['-l', disk]);
     await place[Symbol.asyncDispose]();
   };
   return { repo: { ...repo, [Symbol.asyncDispose]: dispose }, why: '' };

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 import { CTRL_C, hasScript, onTerminal } from '../support/terminal.ts';
@@ -16,12 +16,11 @@ function runOnTerminal(repo: TempRepo) {
   return onTerminal(repo, ['run', '../plan.yaml'], 'stty -a');
 }
 
-/** The cursor is to be seen, lines wrap, and what is typed is echoed and edited by lines. */
+/** The cursor is visible, lines wrap, and input is echoed and edited by lines. */
 function expectSane(text: string): void {
-  for (const mode of ['?25', '?7']) {
-    const last = Math.max(text.lastIndexOf(`\x1b[${mode}h`), text.lastIndexOf(`\x1b[${mode}l`));
-    if (last >= 0) expect(text.slice(last)).toMatch(/^\x1b\[\?\d+h/);
-  }
+  const switched = [...text.matchAll(/\x1b\[\?(25|7)([hl])/g)];
+  const last = new Map(switched.map(([, mode, to]) => [mode, to]));
+  expect([...last].filter(([, to]) => to !== 'h')).toEqual([]);
   expect(text).toMatch(/[^-]icanon/);
   expect(text).toMatch(/[^-]echo\b/);
 }

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { sendSignal } from '../../src/process/spawn.ts';
 import { landfast } from '../support/landfast.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';

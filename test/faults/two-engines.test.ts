@@ -28,7 +28,7 @@ test('on the same machine it keeps its run, however long it is stopped', async (
   await stopBetweenWrites(engine, repo);
   const env = elsewhere({ clockMs: LATER_MS });
   const refused = await landfast(['resume'], { cwd: repo.dir, env });
-  expectTold(refused, 3, `is driven by process ${engine.child.pid} already`, 'landfast status');
+  expectTold(refused, 3, `is already driven by process ${engine.child.pid}`, 'landfast status');
   engine.child.kill('SIGCONT');
   make(repo, 'go');
   expect((await engine.ended).code).toBe(0);

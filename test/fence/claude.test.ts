@@ -10,14 +10,16 @@ import { claude } from '../../src/agents/claude.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
 import { fenceSupport, makeFence } from '../../src/process/fence.ts';
 import { run } from '../../src/process/run.ts';
-import { claudeCli, claudeEnv } from '../support/claude-cli.ts';
+import { cachedCli } from '../support/agents/cli-cache.ts';
+import { MESSAGES } from '../support/agents/dialects.ts';
+import { CLAUDE } from '../support/agents/real-agents.ts';
+import { say, startScriptedApi } from '../support/agents/scripted-api.ts';
 import { jobOf } from '../support/job.ts';
-import { bash, say, startMessagesApi, write } from '../support/messages-api.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 const support = await fenceSupport(AbortSignal.timeout(20_000));
-const CLI = support.kind === 'missing' ? null : await claudeCli();
+const CLI = support.kind === 'missing' ? null : await cachedCli(CLAUDE.cli);
 
 test.skipIf(support.kind === 'missing' && !process.env.CI)(
   'a fenced agent edits and commits in its workspace, and cannot touch the checkout',
@@ -29,15 +31,13 @@ test.skipIf(support.kind === 'missing' && !process.env.CI)(
     const place = { path: workspace, branch: 'landfast/r1.a', commit };
     await addWorktree(repo.commonDir, place, repo.signal);
     const trespass = `echo x > '${repo.dir}/trespass' || echo refused`;
-    await using api = await startMessagesApi({
-      scenarios: {
-        work: [
-          write('a.txt', 'one\n'),
-          bash(trespass),
-          bash('git add -A && git commit -qm "By the agent"'),
-          say('All done.'),
-        ],
-      },
+    await using api = await startScriptedApi(MESSAGES, {
+      work: [
+        CLAUDE.write('a.txt', 'one\n'),
+        CLAUDE.shell(trespass),
+        CLAUDE.shell('git add -A && git commit -qm "By the agent"'),
+        say('All done.'),
+      ],
     });
     const fence = makeFence({
       workspace,
@@ -46,7 +46,9 @@ test.skipIf(support.kind === 'missing' && !process.env.CI)(
       writable: [join(repo.outside, '.claude')],
       network: 'on',
     });
-    const job = jobOf({ executable: CLI, cwd: workspace, permissions: 'bypassPermissions' });
+    const prompt = 'Work. [[scenario:work]]';
+    const permissions = 'bypassPermissions';
+    const job = jobOf({ prompt, executable: CLI, cwd: workspace, permissions });
     const command = claude.command(job);
     const parser = claude.parser(job);
     const events: unknown[] = [];
@@ -55,7 +57,7 @@ test.skipIf(support.kind === 'missing' && !process.env.CI)(
         ...fence(command, temp.path),
         cwd: workspace,
         env: {
-          ...claudeEnv(repo.outside, api.baseUrl('work')),
+          ...(await CLAUDE.env(repo.outside, api.url)),
           ...command.env,
           TMPDIR: temp.path,
         },

@@ -13,10 +13,11 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Exit } from '../../src/base/exit.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
-import { type FenceRules, fenceSupport, makeFence } from '../../src/process/fence.ts';
-import { endMarked, marked } from '../../src/process/reap.ts';
+import type { FenceRules } from '../../src/process/fence/bounds.ts';
+import { fenceSupport, makeFence } from '../../src/process/fence.ts';
+import { processList } from '../../src/process/process-list.ts';
+import { endMarked, marked } from '../../src/process/process-tree.ts';
 import { run } from '../../src/process/run.ts';
-import { processTable } from '../../src/process/table.ts';
 import { type TempDir, tempDir } from '../support/temp-dir.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -88,7 +89,7 @@ interface More {
   readonly graceMs?: number;
 }
 
-/** What nobody uses up who ends when asked to, however busy the machine is. */
+/** Longer than a program that obeys takes to end, however busy the machine is. */
 const GRACE_MS = 60_000;
 
 /** Runs a shell script inside of the fence; `abortOn` is a line that makes us abort. */
@@ -101,7 +102,7 @@ async function fenced({ rules, temp }: Site, text: string, more: More = {}): Pro
   const errors: string[] = [];
   const stop = new AbortController();
   const mark = `test-${randomUUID()}`;
-  const begun = performance.now();
+  const startedAt = performance.now();
   const exit = await run(
     {
       ...program,
@@ -117,7 +118,7 @@ async function fenced({ rules, temp }: Site, text: string, more: More = {}): Pro
     },
     stop.signal,
   );
-  return { exit, lines, errors: errors.join('\n'), mark, ms: performance.now() - begun };
+  return { exit, lines, errors: errors.join('\n'), mark, ms: performance.now() - startedAt };
 }
 
 /** A script that tries to write to each path given, and names those where it could. */
@@ -355,12 +356,13 @@ describe.skipIf(support.kind === 'missing')('the end of a fenced program', () =>
   test('on abort takes along daemons, also one with a clean environment', async () => {
     await using here = await site();
     const clean = '(env -i setsid nohup sleep 298.7654 >/dev/null 2>&1 &)';
-    const text = `${DAEMON}; ${clean}; sleep 0.2; echo ready; sleep 300`;
+    // Without `exec`, dash can lose a SIGINT that comes between its fork and the start of `sleep`.
+    const text = `${DAEMON}; ${clean}; sleep 0.2; echo ready; exec sleep 300`;
     const ended = await fenced(here, text, { abortOn: 'ready' });
     expect(ended.exit).toEqual({ kind: 'aborted', reason: 'enough' });
     expect(marked(ended.mark)).toEqual([]);
     const commands = await Promise.all(
-      processTable().map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+      processList().map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
     );
     expect(commands.filter((command) => command.includes('298.7654'))).toEqual([]);
     expect(ended.ms).toBeLessThan(GRACE_MS);
@@ -390,7 +392,7 @@ describe.skipIf(support.kind === 'missing')('the end of a fenced program', () =>
     await using here = await site();
     const { promise: ready, resolve } = Promise.withResolvers<void>();
     const mark = `test-${randomUUID()}`;
-    const script = ['-c', `${DAEMON}; echo ready; sleep 300`];
+    const script = ['-c', `${DAEMON}; echo ready; exec sleep 300`];
     const program = makeFence(here.rules)({ file: 'sh', args: script }, here.temp.path);
     const rest = { stdin: '', graceMs: 0, env: process.env, onLine: () => resolve() };
     const cwd = here.rules.workspace;

@@ -13,10 +13,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Exit } from '../../src/base/exit.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
 import { type Egress, startEgress } from '../../src/process/egress.ts';
+import type { FenceRules } from '../../src/process/fence/bounds.ts';
 import { boundsOf } from '../../src/process/fence/bounds.ts';
 import { bubblewrapCommand } from '../../src/process/fence/bubblewrap.ts';
-import { type FenceRules, fenceSupport, makeFence } from '../../src/process/fence.ts';
-import { marked } from '../../src/process/reap.ts';
+import { fenceSupport, makeFence } from '../../src/process/fence.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { run } from '../../src/process/run.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempDir, tempDir } from '../support/temp-dir.ts';
@@ -25,7 +26,7 @@ import { tempRepo } from '../support/temp-repo.ts';
 const support = await fenceSupport(AbortSignal.timeout(20_000));
 /** Not in NO_PROXY, as 127.0.0.1 is. */
 const HOST = '127.0.0.2';
-/** What nobody uses up who ends when asked to, however busy the machine is. */
+/** Longer than a program that obeys takes to end, however busy the machine is. */
 const GRACE_MS = 60_000;
 const OK: Exit = { kind: 'exited', code: 0 };
 
@@ -96,7 +97,7 @@ async function fenced({ rules, temp, port }: Site, text: string, how: How = {}):
   const errors: string[] = [];
   const stop = new AbortController();
   const mark = `test-${randomUUID()}`;
-  const begun = performance.now();
+  const startedAt = performance.now();
   const onLine = (line: string, from: 'stdout' | 'stderr') => {
     (from === 'stdout' ? lines : errors).push(line);
     if (line === how.abortOn) stop.abort('enough');
@@ -104,7 +105,7 @@ async function fenced({ rules, temp, port }: Site, text: string, how: How = {}):
   const env = { ...process.env, TMPDIR: temp.path, NODE_NO_WARNINGS: '1', ...how.env };
   const rest = { stdin: how.stdin ?? '', graceMs: GRACE_MS, mark, onLine };
   const exit = await run({ ...program, ...rest, cwd: rules.workspace, env }, stop.signal);
-  return { exit, lines, errors: errors.join('\n'), mark, ms: performance.now() - begun };
+  return { exit, lines, errors: errors.join('\n'), mark, ms: performance.now() - startedAt };
 }
 
 /** A Node that reads a lot of files on a thread of its own while it starts: its certificates. */
@@ -215,7 +216,7 @@ describe.skipIf(support.kind === 'missing')('a program with a list of hosts', ()
     }
   });
 
-  test('gets input, output and exit code as ever, and odd settings of Node do no harm', async () => {
+  test('keeps input, output and exit code, and unusual settings of Node do no harm', async () => {
     await using here = await site();
     const env = { NODE_OPTIONS: '--require=/no/such/file' };
     const text = 'cat; echo err >&2; printf last; exit 129';
@@ -292,7 +293,7 @@ test.skipIf(support.kind === 'missing')(
     );
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining('the fence refused connections to: evil.example\n'),
+      stderr: expect.stringContaining('The fence refused connections to: evil.example\n'),
     });
     expect(await repo.git('show', 'main:a.txt')).toBe('200 hello');
     expect(await repo.git('show', 'main:b.txt')).toMatch(/^403 .*evil.example is not in/);

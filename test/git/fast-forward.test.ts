@@ -47,7 +47,7 @@ test.each([
   expect(await read(repo, 'other')).toBe('a\n');
 });
 
-test('a merge in progress is told of', async () => {
+test('a merge in progress is reported', async () => {
   await using repo = await tempRepo();
   await repo.commit('side', { same: 'side\n' });
   await repo.commit('main', { same: 'main\n' });
@@ -56,7 +56,7 @@ test('a merge in progress is told of', async () => {
   await repo.git('merge', 'side').catch(() => {});
   expect(await fastForward(repo, to, repo.signal)).toMatchObject({
     kind: 'failed',
-    why: 'A merge waits to be concluded there.',
+    why: 'A merge is in progress there.',
   });
 });
 

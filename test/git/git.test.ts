@@ -21,7 +21,7 @@ test('expected exit codes are answers, others are errors that say what git said'
   });
 });
 
-test('a lock that is let go is waited for', async () => {
+test('a lock that is released soon is waited for', async () => {
   await using repo = await tempRepo();
   await repo.write({ a: '', '.git/index.lock': '' });
   const adding = git(repo.dir, ['add', 'a'], repo.signal);
@@ -29,19 +29,22 @@ test('a lock that is let go is waited for', async () => {
   expect(await adding).toMatchObject({ code: 0 });
 });
 
-test('a lock that is never let go is an error after a while', async () => {
+test('a lock that is never released is an error after a while', async () => {
   await using repo = await tempRepo();
   await repo.write({ a: '', '.git/index.lock': '' });
   await expect(git(repo.dir, ['add', 'a'], repo.signal)).rejects.toThrow('index.lock');
 });
 
-test('what git says of locks is told from a lost compare-and-swap', () => {
+test('a held lock is distinguished from a lost compare-and-swap', () => {
   const locked = (stderr: string) => isLocked({ code: 128, stdout: '', stderr });
   expect(locked("fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother")).toBe(
     true,
   );
   expect(locked('error: could not lock config file .git/config: File exists')).toBe(true);
   expect(locked('fatal: failed to read .git/worktrees/a/commondir: Success')).toBe(true);
+  const noFolder = "could not create directory of '.git/worktrees/a'";
+  expect(locked(`fatal: ${noFolder}: No such file or directory`)).toBe(true);
+  expect(locked(`fatal: ${noFolder}: Permission denied`)).toBe(false);
   expect(locked("fatal: cannot lock ref 'HEAD': Unable to create '/r/.git/HEAD.lock'")).toBe(true);
   expect(locked("fatal: cannot lock ref 'refs/heads/a': is at 1 but expected 2")).toBe(false);
   expect(locked("cannot lock ref 'refs/a': unable to resolve reference 'refs/a'")).toBe(false);
@@ -51,12 +54,12 @@ test('what git says of locks is told from a lost compare-and-swap', () => {
 
 test('a command that takes too long is stopped', async () => {
   await using repo = await tempRepo();
-  const config = { 'alias.hang': '!echo waiting >&2; sleep 300' };
+  const config = { 'alias.hang': '!echo waiting >&2; exec sleep 300' };
   await expect(
-    git(repo.dir, ['hang'], repo.signal, { config, limitMs: 300 }),
+    git(repo.dir, ['hang'], repo.signal, { config, limitMs: 2_000 }),
   ).rejects.toMatchObject({
     name: 'GitTimeoutError',
-    message: 'git hang took longer than 0.3 s and was stopped; it said: waiting',
+    message: 'git hang took longer than 2 s and was stopped; it said: waiting',
   });
 });
 
@@ -66,7 +69,7 @@ test('an aborted signal is thrown as its reason', async () => {
   await expect(git(repo.dir, ['status'], AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
-test('nobody is asked for a password', async () => {
+test('git does not ask for a password', async () => {
   await using repo = await tempRepo();
   const asked = git(repo.dir, ['credential', 'fill'], repo.signal, {
     stdin: 'protocol=https\nhost=example.com\n\n',

@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { moveHeld } from '../../src/git/held-ref.ts';
+import { moveHeld } from '../../src/git/refs.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-const MODULE = join(import.meta.dirname, '../../src/git/held-ref.ts');
+const MODULE = join(import.meta.dirname, '../../src/git/refs.ts');
 const LOCK = 'refs/heads/main.lock';
 const message = 'test';
 

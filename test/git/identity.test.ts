@@ -1,10 +1,10 @@
 /** Whether git knows who commits. */
 
 import { expect, test } from 'vitest';
-import { identityProblem } from '../../src/git/identity.ts';
+import { identityProblem } from '../../src/git/commit.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-test('where git does not know who commits, that and the way out are told', async () => {
+test('a missing identity is reported with its remedy', async () => {
   await using repo = await tempRepo();
   expect(await identityProblem(repo.commonDir, repo.signal)).toBe(null);
   await repo.git('config', '--unset', 'user.email');

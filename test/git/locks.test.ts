@@ -27,7 +27,7 @@ async function holder(repo: TempRepo): Promise<ChildProcess> {
   return git;
 }
 
-test('a lock that nobody holds is removed', async () => {
+test('a lock without a holder is removed', async () => {
   await using repo = await tempRepo();
   writeFileSync(lockOf(repo), '');
   writeFileSync(join(repo.commonDir, 'index.lock'), '');
@@ -46,7 +46,7 @@ test('a git that holds one is waited for', async () => {
   expect(existsSync(lockOf(repo))).toBe(false);
 });
 
-test('one that holds it for long keeps it', async () => {
+test('a process that holds a lock for long keeps it', async () => {
   await using repo = await tempRepo();
   const git = await holder(repo);
   expect(await removeDeadLocks(repo, repo.signal)).toContain(lockOf(repo));
@@ -55,7 +55,7 @@ test('one that holds it for long keeps it', async () => {
   await once(git, 'exit');
 });
 
-test('those of a worktree and its branch are removed, and those of others stay', async () => {
+test('locks of a worktree and its branch are removed, and all others stay', async () => {
   await using repo = await tempRepo();
   const { commonDir, signal } = repo;
   const commit = await repo.git('rev-parse', 'HEAD');

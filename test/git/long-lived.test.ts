@@ -2,87 +2,135 @@
 
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Conversation } from '../../src/git/conversation.ts';
+import { Runtime } from '../../src/base/runtime.ts';
 import {
+  Conversation,
   changesBetween,
-  closeLongLived,
+  cleanMerge,
   nameOf,
-  openLongLived,
   transact,
 } from '../../src/git/long-lived.ts';
-import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { mergeTree } from '../../src/git/merge-tree.ts';
+import { settingsIn } from '../../src/git/settings.ts';
+import { tempRepo } from '../support/temp-repo.ts';
+import { withRepository } from '../support/with-repository.ts';
 
 const MAIN = 'refs/heads/main';
 
-/** A repository for which they are open. */
-async function opened(): Promise<TempRepo> {
-  const repo = await tempRepo();
-  openLongLived(repo);
-  const close = async (): Promise<void> => {
-    await closeLongLived(repo.commonDir);
-    await repo[Symbol.asyncDispose]();
-  };
-  return { ...repo, [Symbol.asyncDispose]: close };
-}
+test(
+  'a name is looked up again after refs have moved and objects were packed',
+  withRepository(async (repo) => {
+    const { commonDir } = repo;
+    const first = await repo.git('rev-parse', 'main');
+    const tree = await repo.git('rev-parse', 'main^{tree}');
+    expect(await nameOf(commonDir, MAIN)).toBe(first);
+    expect(await nameOf(commonDir, `${first}^{tree}`)).toBe(tree);
+    expect(await nameOf(commonDir, 'refs/heads/none')).toBe('none');
+    expect(await nameOf(commonDir, '1'.repeat(40))).toBe('none');
+    const second = await repo.commit('main', { a: 'a\n' });
+    expect(await nameOf(commonDir, MAIN)).toBe(second);
+    await repo.git('gc', '--quiet', '--prune=now');
+    expect(await nameOf(commonDir, `${second}^{tree}`)).not.toBe(tree);
+    const third = await repo.commit('main', { b: 'b\n' });
+    await repo.git('repack', '-adq');
+    await repo.git('pack-refs', '--all', '--prune');
+    expect([await nameOf(commonDir, MAIN), await nameOf(commonDir, third)]).toEqual([third, third]);
+  }),
+);
 
-test('a name is looked up anew after refs have moved and objects were packed', async () => {
-  await using repo = await opened();
-  const { commonDir } = repo;
-  const first = await repo.git('rev-parse', 'main');
-  const tree = await repo.git('rev-parse', 'main^{tree}');
-  expect(await nameOf(commonDir, MAIN)).toBe(first);
-  expect(await nameOf(commonDir, `${first}^{tree}`)).toBe(tree);
-  expect(await nameOf(commonDir, 'refs/heads/none')).toBe('none');
-  expect(await nameOf(commonDir, '1'.repeat(40))).toBe('none');
-  const second = await repo.commit('main', { a: 'a\n' });
-  expect(await nameOf(commonDir, MAIN)).toBe(second);
-  await repo.git('gc', '--quiet', '--prune=now');
-  expect(await nameOf(commonDir, `${second}^{tree}`)).not.toBe(tree);
-  const third = await repo.commit('main', { b: 'b\n' });
-  await repo.git('repack', '-adq');
-  await repo.git('pack-refs', '--all', '--prune');
-  expect([await nameOf(commonDir, MAIN), await nameOf(commonDir, third)]).toEqual([third, third]);
-});
+test(
+  'refs move together or not at all, and after a refusal others are moved',
+  withRepository(async (repo) => {
+    const { commonDir } = repo;
+    const first = await repo.git('rev-parse', 'main');
+    const second = await repo.commit('side', { a: '' });
+    const update = (name: string, to: string, from: string) =>
+      `update refs/x/${name} ${to} ${from}`;
+    const none = '0'.repeat(40);
+    expect(await transact(commonDir, [update('a', first, none), update('b', first, none)])).toBe(
+      true,
+    );
+    expect(await transact(commonDir, [update('a', second, first), update('b', second, none)])).toBe(
+      null,
+    );
+    expect(await nameOf(commonDir, 'refs/x/a')).toBe(first);
+    expect(await transact(commonDir, [update('a', second, first)])).toBe(true);
+    expect(await nameOf(commonDir, 'refs/x/a')).toBe(second);
+  }),
+);
 
-test('refs move together or not at all, and after a refusal others are moved', async () => {
-  await using repo = await opened();
-  const { commonDir } = repo;
-  const first = await repo.git('rev-parse', 'main');
-  const second = await repo.commit('side', { a: '' });
-  const update = (name: string, to: string, from: string) => `update refs/x/${name} ${to} ${from}`;
-  const none = '0'.repeat(40);
-  expect(await transact(commonDir, [update('a', first, none), update('b', first, none)])).toBe(
-    true,
-  );
-  expect(await transact(commonDir, [update('a', second, first), update('b', second, none)])).toBe(
-    null,
-  );
-  expect(await nameOf(commonDir, 'refs/x/a')).toBe(first);
-  expect(await transact(commonDir, [update('a', second, first)])).toBe(true);
-  expect(await nameOf(commonDir, 'refs/x/a')).toBe(second);
-});
+test(
+  'changed files are told as bytes, to each who asks at the same time',
+  withRepository(async (repo) => {
+    const { commonDir } = repo;
+    const base = await repo.git('rev-parse', 'main');
+    const odd = ['"quoted"', '--end--', 'end', 'tab\there', 'two\nlines', 'ü'];
+    await repo.write(Object.fromEntries(odd.map((name) => [name, ''])));
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${repo.dir}/`), Buffer.from('caf\xe9', 'latin1')]),
+      '',
+    );
+    await repo.git('add', '-A');
+    await repo.git('commit', '-qm', 'odd names');
+    const head = await repo.git('rev-parse', 'main');
+    const bytes = odd.map((name) => Buffer.from(name).toString('latin1'));
+    const [there, same, back] = await Promise.all([
+      changesBetween(commonDir, base, head),
+      changesBetween(commonDir, head, head),
+      changesBetween(commonDir, head, base),
+    ]);
+    expect(there?.toSorted()).toEqual([...bytes, 'caf\xe9'].toSorted());
+    expect([same, back]).toEqual([[], there]);
+  }),
+);
 
-test('changed files are told as bytes, to each who asks at the same time', async () => {
-  await using repo = await opened();
-  const { commonDir } = repo;
-  const base = await repo.git('rev-parse', 'main');
-  const odd = ['"quoted"', '--end--', 'end', 'tab\there', 'two\nlines', 'ü'];
-  await repo.write(Object.fromEntries(odd.map((name) => [name, ''])));
-  writeFileSync(Buffer.concat([Buffer.from(`${repo.dir}/`), Buffer.from('caf\xe9', 'latin1')]), '');
-  await repo.git('add', '-A');
-  await repo.git('commit', '-qm', 'odd names');
-  const head = await repo.git('rev-parse', 'main');
-  const bytes = odd.map((name) => Buffer.from(name).toString('latin1'));
-  const [there, same, back] = await Promise.all([
-    changesBetween(commonDir, base, head),
-    changesBetween(commonDir, head, head),
-    changesBetween(commonDir, head, base),
-  ]);
-  expect(there?.toSorted()).toEqual([...bytes, 'caf\xe9'].toSorted());
-  expect([same, back]).toEqual([[], there]);
-});
+test(
+  'a merge gives the tree that `git merge-tree` gives, and says where there is none',
+  withRepository(async (repo) => {
+    const { commonDir, signal } = repo;
+    const base = await repo.commit('main', { 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await repo.git('branch', 'one', base);
+    await repo.git('branch', 'two', base);
+    const one = await repo.commit('one', { 'a.txt': 'one\n' });
+    const two = await repo.commit('two', { 'b.txt': 'two\n' });
+    const other = await repo.commit('two', { 'a.txt': 'other\n' });
+    const settings = await settingsIn(commonDir, signal);
+    const merged = (await repo.git('merge-tree', '--write-tree', one, two)).trim();
+    expect(await cleanMerge(commonDir, settings, [one, two])).toBe(merged);
+    expect(await cleanMerge(commonDir, settings, [one, other])).toBe('conflict');
+    expect(await cleanMerge(commonDir, settings, [one, two])).toBe(merged);
+    expect(await mergeTree(commonDir, one, two, signal)).toEqual({ kind: 'clean', tree: merged });
+    expect(await mergeTree(commonDir, one, other, signal)).toMatchObject({ files: ['a.txt'] });
+    // No such commit: that process has ended, and an ordinary command merges from then on.
+    expect(await cleanMerge(commonDir, settings, [one, '1'.repeat(40)])).toBe(null);
+    expect(await cleanMerge(commonDir, settings, [one, two])).toBe(null);
+    expect(await mergeTree(commonDir, one, two, signal)).toEqual({ kind: 'clean', tree: merged });
+  }),
+);
 
-test('where none is open, or one was closed, there is no answer', async () => {
+test(
+  'a merge follows a setting that was changed after the merge before it',
+  withRepository(async (repo) => {
+    const { commonDir, signal } = repo;
+    const base = await repo.commit('main', { 'old/a.txt': 'a\na\na\n', 'old/b.txt': 'b\nb\nb\n' });
+    await repo.git('checkout', '-q', '-b', 'moves', base);
+    await repo.git('mv', 'old', 'new');
+    await repo.git('commit', '-qm', 'move the folder');
+    const moves = await repo.git('rev-parse', 'HEAD');
+    await repo.git('branch', 'adds', base);
+    const adds = await repo.commit('adds', { 'old/c.txt': 'c\n' });
+    const trees: string[] = [];
+    for (const value of ['false', 'true']) {
+      await repo.git('config', 'merge.directoryRenames', value);
+      const settings = await settingsIn(commonDir, signal);
+      trees.push((await cleanMerge(commonDir, settings, [moves, adds])) ?? 'no answer');
+      expect(trees.at(-1)).toBe(await repo.git('merge-tree', '--write-tree', moves, adds));
+    }
+    expect(new Set(trees).size).toBe(2);
+  }),
+);
+
+test('without an open process, or after it was closed, there is no answer', async () => {
   await using repo = await tempRepo();
   const { commonDir } = repo;
   const ask = async () => [
@@ -91,19 +139,21 @@ test('where none is open, or one was closed, there is no answer', async () => {
     await changesBetween(commonDir, MAIN, MAIN),
   ];
   expect(await ask()).toEqual([null, null, null]);
-  openLongLived({ commonDir, dir: commonDir });
-  expect(await nameOf(commonDir, MAIN)).toBe(await repo.git('rev-parse', 'main'));
-  await closeLongLived(commonDir);
-  expect(await ask()).toEqual([null, null, null]);
+  const runtime = new Runtime({ env: process.env, repository: { commonDir, dir: commonDir } });
+  await runtime.enter(async () => {
+    expect(await nameOf(commonDir, MAIN)).toBe(await repo.git('rev-parse', 'main'));
+    await runtime[Symbol.asyncDispose]();
+    expect(await ask()).toEqual([null, null, null]);
+  });
   expect(await repo.git('rev-parse', 'main')).not.toBe('');
 });
 
-test('one that is killed answers null from then on, and says why', async () => {
+test('a killed process answers null from then on, and says why', async () => {
   await using repo = await tempRepo();
   // An alias tells its number and does not answer twice.
   const alias = `alias.hang=!echo $$; echo help >&2; read line; echo "$line"; exec sleep 300`;
   await using talk = new Conversation(repo.dir, ['-c', alias, 'hang']);
-  const [pid = ''] = (await talk.hear(() => true)) ?? [];
+  const [pid = ''] = (await talk.read(() => true)) ?? [];
   expect(await talk.ask('one\n', (line) => line === 'one')).toEqual(['one']);
   const silent = talk.ask('two\n', (line) => line === 'two');
   process.kill(Number(pid), 'SIGKILL');
@@ -115,7 +165,7 @@ test('one ends with its signal, and with its input', async () => {
   await using repo = await tempRepo();
   const stop = new AbortController();
   const args = ['cat-file', '--batch-check=%(objectname)'];
-  const talk = new Conversation(repo.dir, args, stop.signal);
+  const talk = new Conversation(repo.dir, args, { signal: stop.signal });
   stop.abort(new Error('enough'));
   expect(await talk.ended).toMatchObject({ kind: 'aborted' });
   expect(await talk.ask('HEAD\n', () => true)).toBe(null);

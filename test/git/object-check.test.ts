@@ -1,4 +1,4 @@
-/** What git's own checks say of the objects that somebody else has made. */
+/** Git's own checks of objects that other programs have made. */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

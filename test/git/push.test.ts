@@ -3,7 +3,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { pushBranch } from '../../src/git/push.ts';
+import { pushBranch } from '../../src/git/remote.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 async function withRemote(repo: TempRepo): Promise<string> {

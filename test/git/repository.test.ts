@@ -57,7 +57,7 @@ test('a bare repository has no checkout, but its worktrees are checkouts', async
         dir,
         commonDir: bare,
         stateDir: join(bare, 'landfast'),
-        worktreesDir: `${bare}.worktrees`,
+        worktreesDir: join(repo.outside, 'proj', 'bare.worktrees'),
       },
     });
   }
@@ -85,7 +85,7 @@ test('where there is no repository, none is found', async () => {
   vi.unstubAllEnvs();
 });
 
-test('a repository of somebody else is unsafe, and the message says what to do', async () => {
+test('a repository of another user is unsafe, and the message says what to do', async () => {
   await using repo = await tempRepo();
   vi.stubEnv('GIT_TEST_ASSUME_DIFFERENT_OWNER', '1');
   expect(await openRepository(repo.dir, repo.signal)).toEqual({

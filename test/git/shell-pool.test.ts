@@ -2,21 +2,18 @@
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { Runtime } from '../../src/base/runtime.ts';
 import { commitAll } from '../../src/git/commit.ts';
-import { deleteFolder } from '../../src/git/delete-folder.ts';
-import { closeGitShells, GitError, git, openGitShells } from '../../src/git/git.ts';
-import { processTable } from '../../src/process/table.ts';
+import { deleteFolder } from '../../src/git/file-system.ts';
+import { GitError, git } from '../../src/git/git.ts';
+import { processList } from '../../src/process/process-list.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
-afterEach(closeGitShells);
-
-/** Asks git twice, directly and through a shell. */
-async function bothWays<T>(ask: () => Promise<T>): Promise<readonly [T, T]> {
-  await closeGitShells();
-  const direct = await ask();
-  openGitShells('r');
-  return [direct, await ask()];
+/** Does something in the runtime of a run, in which shells start git. */
+async function byShells<T>(work: (runtime: Runtime) => Promise<T>): Promise<T> {
+  await using runtime = new Runtime({ env: process.env, run: 'r' });
+  return await runtime.enter(() => work(runtime));
 }
 
 test('answers, errors and settings are the same as of a git that is started directly', async () => {
@@ -32,8 +29,7 @@ test('answers, errors and settings are the same as of a git that is started dire
     () => git(repo.dir, ['status'], AbortSignal.abort('stop')).catch(described),
   ];
   for (const ask of asked) {
-    const [direct, shelled] = await bothWays(ask);
-    expect(shelled).toEqual(direct);
+    expect(await byShells(ask)).toEqual(await ask());
   }
 });
 
@@ -49,63 +45,70 @@ function described(error: unknown): unknown {
 
 test('a commit message may be anything', async () => {
   await using repo = await tempRepo();
-  openGitShells('r');
-  const message = `-m "it's" $HOME \`id\`\n\nsecond ünï\n\n\\ last\n${'long '.repeat(20_000)}`;
-  await repo.write({ a: '1' });
-  expect(await commitAll(repo.dir, { message }, repo.signal)).toMatchObject({ kind: 'committed' });
-  expect(await repo.git('log', '-1', '--format=%B')).toBe(message.trim());
+  await byShells(async () => {
+    const message = `-m "it's" $HOME \`id\`\n\nsecond ünï\n\n\\ last\n${'long '.repeat(20_000)}`;
+    await repo.write({ a: '1' });
+    expect(await commitAll(repo.dir, { message }, repo.signal)).toMatchObject({
+      kind: 'committed',
+    });
+    expect(await repo.git('log', '-1', '--format=%B')).toBe(message.trim());
+  });
 });
 
-test('nobody is asked, and no hook can wait for a person', async () => {
+test('git asks no questions, and no hook can wait for a person', async () => {
   await using repo = await tempRepo();
-  openGitShells('r');
-  const asked = git(repo.dir, ['credential', 'fill'], repo.signal, {
-    stdin: 'protocol=https\nhost=example.com\n\n',
+  await byShells(async () => {
+    const asked = git(repo.dir, ['credential', 'fill'], repo.signal, {
+      stdin: 'protocol=https\nhost=example.com\n\n',
+    });
+    await expect(asked).rejects.toThrow('terminal prompts disabled');
+    await hook(repo, 'pre-commit', 'read answer && exit 0; exit 9');
+    await repo.write({ a: '1' });
+    const refused = await commitAll(repo.dir, { message: 'x' }, repo.signal);
+    expect(refused).toMatchObject({ kind: 'refused' });
   });
-  await expect(asked).rejects.toThrow('terminal prompts disabled');
-  await hook(repo, 'pre-commit', 'read answer && exit 0; exit 9');
-  await repo.write({ a: '1' });
-  const refused = await commitAll(repo.dir, { message: 'x' }, repo.signal);
-  expect(refused).toMatchObject({ kind: 'refused' });
 });
 
 test('a git that takes too long is stopped with all that it started, and says what it said', async () => {
   await using repo = await tempRepo();
-  openGitShells('r');
-  const config = { 'alias.hang': `!echo waiting >&2; exec sleep 301.${process.pid}` };
-  await expect(
-    git(repo.dir, ['hang'], repo.signal, { config, limitMs: 300 }),
-  ).rejects.toMatchObject({
-    name: 'GitTimeoutError',
-    message: 'git hang took longer than 0.3 s and was stopped; it said: waiting',
+  await byShells(async () => {
+    const config = { 'alias.hang': `!echo waiting >&2; exec sleep 301.${process.pid}` };
+    await expect(
+      git(repo.dir, ['hang'], repo.signal, { config, limitMs: 2_000 }),
+    ).rejects.toMatchObject({
+      name: 'GitTimeoutError',
+      message: 'git hang took longer than 2 s and was stopped; it said: waiting',
+    });
+    expect(await git(repo.dir, ['rev-parse', 'HEAD'], repo.signal)).toMatchObject({ code: 0 });
   });
-  expect(await git(repo.dir, ['rev-parse', 'HEAD'], repo.signal)).toMatchObject({ code: 0 });
 });
 
 test('a git that is aborted in the middle of a commit leaves no lock', async () => {
   await using repo = await tempRepo();
-  openGitShells('r');
-  await hook(repo, 'pre-commit', 'touch ../hooked; sleep 30');
-  await repo.write({ a: '1' });
-  const stop = new AbortController();
-  const committing = commitAll(repo.dir, { message: 'x' }, stop.signal).catch((e: unknown) => e);
-  while (!existsSync(join(repo.outside, 'hooked'))) await new Promise(setImmediate);
-  stop.abort('stop');
-  expect(await committing).toBe('stop');
-  expect(readdirSync(repo.commonDir)).not.toContain('index.lock');
+  await byShells(async () => {
+    await hook(repo, 'pre-commit', 'touch ../hooked; exec sleep 30');
+    await repo.write({ a: '1' });
+    const stop = new AbortController();
+    const committing = commitAll(repo.dir, { message: 'x' }, stop.signal).catch((e: unknown) => e);
+    while (!existsSync(join(repo.outside, 'hooked'))) await new Promise(setImmediate);
+    stop.abort('stop');
+    expect(await committing).toBe('stop');
+    expect(readdirSync(repo.commonDir)).not.toContain('index.lock');
+  });
 });
 
 test('twenty questions at once are answered, each with its own answer', async () => {
   await using repo = await tempRepo();
-  openGitShells('r');
-  const texts = Array.from({ length: 20 }, (_, n) => `text ${n}\n`);
-  const ids = await Promise.all(
-    texts.map((stdin) => git(repo.dir, ['hash-object', '-w', '--stdin'], repo.signal, { stdin })),
-  );
-  const back = await Promise.all(
-    ids.map(({ stdout }) => git(repo.dir, ['cat-file', '-p', stdout.trim()], repo.signal)),
-  );
-  expect(back.map(({ stdout }) => stdout)).toEqual(texts);
+  await byShells(async () => {
+    const texts = Array.from({ length: 20 }, (_, n) => `text ${n}\n`);
+    const ids = await Promise.all(
+      texts.map((stdin) => git(repo.dir, ['hash-object', '-w', '--stdin'], repo.signal, { stdin })),
+    );
+    const back = await Promise.all(
+      ids.map(({ stdout }) => git(repo.dir, ['cat-file', '-p', stdout.trim()], repo.signal)),
+    );
+    expect(back.map(({ stdout }) => stdout)).toEqual(texts);
+  });
 });
 
 test('a small program is run all the same where the files of the shells are gone', async () => {
@@ -113,14 +116,17 @@ test('a small program is run all the same where the files of the shells are gone
   const before = process.env.TMPDIR;
   process.env.TMPDIR = repo.outside;
   try {
-    openGitShells('r');
-    await git(repo.dir, ['status'], repo.signal);
-    for (const name of readdirSync(repo.outside).filter((each) => each.startsWith('landfast-r'))) {
-      rmSync(join(repo.outside, name), { recursive: true }); // As an engine does that takes over.
-    }
-    mkdirSync(join(repo.outside, 'full/inner'), { recursive: true });
-    await deleteFolder(join(repo.outside, 'full'), repo.signal);
-    expect(readdirSync(repo.outside)).toEqual(['repo']);
+    await byShells(async () => {
+      await git(repo.dir, ['status'], repo.signal);
+      for (const name of readdirSync(repo.outside).filter((each) =>
+        each.startsWith('landfast-r'),
+      )) {
+        rmSync(join(repo.outside, name), { recursive: true }); // As an engine does that takes over.
+      }
+      mkdirSync(join(repo.outside, 'full/inner'), { recursive: true });
+      await deleteFolder(join(repo.outside, 'full'), repo.signal);
+      expect(readdirSync(repo.outside)).toEqual(['repo']);
+    });
   } finally {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
@@ -134,17 +140,18 @@ test('closing lets go of everything; afterwards git is started directly', async 
   mkdirSync(temp);
   process.env.TMPDIR = temp;
   try {
-    openGitShells('r');
-    await git(repo.dir, ['status'], repo.signal);
-    expect(readdirSync(temp)).toHaveLength(1);
-    const shells = processTable().filter(({ parent }) => parent === process.pid);
-    expect(shells.length).toBeGreaterThan(0);
-    await closeGitShells();
-    expect(readdirSync(temp)).toEqual([]);
-    const left = processTable().filter(({ pid }) => shells.some((shell) => shell.pid === pid));
-    expect(left).toEqual([]);
-    expect(await git(repo.dir, ['status'], repo.signal)).toMatchObject({ code: 0 });
-    expect(readdirSync(temp)).toEqual([]);
+    await byShells(async (runtime) => {
+      await git(repo.dir, ['status'], repo.signal);
+      expect(readdirSync(temp)).toHaveLength(1);
+      const shells = processList().filter(({ parent }) => parent === process.pid);
+      expect(shells.length).toBeGreaterThan(0);
+      await runtime[Symbol.asyncDispose]();
+      expect(readdirSync(temp)).toEqual([]);
+      const left = processList().filter(({ pid }) => shells.some((shell) => shell.pid === pid));
+      expect(left).toEqual([]);
+      expect(await git(repo.dir, ['status'], repo.signal)).toMatchObject({ code: 0 });
+      expect(readdirSync(temp)).toEqual([]);
+    });
   } finally {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;

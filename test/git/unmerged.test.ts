@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { branchNames } from '../../src/git/refs.ts';
-import { unmergedIn } from '../../src/git/unmerged.ts';
+import { unmergedIn } from '../../src/git/status.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 test('commits that the target does not hold are counted, and files in no commit', async () => {

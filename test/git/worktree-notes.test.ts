@@ -28,7 +28,7 @@ test('they go with their worktree wherever it is moved, and end with it', async 
   expect(existsSync(folder)).toBe(false);
 });
 
-test('one of the user that gets the name of one of ours has none', async () => {
+test('a worktree of the user that reuses a name of Landfast has no notes', async () => {
   await using repo = await tempRepo();
   const commit = await repo.git('rev-parse', 'HEAD');
   const path = join(repo.outside, 'ours', 'fix');

@@ -89,7 +89,7 @@ test('a worktree whose folder was lost can be added again, or forgotten', async 
   await removeWorktree(repo.commonDir, path, repo.signal); // Nothing to do is fine.
 });
 
-test('what is not a worktree of the repository is never removed', async () => {
+test('a folder that is not a worktree of the repository is never removed', async () => {
   await using repo = await tempRepo();
   await using other = await tempRepo();
   await using third = await tempRepo();
@@ -107,7 +107,7 @@ test('what is not a worktree of the repository is never removed', async () => {
 test('an aborted addWorktree leaves nothing', async () => {
   await using repo = await tempRepo();
   const stop = new AbortController();
-  await hook(repo, 'post-checkout', 'touch "$0.started"; sleep 300');
+  await hook(repo, 'post-checkout', 'touch "$0.started"; exec sleep 300');
   const path = join(repo.outside, 'tree');
   const adding = addWorktree(
     repo.commonDir,
@@ -131,7 +131,7 @@ test('the post-checkout hook runs as for a new worktree, and may fail', async ()
   expect(await readFile(join(path, 'prepared'), 'utf8')).toBe(`${'0'.repeat(40)} ${commit} 1\n`);
 });
 
-test('what a removal that was cut short has left is swept', async () => {
+test('the remains of an interrupted removal are swept', async () => {
   await using repo = await tempRepo();
   await writeFiles(repo.outside, { 'trees/.removed/tree-1/file': '' });
   await sweepRemoved(join(repo.outside, 'trees'), repo.signal);

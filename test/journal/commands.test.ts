@@ -1,4 +1,4 @@
-/** Commands: a wish reaches the engine once, and its sender learns what became of it. */
+/** A command reaches the engine once, and its sender learns the outcome. */
 
 import { expect, test } from 'vitest';
 import {
@@ -8,8 +8,9 @@ import {
   takeCommands,
 } from '../../src/journal/commands.ts';
 import { openDatabase } from '../../src/journal/database.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import { releaseLease } from '../../src/journal/lease.ts';
-import { Journal } from '../../src/journal/log.ts';
+import { NO_SECRETS } from '../../src/journal/mask.ts';
 import type { Command } from '../../src/model/command.ts';
 import { lead, started, tempDatabase } from './support.ts';
 
@@ -50,7 +51,7 @@ test('a sender waits for the answer of the engine', async () => {
   });
 });
 
-test('a wish nobody waits for any longer does not come true later', async () => {
+test('a command whose sender has stopped waiting is not carried out later', async () => {
   using temp = tempDatabase();
   const lease = begin(temp.db, 'r1');
   const id = sendCommand(temp.db, 'r1', stop, 1);
@@ -89,6 +90,6 @@ test('sending a command adds nothing to the journal', () => {
 
 function begin(db: Parameters<typeof lead>[0], run: string) {
   const lease = lead(db, run);
-  Journal.create(db, lease).append([started()], 1);
+  Journal.create(db, lease, NO_SECRETS).append([started()], 1);
   return lease;
 }

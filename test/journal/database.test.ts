@@ -10,7 +10,8 @@ import {
   openDatabase,
   openForReading,
 } from '../../src/journal/database.ts';
-import { Journal, readEntries } from '../../src/journal/log.ts';
+import { Journal, readEntries } from '../../src/journal/journal.ts';
+import { NO_SECRETS } from '../../src/journal/mask.ts';
 import { Engine, lead, started, tempDatabase, tempState, usage } from './support.ts';
 
 test('the folder is 0700 and every file of the database 0600, whatever the umask', () => {
@@ -19,7 +20,7 @@ test('the folder is 0700 and every file of the database 0600, whatever the umask
   const umask = process.umask(0);
   try {
     using db = openDatabase(state.stateDir);
-    Journal.create(db, lead(db, 'r1')).append([started()], 1);
+    Journal.create(db, lead(db, 'r1'), NO_SECRETS).append([started()], 1);
 
     expect(modeOf(state.stateDir)).toBe('700');
     expect(
@@ -130,7 +131,7 @@ test('writing through a reader is refused', () => {
 
 test('a full disk is told, undoes only what it hit, and is over once there is room', () => {
   using temp = tempDatabase();
-  const journal = Journal.create(temp.db, lead(temp.db, 'r1'));
+  const journal = Journal.create(temp.db, lead(temp.db, 'r1'), NO_SECRETS);
   journal.append([started()], 1);
   const pages = temp.db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0;
   temp.db.get(`PRAGMA max_page_count = ${pages + 1}`);

@@ -2,8 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { follow } from '../../src/journal/follow.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import { releaseLease } from '../../src/journal/lease.ts';
-import { Journal } from '../../src/journal/log.ts';
+import { NO_SECRETS } from '../../src/journal/mask.ts';
 import { Engine, finished, lead, started, tempDatabase, tempState, usage } from './support.ts';
 
 const never = new AbortController().signal;
@@ -75,7 +76,10 @@ test('an engine that dies after run.finished, without letting go, ends it too', 
 test('a run that is over gives the entries asked for and ends at once', async () => {
   using temp = tempDatabase();
   const lease = lead(temp.db, 'r1');
-  const entries = Journal.create(temp.db, lease).append([started(), usage(1), finished], 1);
+  const entries = Journal.create(temp.db, lease, NO_SECRETS).append(
+    [started(), usage(1), finished],
+    1,
+  );
   releaseLease(temp.db, lease);
 
   expect(await collect(follow(temp.stateDir, 'r1', 1, never))).toEqual([entries.slice(1)]);
@@ -85,12 +89,12 @@ test('a run that is over gives the entries asked for and ends at once', async ()
 test('a resumed run is followed on', async () => {
   using temp = tempDatabase();
   const first = lead(temp.db, 'r1');
-  Journal.create(temp.db, first).append([started(), finished], 1);
+  Journal.create(temp.db, first, NO_SECRETS).append([started(), finished], 1);
   releaseLease(temp.db, first);
   const second = lead(temp.db, 'r1');
-  const journal = Journal.open(temp.db, second);
+  const journal = Journal.open(temp.db, second, NO_SECRETS);
   journal.append([{ type: 'run.resumed', retry: [] }], 2);
-  releaseLease(temp.db, second); // Ended without an outcome: somebody may resume it again.
+  releaseLease(temp.db, second); // Ended without an outcome: it may be resumed again.
 
   const stop = new AbortController();
   const batches = follow(temp.stateDir, 'r1', 2, stop.signal);

@@ -5,24 +5,27 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import {
-  acquireLease,
-  dropUnborn,
   isAlive,
-  LeaseLostError,
-  leaseHolder,
-  type Owner,
+  type ProcessIdentity,
   processStart,
-  releaseLease,
-  renewLease,
   thisHost,
   thisProcess,
+} from '../../src/base/process-identity.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import {
+  acquireLease,
+  dropUnborn,
+  LeaseLostError,
+  leaseHolder,
+  releaseLease,
+  renewLease,
 } from '../../src/journal/lease.ts';
-import { Journal } from '../../src/journal/log.ts';
+import { NO_SECRETS } from '../../src/journal/mask.ts';
 import { Engine, lead, started, tempDatabase, usage } from './support.ts';
 
-const here: Owner = { pid: 10, start: 'a', host: 'here' };
-const near: Owner = { pid: 11, start: 'b', host: 'here' };
-const far: Owner = { pid: 10, start: 'a', host: 'elsewhere' };
+const here: ProcessIdentity = { pid: 10, start: 'a', host: 'here' };
+const near: ProcessIdentity = { pid: 11, start: 'b', host: 'here' };
+const far: ProcessIdentity = { pid: 10, start: 'a', host: 'elsewhere' };
 const alive = { now: 1_000, isAlive: () => true };
 const dead = { now: 1_000, isAlive: () => false };
 
@@ -72,7 +75,7 @@ test('an engine that was thought dead and wakes up again cannot append', async (
     isAlive: () => false,
   });
   if (lease.kind === 'busy') throw new Error('the lease was not free');
-  const journal = Journal.open(temp.db, lease);
+  const journal = Journal.open(temp.db, lease, NO_SECRETS);
   journal.append([usage(7)], 5);
   engine.process.kill('SIGCONT');
 
@@ -160,7 +163,7 @@ test.runIf(process.platform === 'linux')('a zombie is not alive, though it answe
   await once(shell, 'exit');
 });
 
-test('an owner whose start nobody knows is judged by its pid', async () => {
+test('an owner of unknown start time is judged by its pid', async () => {
   using temp = tempDatabase();
   await using engine = new Engine(temp.stateDir, 'r1');
   await engine.ask('lead');
@@ -173,7 +176,7 @@ test('an owner whose start nobody knows is judged by its pid', async () => {
 
 test('a journal can begin right after its lease', () => {
   using temp = tempDatabase();
-  const journal = Journal.create(temp.db, lead(temp.db, 'r1'));
+  const journal = Journal.create(temp.db, lead(temp.db, 'r1'), NO_SECRETS);
 
   expect(journal.append([started()], 1)).toEqual([{ seq: 1, at: 1, event: started() }]);
 });

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { isAlive, thisProcess } from '../../src/base/process-identity.ts';
 import { type Database, openDatabase } from '../../src/journal/database.ts';
-import { acquireLease, isAlive, type Lease, thisProcess } from '../../src/journal/lease.ts';
+import { acquireLease, type Lease } from '../../src/journal/lease.ts';
 import type { Event } from '../../src/model/event.ts';
 import { NATIVE_CONVENTIONS, NO_SANDBOX, type Plan } from '../../src/model/plan.ts';
 
@@ -57,6 +58,7 @@ const PLAN: Plan = {
     verify: 'each',
     onConflict: 'fail',
     onGateFailure: 'fail',
+    onSemantic: 'warn',
     reworks: 0,
     publish: 'off',
   },

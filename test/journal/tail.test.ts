@@ -53,7 +53,7 @@ test('the end of a large file is found without reading it whole', async () => {
   ]);
 });
 
-test('a file is followed from before it exists, by whole lines, whoever writes it', async () => {
+test('a file is followed from before it exists, by whole lines, whichever process writes it', async () => {
   using temp = tempState();
   const file = join(temp.dir, 'x.log');
   const stop = new AbortController();
@@ -92,7 +92,7 @@ test('a tail is followed without a line twice or lost', async () => {
   await following.return();
 });
 
-test('a file that begins anew is read from its start', async () => {
+test('a file that is truncated is read from its start', async () => {
   using temp = tempState();
   const file = join(temp.dir, 'x.log');
   writeFileSync(file, 'a long first line\n');

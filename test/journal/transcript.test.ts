@@ -124,7 +124,7 @@ test('secrets reach no file, in no spelling', async () => {
   });
 });
 
-test('in the log folder a first attempt begins anew and retries are appended', async () => {
+test('in the log folder a first attempt starts a new file and retries are appended', async () => {
   using temp = tempRun();
   const logDir = join(temp.dir, 'logs');
   mkdirSync(logDir);
@@ -148,14 +148,14 @@ test('in the log folder a first attempt begins anew and retries are appended', a
   });
 });
 
-test('a story begins anew with a run, and a marker stands before each further attempt', async () => {
+test('a story starts over with a run, and a marker precedes each further attempt', async () => {
   using temp = tempRun();
-  const dir = join(temp.dir, 'stories');
+  const dir = join(temp.dir, 'formatted');
   mkdirSync(dir);
   writeFileSync(join(dir, 'a.log'), 'of an earlier run\n');
-  const tellerOf = () => ({ hear: (said: Chatter) => ('text' in said ? said.text : '') });
-  const stories = { dir, tellerOf };
-  const transcripts = new Transcripts({ ...temp.options, secrets: ['hunter2hunter2'], stories });
+  const formatterFor = () => ({ format: (said: Chatter) => ('text' in said ? said.text : '') });
+  const formatted = { dir, formatterFor };
+  const transcripts = new Transcripts({ ...temp.options, secrets: ['hunter2hunter2'], formatted });
   transcripts.begin({ task: 'a', attempt: 1, start: { kind: 'fresh' } });
   transcripts.begin({ task: 'b', attempt: 1, start: { kind: 'fresh' } });
   for (const part of ['the word is hunter2', 'hunter2', '\nno end']) {
@@ -214,10 +214,10 @@ test('files that cannot be written are one warning and no error', async () => {
   await transcripts.closeAll(signal);
 
   expect(temp.warnings.length).toBe(1);
-  expect(temp.warnings[0]).toContain('Some agent output is not kept; the run goes on.');
+  expect(temp.warnings[0]).toContain('Some agent output is not kept; the run continues.');
 });
 
-test('a file that somebody puts a device in place of is not written to', async () => {
+test('a log that has been replaced by a device is not written to', async () => {
   using temp = tempRun();
   const { stdout } = attemptFiles(temp.options.dir, 'a', 1);
   mkdirSync(dirname(stdout), { recursive: true });

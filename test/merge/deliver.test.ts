@@ -98,7 +98,7 @@ test('a refused push fails the task, keeps its work, and a resume pushes without
   expect(again.stderr).not.toContain('attempt 2');
 });
 
-test('what a person has pushed meanwhile is found done', async () => {
+test('a branch that the user has pushed meanwhile counts as delivered', async () => {
   await using repo = await tempRepo();
   const remote = await withRemote(repo);
   await repo.git('remote', 'set-url', 'origin', join(repo.outside, 'gone.git'));
@@ -171,5 +171,5 @@ test('a writing task cannot need another, whose work it would not see', async ()
     tasks: { one: 'echo 1 > one.txt', two: { needs: ['one'], prompt: 'echo 2 > two.txt' } },
   });
   expect(run).toMatchObject({ code: 2, facts: [] });
-  expect(run.stderr).toContain('with strategy none the work of "one" is not seen by the tasks');
+  expect(run.stderr).toContain('with strategy none, tasks that need "one" do not see its work');
 });

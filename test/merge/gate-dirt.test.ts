@@ -4,7 +4,7 @@
  *
  * Each seed is a run of three tasks that land one after the other. The gate looks at its workspace
  * first (look.ts) and then plants random dirt (gate-dirt.ts). What the second and third gate saw is
- * compared with a new worktree of the commit that landed. Everything is done by somebody who is not
+ * compared with a new worktree of the commit that landed. Everything is done by a user who is not
  * root, to whom modes are an obstacle. `FUZZ_SEED` and `FUZZ_SEEDS`: seeds.ts.
  */
 
@@ -55,7 +55,7 @@ test.each(seedsToTry(1))(
   },
 );
 
-test('what a gate does to the results of set-up is gone as well', async () => {
+test('changes by a gate to the results of set-up are undone as well', async () => {
   const dirt = ['echo x > deps/made; echo x > deps/in/y', 'rm -rf deps/in'];
   const work = ['echo 1 > one', 'echo 2 > two', 'echo 3 > three'];
   expect(await play({ submodule: false, worktreeConfig: false, dirt, work })).toEqual([]);

@@ -85,7 +85,7 @@ test('a gate is repeated as often as it says, and has variables of its own', asy
   expect(run.of('candidate.verified')).toHaveLength(1);
 });
 
-test('a gate in quarantine is run and told of, but red does not count', async () => {
+test('a gate in quarantine is run and reported, but red does not count', async () => {
   await using repo = await tempRepo();
   const run = await runPlan(repo, {
     gates: [{ name: 'flaky', run: 'exit 1', quarantine: true }],
@@ -96,15 +96,44 @@ test('a gate in quarantine is run and told of, but red does not count', async ()
   expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['one']);
 });
 
-test('cheap gates come before dear ones, once their costs are known', async () => {
+test('cheap gates come before slow ones, once their costs are known', async () => {
   await using repo = await tempRepo();
   const plan = (file: string) => ({
     gates: [
-      { name: 'dear', run: 'sleep 1' },
+      { name: 'dear', run: 'sleep 3' }, // Longer than a busy machine takes for the cheap one.
       { name: 'cheap', run: 'true' },
     ],
     tasks: { one: `echo 1 > ${file}` },
   });
   expect(gates(await runPlan(repo, plan('a')))).toEqual(['one dear green', 'one cheap green']);
   expect(gates(await runPlan(repo, plan('b')))).toEqual(['one cheap green', 'one dear green']);
+});
+
+test('a gate that was never green is not taken for the cheapest', async () => {
+  await using repo = await tempRepo();
+  const run = await runPlan(repo, {
+    gates: [
+      { name: 'cheap', run: 'true' },
+      { name: 'dear', run: 'sleep 0.5; ! grep -qs 1 n' },
+    ],
+    tasks: { one: 'echo $LANDFAST_ATTEMPT > n' },
+  });
+  expect(run).toMatchObject({ code: 0 });
+  const ran = gates(run).filter((line) => !line.endsWith('memory'));
+  expect(ran.slice(0, 2)).toEqual(['one cheap green', 'one dear red']);
+  expect(ran.slice(-2)).toEqual(['one cheap green', 'one dear green']);
+});
+
+test('gates run as they are listed where the plan says so, whatever they cost', async () => {
+  await using repo = await tempRepo();
+  const plan = (file: string) => ({
+    land: { gate_order: 'listed' },
+    gates: [
+      { name: 'dear', run: 'sleep 1' },
+      { name: 'cheap', run: 'true' },
+    ],
+    tasks: { one: `echo 1 > ${file}` },
+  });
+  const listed = ['one dear green', 'one cheap green'];
+  for (const file of ['a', 'b']) expect(gates(await runPlan(repo, plan(file)))).toEqual(listed);
 });

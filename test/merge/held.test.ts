@@ -14,9 +14,9 @@ import type { Event } from '../../src/model/event.ts';
 import { createWorkspace } from '../../src/workspace/create.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
-import { testGround } from '../support/ground.ts';
 import { JournalBuilder } from '../support/journal-builder.ts';
 import { MARK } from '../support/mark.ts';
+import { testContext } from '../support/run-context.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const lost = (): never => {
@@ -28,7 +28,7 @@ const refs = (repo: TempRepo): Promise<string> => repo.git('for-each-ref');
 test('it moves neither the branch of the run nor the target, nor delivers a branch', async () => {
   await using repo = await tempRepo();
   const { signal } = repo;
-  const ground = { ...(await testGround(repo, {})), assertHeld: lost };
+  const context = { ...(await testContext(repo, {})), assertHeld: lost };
   const onto = await repo.git('rev-parse', 'main');
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const before = await refs(repo);
@@ -39,13 +39,13 @@ test('it moves neither the branch of the run nor the target, nor delivers a bran
     ...{ task: 'one', commit: work, onto, base: null, ahead: null, lands: true, landedSince: [] },
     ...{ teaches: false, credit: { by: null, costUsd: 0 } },
   };
-  await mergeWork(ground, merge, report, signal);
-  await deliverWork(ground, merge, report, signal);
+  await mergeWork(context, merge, report, signal);
+  await deliverWork(context, merge, report, signal);
   const landed = [{ task: 'one', work, onto, commit: work }];
   const published = { base: onto, head: work, target: 'main', landed, untold: [] };
-  await publish(ground, { kind: 'publish', ...published }, report, signal);
+  await publish(context, { kind: 'publish', ...published }, report, signal);
   const candidates = [{ task: 'one', commit: work }];
-  const landing = landCandidates(ground, { kind: 'land', onto, candidates, teachers: [] }, report);
+  const landing = landCandidates(context, { kind: 'land', onto, candidates, teachers: [] }, report);
   await expect(landing).rejects.toThrow(LeaseLostError);
 
   expect(await refs(repo)).toBe(before);
@@ -57,18 +57,18 @@ test('it moves neither the branch of the run nor the target, nor delivers a bran
 test('it commits nothing in a workspace, and removes neither that nor a branch', async () => {
   await using repo = await tempRepo();
   const { signal } = repo;
-  const ground = await testGround(repo, {});
+  const context = await testContext(repo, {});
   const base = await repo.git('rev-parse', 'main');
   const order = { task: 'one', attempt: 1, base, start: { kind: 'fresh' }, mark: MARK } as const;
-  const created = await createWorkspace(ground, order, signal);
+  const created = await createWorkspace(context, order, signal);
   if (created.kind !== 'ready') throw new Error(created.kind);
   const { dir } = created;
   const before = await refs(repo);
-  const fenced = { ...ground, assertHeld: lost };
+  const fenced = { ...context, assertHeld: lost };
   const release = { task: 'one', succeeded: true, safe: [base] };
   await expect(removeWorkspace(fenced, release, signal)).rejects.toThrow(LeaseLostError);
   await writeFile(join(dir, 'b.txt'), 'b\n');
-  const [task] = ground.plan.tasks;
+  const [task] = context.plan.tasks;
   const work = { task: task!, dir, base, mark: MARK, mended: false };
   await expect(judgeWork(fenced, work, signal)).rejects.toThrow(LeaseLostError);
   const state = new JournalBuilder([{ id: 'one' }]).state();
@@ -76,5 +76,5 @@ test('it commits nothing in a workspace, and removes neither that nor a branch',
 
   expect(await refs(repo)).toBe(before);
   expect(existsSync(join(dir, 'b.txt'))).toBe(true);
-  expect(await judgeWork(ground, work, signal)).toMatchObject({ kind: 'good', files: ['b.txt'] });
+  expect(await judgeWork(context, work, signal)).toMatchObject({ kind: 'good', files: ['b.txt'] });
 });

@@ -8,7 +8,7 @@ import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
-test('a branch that is being rebased is not moved, and the rebase goes on as if nobody was there', async () => {
+test('a branch that is being rebased is not moved, and the rebase continues undisturbed', async () => {
   await using repo = await tempRepo({ files: { 'a.txt': 'start\n' } });
   await repo.commit('upstream', { 'a.txt': 'upstream\n' });
   const wait = 'while test ! -e ../../../go; do sleep 0.05; done; echo new > new.txt';

@@ -61,8 +61,9 @@ describe.each(VERIFY)('verify: %s', (verify) => {
     const told = await land(repo, verify, 'false');
     expect(told).toMatchObject({ run: { code: 0 }, landed: ids, failed: [] });
     expectVerifiedHeads(told.run, repo);
-    if (verify === 'each') expect(gateRuns(repo)).toHaveLength(COUNT);
-    else expect(gateRuns(repo).length).toBeLessThan(COUNT / 2);
+    const [least, most] = verify === 'each' ? [COUNT, COUNT] : [1, COUNT / 2 - 1];
+    expect(gateRuns(repo).length).toBeGreaterThanOrEqual(least);
+    expect(gateRuns(repo).length).toBeLessThanOrEqual(most);
   });
 
   test('two culprits are ejected, and everything else lands', async () => {
@@ -72,7 +73,7 @@ describe.each(VERIFY)('verify: %s', (verify) => {
     expectVerifiedHeads(told.run, repo);
   });
 
-  test('of a pair that is red only together one is ejected', async () => {
+  test('one of a pair that is red only together is ejected', async () => {
     await using repo = await tempRepo();
     const told = await land(repo, verify, 'test -e t05 && test -e t09');
     expect(told.failed).toHaveLength(1);
@@ -81,7 +82,7 @@ describe.each(VERIFY)('verify: %s', (verify) => {
     expectVerifiedHeads(told.run, repo);
   });
 
-  test('a gate that is red once by accident ejects nobody', async () => {
+  test('a gate that is red once by accident ejects no task', async () => {
     await using repo = await tempRepo();
     const once = join(repo.outside, 'once');
     const told = await land(repo, verify, `test -e t07 && mkdir ${once} 2> /dev/null`);

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Suspension } from '../../src/base/suspension.ts';
 import { readCommit } from '../../src/git/commit.ts';
 import { readRef } from '../../src/git/refs.ts';
 import { openRepository } from '../../src/git/repository.ts';
@@ -11,6 +10,7 @@ import { buildCandidate } from '../../src/merge/candidate.ts';
 import { mergeWork } from '../../src/merge/land.ts';
 import { isResult, lostFrom } from '../../src/merge/proof.ts';
 import type { Event } from '../../src/model/event.ts';
+import { runContext } from '../../src/workspace/run-context.ts';
 import { planOf } from '../support/journal-builder.ts';
 import { landfast } from '../support/landfast.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
@@ -26,7 +26,7 @@ const build = (repo: TempRepo, work: string, onto: string) =>
 const subjects = async (repo: TempRepo, range: string) =>
   (await repo.git('log', '--reverse', '--format=%an: %s', range)).split('\n');
 
-/** Commits in the checkout as somebody, at some time. */
+/** Commits in the checkout with a given author and time. */
 async function commitAs(repo: TempRepo, who: string, file: string, text: string): Promise<string> {
   await repo.write({ [file]: text });
   await repo.git('add', '--all');
@@ -145,17 +145,16 @@ test('work that a dead engine has landed is found, although its commits are othe
   if (opened.kind !== 'repository') throw new Error(opened.kind);
   const plan = planOf([{ id: 'a' }], { gates: [] });
   const landing = { ...plan.landing, strategy: 'rebase' } as const;
-  const ground = {
+  const context = runContext({
     repository: opened.repository,
     run: 'r1',
     plan: { ...plan, landing },
     env: {},
     pool: testPool(repo, 0),
-    suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
     assertHeld: () => undefined,
-  };
+  });
   const work = await repo.commit('work', { 'a.txt': 'a\n' });
   const onto = await repo.commit('main', { 'b.txt': 'b\n' });
   const effect = {
@@ -166,7 +165,7 @@ test('work that a dead engine has landed is found, although its commits are othe
   } as const;
   const land = async () => {
     const facts: Event[] = [];
-    await mergeWork(ground, effect, (fact) => facts.push(fact), signal);
+    await mergeWork(context, effect, (fact) => facts.push(fact), signal);
     return facts;
   };
   await repo.git('branch', 'landfast/r1', onto);

@@ -1,9 +1,9 @@
-/** Files that a merge is the wrong way for: resolutions that are remembered, files made anew. */
+/** Files that should not be merged: remembered resolutions, and generated files made again. */
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { marked } from '../../src/process/reap.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -44,7 +44,7 @@ async function again(repo: TempRepo, land: Readonly<Record<string, string>>) {
 }
 
 describe.each(['merge', 'squash', 'rebase'])('strategy %s', (strategy) => {
-  test('what was resolved once is not asked again, and is verified', async () => {
+  test('a conflict resolved once is not asked about again, and its resolution is verified', async () => {
     await using repo = await tempRepo({ files: FILES });
     const { first, second, after } = await again(repo, { strategy });
     expect(first).toMatchObject({ code: 0 });
@@ -96,7 +96,7 @@ const named = (repo: TempRepo, name: string, other: string): string =>
 const LISTS = { 'names/m': 'm\n', sorted: 'm\n' };
 
 describe.each(['merge', 'squash', 'rebase'])('strategy %s', (strategy) => {
-  test('a generated file is made anew instead of merged', async () => {
+  test('a generated file is generated again instead of merged', async () => {
     await using repo = await tempRepo({ files: LISTS });
     const run = await runPlan(repo, {
       land: { strategy, regenerate: [{ paths: ['sorted'], run: `${MAKE}; touch stray` }] },
@@ -112,7 +112,7 @@ describe.each(['merge', 'squash', 'rebase'])('strategy %s', (strategy) => {
   });
 });
 
-test('a generated file that one side deletes is made anew as well, and so is a binary one', async () => {
+test('a generated file that one side deletes is generated again as well, and so is a binary one', async () => {
   await using repo = await tempRepo({
     files: { ...LISTS, packed: 'm\0\n' },
   });
@@ -140,7 +140,7 @@ test('a command that fails or hangs is a conflict with its output, and nothing o
     land: {
       on_conflict: 'fail',
       regenerate: [
-        { paths: ['sorted'], run: 'echo no network; setsid sleep 60 & wait', timeout: '400ms' },
+        { paths: ['sorted'], run: 'echo no network; setsid sleep 60 & wait', timeout: '3s' },
       ],
     },
     tasks: { a: named(repo, 'a', 'z'), z: named(repo, 'z', 'a') },
@@ -151,7 +151,7 @@ test('a command that fails or hangs is a conflict with its output, and nothing o
     kind: 'conflict',
     files: ['sorted'],
     conflicts: [{ path: 'sorted', kind: 'regenerate' }],
-    output: expect.stringMatching(/no network\n\(ended after 0.4 s: time limit\)$/),
+    output: expect.stringMatching(/no network\n\(ended after 3 s: time limit\)$/),
   });
   expect(marked(`${run.run}/`)).toEqual([]);
   expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual([failed?.task]);

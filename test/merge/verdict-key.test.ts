@@ -3,11 +3,12 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runGates } from '../../src/merge/gates.ts';
 import { gateInputs, verdictKey } from '../../src/merge/verdict-key.ts';
-import { verify } from '../../src/merge/verify.ts';
 import type { GateSpec, Plan } from '../../src/model/plan.ts';
-import type { Ground, VerdictMemory } from '../../src/workspace/ground.ts';
-import { testGround } from '../support/ground.ts';
+import type { RunContext } from '../../src/workspace/run-context.ts';
+import { verdictMemory } from '../support/no-memory.ts';
+import { testContext } from '../support/run-context.ts';
 import { type Files, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const GATE: GateSpec = { name: 'tests', run: 'true', timeoutMs: 60_000, env: { LEVEL: '1' } };
@@ -29,20 +30,23 @@ interface Scene {
 async function keyOf(repo: TempRepo, scene: Scene): Promise<string> {
   rmSync(join(repo.dir, '.worktreeinclude'), { force: true });
   await repo.write({ '.env': 'A=1\n', ...scene.untracked });
-  const ground = await groundOf(repo, scene);
+  const context = await contextOf(repo, scene);
   const candidate = await candidateOf(repo, scene.commit ?? {});
-  const gate = ground.plan.gates[0]!;
-  return verdictKey(await gateInputs(ground, candidate, repo.signal), gate);
+  const gate = context.plan.gates[0]!;
+  return verdictKey(await gateInputs(context, candidate, repo.signal), gate);
 }
 
-async function groundOf(repo: TempRepo, { gate, env, workspace, landing }: Scene): Promise<Ground> {
-  const ground = await testGround(repo, workspace ?? {}, { env: { ...ENV, ...env } });
+async function contextOf(
+  repo: TempRepo,
+  { gate, env, workspace, landing }: Scene,
+): Promise<RunContext> {
+  const context = await testContext(repo, workspace ?? {}, { env: { ...ENV, ...env } });
   const plan = {
-    ...ground.plan,
+    ...context.plan,
     gates: [{ ...GATE, ...gate }],
-    landing: { ...ground.plan.landing, verify: 'each', ...landing },
+    landing: { ...context.plan.landing, verify: 'each', ...landing },
   } as const;
-  return { ...ground, plan };
+  return { ...context, plan };
 }
 
 let branches = 0;
@@ -91,7 +95,7 @@ const SAME: Readonly<Record<string, readonly [Scene, Scene]>> = {
   ],
   'variables of a session': [{}, { env: { TMPDIR: '/t', SSH_AUTH_SOCK: '/s', XDG_SEAT: 'x' } }],
   'variables in another order': [{ env: { A: '1', B: '2' } }, { env: { B: '2', A: '1' } }],
-  'an untracked file that nobody copies': [{}, { untracked: { '.env': 'A=2\n' } }],
+  'an untracked file that is not copied': [{}, { untracked: { '.env': 'A=2\n' } }],
   'how often and for how long it may run': [{}, { gate: { retries: 3, timeoutMs: 1 } }],
 };
 
@@ -114,38 +118,27 @@ describe('the key', () => {
 test('the mode of a copied file counts', async () => {
   await using repo = await tempRepo({ files: FILES });
   await repo.write({ '.env': 'A=1\n' });
-  const ground = await groundOf(repo, COPY);
+  const context = await contextOf(repo, COPY);
   const candidate = await candidateOf(repo, {});
-  const before = await gateInputs(ground, candidate, repo.signal);
+  const before = await gateInputs(context, candidate, repo.signal);
   chmodSync(join(repo.dir, '.env'), 0o755);
-  const after = await gateInputs(ground, candidate, repo.signal);
+  const after = await gateInputs(context, candidate, repo.signal);
   expect(verdictKey(after, GATE)).not.toBe(verdictKey(before, GATE));
 });
-
-/** Remembers verdicts as the journal does. */
-function memory(): VerdictMemory & { readonly known: Set<string> } {
-  const known = new Set<string>();
-  return {
-    known,
-    recall: (key) => (known.has(key) ? 'r0' : null),
-    learn: ({ key }) => void known.add(key),
-    cost: () => null,
-  };
-}
 
 test.each([
   ['tree', ['green', 'memory', 'memory']],
   ['commit', ['green', 'memory', 'green']],
 ] as const)('a gate that sees the %s', async (sees, told) => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = { ...(await groundOf(repo, { gate: { sees } })), verdicts: memory() };
+  const context = { ...(await contextOf(repo, { gate: { sees } })), verdicts: verdictMemory() };
   const first = await candidateOf(repo, { 'src/a': '2\n' });
   const commit = await repo.git('commit-tree', first.tree, '-m', 'The same files');
   const second = { ...first, commit };
   const seen: string[] = [];
   for (const candidate of [first, first, second]) {
-    const verdict = await verify(
-      ground,
+    const verdict = await runGates(
+      context,
       candidate,
       (fact) => {
         if (fact.type === 'gate.finished') seen.push(fact.spared ?? 'green');
@@ -161,15 +154,15 @@ test('a verdict is not remembered if a copied file changed while the gate ran', 
   await using repo = await tempRepo({ files: FILES });
   await repo.write({ '.env': 'A=1\n' });
   const env = join(repo.dir, '.env');
-  const verdicts = memory();
+  const verdicts = verdictMemory();
   const run = `grep -q A=1 .env && echo A=2 > ${env}`;
-  const ground = { ...(await groundOf(repo, { ...COPY, gate: { run } })), verdicts };
+  const context = { ...(await contextOf(repo, { ...COPY, gate: { run } })), verdicts };
   const candidate = await candidateOf(repo, {});
   const ignore = (): void => undefined;
-  expect(await verify(ground, candidate, ignore, repo.signal)).toMatchObject({ kind: 'green' });
+  expect(await runGates(context, candidate, ignore, repo.signal)).toMatchObject({ kind: 'green' });
   expect(verdicts.known.size).toBe(0);
   writeFileSync(env, 'A=1\n');
-  const still = { ...(await groundOf(repo, { ...COPY, gate: { run: 'true' } })), verdicts };
-  expect(await verify(still, candidate, ignore, repo.signal)).toMatchObject({ kind: 'green' });
+  const still = { ...(await contextOf(repo, { ...COPY, gate: { run: 'true' } })), verdicts };
+  expect(await runGates(still, candidate, ignore, repo.signal)).toMatchObject({ kind: 'green' });
   expect(verdicts.known.size).toBe(1);
 });

@@ -23,7 +23,7 @@ test('ignored files of an earlier candidate are invisible to a gate', async () =
   expect(run.failure('remove')).toMatchObject({ kind: 'gate-failed', gate: 'build' });
 });
 
-test('what set-up made stays for the gates, and set-up runs again only for another key', async () => {
+test('the results of set-up stay for the gates, and set-up runs again only for another key', async () => {
   await using repo = await tempRepo({
     files: { '.gitignore': 'deps/\nout/\n', lock: '1\n', a: '1\n' },
   });
@@ -50,8 +50,8 @@ test('what set-up made stays for the gates, and set-up runs again only for anoth
   expect(run).toMatchObject({ code: 0 });
   expect(run.of('gate.finished').map(({ ok }) => ok)).toEqual(Array(8).fill(true));
   const setups = readFileSync(log, 'utf8').trim().split('\n');
-  const inGates = setups.filter((name) => name.startsWith('.gate-'));
-  expect(inGates).toEqual(['.gate-0', '.gate-0']);
+  const inGates = setups.filter((name) => name.startsWith('gate-'));
+  expect(inGates).toEqual(['gate-0', 'gate-0']);
 });
 
 test('a gate cannot hand files to the next one, tracked or not', async () => {

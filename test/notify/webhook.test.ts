@@ -54,7 +54,7 @@ describe('nothing is connected to', () => {
     await using hook = await receiver();
     const none = await postJson('https://h.example/', '{}', hook.network([]), signal);
     const plain = await postJson('http://h.example/', '{}', hook.network(['8.8.8.8']), signal);
-    expect([none, plain]).toEqual(['h.example has no address', 'it is no https address']);
+    expect([none, plain]).toEqual(['h.example has no address', 'it is not an https address']);
     expect(hook.dialled).toEqual([]);
   });
 });

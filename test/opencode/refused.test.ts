@@ -1,36 +1,19 @@
-/** What the real CLI cannot put right by itself: a refused key, and limits of the service. */
+/** Limits of the service that the real OpenCode CLI cannot wait out itself. */
 
 import { expect, test } from 'vitest';
-import { httpError, say } from '../support/messages-api.ts';
-import { facts, opencodeTask, setScene } from './scene.ts';
-
-const DEFAULTS = { agent: 'opencode', permissions: 'bypassPermissions' };
-
-test('a refused key fails at once, and the user is told to sign in', async () => {
-  await using scene = await setScene({ locked: [httpError(401)] });
-
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [opencodeTask('locked')] });
-  const { code, stderr } = await run.ended;
-
-  expect(code).toBe(1);
-  expect(facts(run.entries, 'task.failed').map(({ failure }) => failure)).toEqual([
-    { kind: 'auth', message: 'scripted 401' },
-  ]);
-  expect(facts(run.entries, 'attempt.started')).toHaveLength(1);
-  expect(scene.api.requests).toHaveLength(1);
-  expect(stderr).toContain('Sign in with the agent itself, then go on.');
-  expect(scene.processes()).toEqual([]);
-});
+import { OPENCODE } from '../support/agents/real-agents.ts';
+import { agentScene, facts, scriptedTask } from '../support/agents/scene.ts';
+import { httpError, say } from '../support/agents/scripted-api.ts';
 
 test('a limit is known with its end, and an hour of it is not sat out in the CLI', async () => {
-  await using scene = await setScene({
-    spent: [httpError(429, { 'retry-after': '3600' }), say('Too late.')],
+  await using scene = await agentScene(OPENCODE, {
+    spent: [httpError(429, { headers: { 'retry-after': '3600' } }), say('Too late.')],
   });
-  const begun = Date.now();
+  const startedAt = Date.now();
 
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [opencodeTask('spent')] });
+  const run = await scene.runTasks([scriptedTask('spent')]);
   await run.untilFact('attempt.failed');
-  const took = Date.now() - begun;
+  const took = Date.now() - startedAt;
   await scene.command('cancel');
   await run.ended;
 
@@ -41,18 +24,19 @@ test('a limit is known with its end, and an hour of it is not sat out in the CLI
     retryAt: expect.any(Number),
   });
   const retryAt = failed?.failure.kind === 'rate-limited' ? (failed.failure.retryAt ?? 0) : 0;
-  expect(retryAt - begun).toBeGreaterThan(3_600_000);
-  expect(retryAt - begun).toBeLessThan(3_600_000 + took);
+  expect(retryAt - startedAt).toBeGreaterThan(3_600_000);
+  expect(retryAt - startedAt).toBeLessThan(3_600_000 + took);
   expect(took).toBeLessThan(60_000);
   expect(scene.api.requests).toHaveLength(1);
   expect(scene.processes()).toEqual([]);
 });
 
 test('a limit that outlasts the CLI’s six tries is told as one', async () => {
-  // So long the CLI waits between its tries; without the header it would take a minute.
-  await using scene = await setScene({ busy: [httpError(429, { 'retry-after-ms': '1' })] });
+  // The header shortens the pause between the CLI's tries, which would take a minute in all.
+  const busy = [httpError(429, { headers: { 'retry-after-ms': '1' } })];
+  await using scene = await agentScene(OPENCODE, { busy });
 
-  const run = await scene.run({ defaults: DEFAULTS, tasks: [opencodeTask('busy')] });
+  const run = await scene.runTasks([scriptedTask('busy')]);
   await run.untilFact('attempt.failed');
   await scene.command('cancel');
   await run.ended;

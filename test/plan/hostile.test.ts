@@ -1,5 +1,5 @@
 /**
- * Texts that nobody means, for every format and for none: each is answered, in bounded time and
+ * Hostile texts, for every format and for none: each is answered, in bounded time and
  * memory. They are read in a thread with a small heap, which ends if that is not enough.
  */
 
@@ -102,7 +102,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['waves', `{"waves":[${fill('{"number":1,"tasks":[{"id":"task-001"}]},')}{}]}`],
 ];
 
-/** A million of them, from a range, as somebody would read a file that is no text. */
+/** A million of them, from a range, as when a binary file is read as text. */
 function bytes(from: number, to = 255): string {
   const random = new Random(from + to);
   return Buffer.from(Array.from({ length: 1_000_000 }, () => random.between(from, to))).toString();
@@ -118,7 +118,7 @@ describe.each(FORMATS.map(({ name }) => name))('%s', (format) => {
   });
 });
 
-test.each(HOSTILE)('whose format nobody names: %s', async (_, text) => {
+test.each(HOSTILE)('of unnamed format: %s', async (_, text) => {
   const { ms, isPlan, error } = await read({ text, format: null });
   expect(isPlan).toBe(error === null);
   expect(ms).toBeLessThan(MOST_MS);

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startInBackground } from '../../src/process/background.ts';
+import { startInBackground } from '../../src/process/spawn.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 async function said(script: string, input: string): Promise<readonly string[]> {
@@ -16,14 +16,14 @@ async function said(script: string, input: string): Promise<readonly string[]> {
   return readFileSync(file, 'utf8').trimEnd().split('\n');
 }
 
-test('it reads its input to the end, and all that it prints is in the file', async () => {
+test('a background program reads its input to the end, and its whole output is in the file', async () => {
   expect(await said('cat; echo; echo wrong >&2; exit 3', 'the order')).toEqual([
     'the order',
     'wrong',
   ]);
 });
 
-test('it carries no mark, and the rest of the environment', async () => {
+test('a background program has no mark, but the rest of the environment', async () => {
   expect(await said('echo "[$LANDFAST_MARK] [$KEPT]"; exit 3', '')).toEqual(['[] [yes]']);
 });
 
@@ -37,7 +37,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('it can be asked to end', async () => {
+test('a background program can be asked to end', async () => {
   await using folder = await tempDir();
   const log = openSync(join(folder.path, 'log'), 'a');
   const program = { file: 'sleep', args: ['600'], cwd: folder.path, env: process.env };

@@ -178,19 +178,21 @@ test.each([
   ['CONNECT a@b:443 HTTP/1.1\r\n\r\n', 400],
   ['nonsense\r\n\r\n', 400],
   [`GET http://a/ HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-])('%j is answered and harms nobody', async (bytes, status) => {
+])('%j is answered and does no harm', async (bytes, status) => {
   await using here = await site('127.0.0.1:$');
   expect(await speak(here.egress, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect((await ask(here, `http://127.0.0.1:${here.port}/`)).status).toBe(207);
 });
 
-test('a server that speaks no sense, and a client that leaves, harm nobody', async () => {
-  const odd = [
+test('a server that sends nonsense and a client that leaves do no harm', async () => {
+  const nonsense = [
     'HTTP/1.1 099 Odd\r\n\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx',
     'what?',
   ];
-  const server = createNetServer((socket) => socket.on('error', () => {}).end(odd.shift() ?? ''));
+  const server = createNetServer((socket) =>
+    socket.on('error', () => {}).end(nonsense.shift() ?? ''),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

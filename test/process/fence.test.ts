@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { InvariantError, OperationalError, UserError } from '../../src/base/errors.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
-import { type BoundsRules, boundsOf } from '../../src/process/fence/bounds.ts';
+import { boundsOf, type FenceRules } from '../../src/process/fence/bounds.ts';
 import { fenceSupport } from '../../src/process/fence.ts';
 import { runGit, type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
-async function rulesIn(repo: TempRepo): Promise<BoundsRules> {
+async function rulesIn(repo: TempRepo): Promise<FenceRules> {
   const workspace = join(repo.outside, 'the worktrees', 'a');
   const commit = await repo.git('rev-parse', 'HEAD');
   await addWorktree(
@@ -65,7 +65,7 @@ test('a log that git has not begun yet is made, and one that exists stays', asyn
   const rules = await rulesIn(repo);
   const log = boundsOf(rules).branch?.log ?? '';
   await repo.git('commit', '-q', '--allow-empty', '-m', 'More');
-  await repo.git('update-ref', rules.branchRef ?? '', 'HEAD'); // Git goes on with it.
+  await repo.git('update-ref', rules.branchRef ?? '', 'HEAD'); // Git still uses it.
   boundsOf(rules);
   expect(await readFile(log, 'utf8')).toContain('Ada Lovelace');
   const other = boundsOf({ ...rules, branchRef: 'refs/heads/landfast/new/x' }).branch?.log ?? '';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { foldersInUse } from '../../src/process/folders-in-use.ts';
+import { foldersInUse } from '../../src/process/process-list.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test.runIf(existsSync('/proc/self/cwd'))('a folder is in use until its process ends', async () => {

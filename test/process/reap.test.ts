@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { capture } from '../../src/process/capture.ts';
-import { endMarked, marked } from '../../src/process/reap.ts';
-import { MARK_VARIABLE, tableOfProc, tableOfPs } from '../../src/process/table.ts';
+import { MARK_VARIABLE, tableOfProc, tableOfPs } from '../../src/process/process-list.ts';
+import { endMarked, marked } from '../../src/process/process-tree.ts';
 
 const { signal } = new AbortController();
 
@@ -41,14 +41,14 @@ test('processes are found and ended by the beginning of their mark, others are n
 test('an aborted signal means to insist at once', async () => {
   const mark = `test-${randomUUID()}`;
   await abandoned(mark, 'trap "" INT TERM; echo up; while :; do sleep 0.1; done');
-  const begun = performance.now();
+  const startedAt = performance.now();
   expect(await endMarked(mark, AbortSignal.abort())).toEqual([]);
-  expect(performance.now() - begun).toBeLessThan(5_000); // As long as SIGINT alone would get.
+  expect(performance.now() - startedAt).toBeLessThan(5_000); // As long as SIGINT alone would get.
 });
 
 test('we do not find ourselves, whatever mark we carry, but our children', async () => {
   const mark = `test-${randomUUID()}`;
-  const reap = new URL('../../src/process/reap.ts', import.meta.url).href;
+  const reap = new URL('../../src/process/process-tree.ts', import.meta.url).href;
   const program = `
     const { marked } = await import(${JSON.stringify(reap)});
     const child = (await import('node:child_process')).spawn('sleep', ['300']);

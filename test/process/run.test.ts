@@ -5,10 +5,10 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Exit } from '../../src/base/exit.ts';
-import { marked } from '../../src/process/reap.ts';
+import { processList } from '../../src/process/process-list.ts';
+import { marked } from '../../src/process/process-tree.ts';
 import { type Run, run } from '../../src/process/run.ts';
 import { SpawnError } from '../../src/process/spawn.ts';
-import { processTable } from '../../src/process/table.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 interface Finished {
@@ -44,7 +44,7 @@ async function finish(command: Run, abortOn?: string): Promise<Finished> {
   const lines: string[] = [];
   const errors: string[] = [];
   const stop = new AbortController();
-  const begun = performance.now();
+  const startedAt = performance.now();
   const exit = await run(
     {
       ...command,
@@ -56,12 +56,12 @@ async function finish(command: Run, abortOn?: string): Promise<Finished> {
     },
     stop.signal,
   );
-  return { exit, lines, errors, mark: command.mark ?? '', ms: performance.now() - begun };
+  return { exit, lines, errors, mark: command.mark ?? '', ms: performance.now() - startedAt };
 }
 
 /** A zombie does not live: not every machine has an init that takes them away at once. */
 function lives(pid: string | undefined): boolean {
-  return processTable().some((entry) => entry.pid === Number(pid));
+  return processList().some((entry) => entry.pid === Number(pid));
 }
 
 describe('a child that ends by itself', () => {
@@ -145,7 +145,7 @@ describe('an aborted child', () => {
 
   test('may say goodbye after SIGINT', async () => {
     const polite = 'trap "echo bye; exit 0" INT; echo ready; while :; do sleep 0.05; done';
-    const { lines } = await finish(script(polite), 'ready');
+    const { lines } = await finish(script(polite, { graceMs: 300_000 }), 'ready');
     expect(lines).toEqual(['ready', 'bye']);
   });
 
@@ -158,7 +158,7 @@ describe('an aborted child', () => {
   });
 
   test('takes its daemons along', async () => {
-    const { mark } = await finish(script(`${DAEMON}; echo ready; sleep 300`), 'ready');
+    const { mark } = await finish(script(`${DAEMON}; echo ready; exec sleep 300`), 'ready');
     expect(marked(mark)).toEqual([]);
   });
 
@@ -169,7 +169,7 @@ describe('an aborted child', () => {
   });
 
   test('takes its daemons along when a time limit aborts it', async () => {
-    const command = script(`${DAEMON}; sleep 300`);
+    const command = script(`${DAEMON}; exec sleep 300`);
     const exit = await run(command, AbortSignal.timeout(300));
     expect(exit).toMatchObject({ kind: 'aborted', reason: { name: 'TimeoutError' } });
     expect(marked(command.mark ?? '')).toEqual([]);
@@ -211,8 +211,8 @@ describe('a program that cannot be started', () => {
   });
 });
 
-test('what onLine throws ends the child and is thrown again', async () => {
-  const command = script(`${DAEMON}; echo boom; sleep 300`, {
+test('an error in onLine ends the child and is thrown again', async () => {
+  const command = script(`${DAEMON}; echo boom; exec sleep 300`, {
     onLine: () => {
       throw new Error('cannot write the transcript');
     },

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { processTable, startOf, youngProcesses } from '../../src/process/table.ts';
+import { processList, startOf, youngProcesses } from '../../src/process/process-list.ts';
 
 test('all that started since are found, whether few pids were given or many', async () => {
   const first = spawn('sleep', ['60']);
@@ -15,12 +15,12 @@ test('all that started since are found, whether few pids were given or many', as
     const wanted = [first, ...others].map(({ pid }) => pid!);
     const few = youngProcesses(since, first.pid!).map(({ pid }) => pid);
     expect(few).toEqual(expect.arrayContaining(wanted));
-    const sleeps = processTable().filter(({ parent }) => wanted.includes(parent));
+    const sleeps = processList().filter(({ parent }) => wanted.includes(parent));
     expect(few).toEqual(expect.arrayContaining(sleeps.map(({ pid }) => pid)));
     const many = youngProcesses(since, 1).map(({ pid }) => pid); // As if all pids were younger.
     expect(many).toEqual(expect.arrayContaining(wanted));
   } finally {
-    const below = processTable().filter(({ parent }) => others.some(({ pid }) => pid === parent));
+    const below = processList().filter(({ parent }) => others.some(({ pid }) => pid === parent));
     for (const { pid } of below) process.kill(pid, 'SIGKILL');
     for (const child of [first, ...others]) child.kill('SIGKILL');
   }

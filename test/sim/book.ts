@@ -7,8 +7,16 @@
 
 import type { AttemptStart, Entry, Event } from '../../src/model/event.ts';
 import type { Failure } from '../../src/model/failure.ts';
-import type { Doer, Plan, Sha, TaskId, TaskSpec } from '../../src/model/plan.ts';
+import {
+  type Assignee,
+  type Plan,
+  type Sha,
+  type TaskId,
+  type TaskSpec,
+  usesCheckout,
+} from '../../src/model/plan.ts';
 import type { Disk } from './disk.ts';
+import { Foresight } from './foresight.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
 import {
   afterAttempt,
@@ -23,7 +31,7 @@ import { rule } from './violation.ts';
 
 /** One task as the journal tells it. `queued`: finished work that waits to be judged. */
 export interface Page {
-  readonly spec: TaskSpec;
+  spec: TaskSpec;
   status:
     | 'waiting'
     | 'running'
@@ -38,6 +46,8 @@ export interface Page {
   base: Sha | null;
   /** The last finished work. */
   work: Sha | null;
+  /** A person has committed to it. */
+  mended: boolean;
   /** What that changes; null where nobody knows. */
   files: readonly string[] | null;
   /** What it said when it was done. */
@@ -47,7 +57,7 @@ export interface Page {
   session: string | null;
   /** Its last attempt found that the agent has forgotten the session. */
   lost: boolean;
-  /** Which of its doers made the last attempt. */
+  /** Which of its assignees made the last attempt. */
   by: number;
   lastAgent: string;
   /** The attempt is made by somebody else than the one before. */
@@ -67,6 +77,12 @@ export interface Page {
   satisfied: boolean;
   /** Somebody asked for the next attempt, and that it begins anew. */
   fresh: boolean;
+  /** It alone is paused. */
+  paused: boolean;
+  /** How many attempts had been made when people sent what no attempt has finished with. */
+  asked: readonly number[];
+  /** Its finished work goes back to its agent because of that. */
+  revised: boolean;
   /** Its last attempt ended with work. */
   finished: boolean;
   /** How it, its last attempt or its last landing failed. */
@@ -83,6 +99,8 @@ export interface Queued {
   reds: number;
   /** It passes the others. */
   readonly beside: boolean;
+  /** The plan had no gates when it began to land: it may have by then. */
+  readonly ungated: boolean;
 }
 
 /** Far less than anything costs. */
@@ -94,8 +112,11 @@ const MODES = ['drain', 'end', 'cancel'];
 type Of<T extends Event['type']> = Extract<Event, { type: T }>;
 
 export class Book {
-  readonly plan: Plan;
-  readonly pages: ReadonlyMap<TaskId, Page>;
+  readonly #foresight = new Foresight();
+  plan: Plan;
+  readonly pages: Map<TaskId, Page>;
+  /** Tasks that an edited plan has just changed, and nothing else has happened since. */
+  #edited = new Set<TaskId>();
   seq = 0;
   at = 0;
   /** Time has just jumped, or nobody could use it: the next entry may be late. */
@@ -107,11 +128,19 @@ export class Book {
   paused: { readonly suspended: boolean } | null = null;
   /** Whether it says that tasks wait for the disk. */
   held = false;
-  publish: 'none' | 'running' | 'finished' | 'blocked' = 'none';
+  publish: 'none' | 'running' | 'finished' | 'blocked' | 'awaited' | 'approved' | 'declined' =
+    'none';
+  /** The head that a person is asked about. */
+  askedFor: Sha | null = null;
+  /** A person is at the terminal. */
+  attended = false;
   /** What the last publication was to bring, and whether tasks were going on. */
   published: { readonly head: Sha; readonly early: boolean } | null = null;
   outcome: Of<'run.finished'>['outcome'] | null = null;
   readonly queue: Queued[] = [];
+  /** The gate has been green on something; it is said to be broken. */
+  proven = false;
+  broken = false;
   /** Candidates that have left the queue while their gates run on. */
   lingering: { readonly task: TaskId; readonly commit: Sha }[] = [];
   /** Agents without login or credit, and limits, by agent. */
@@ -119,6 +148,8 @@ export class Book {
   readonly walls = new Map<string, Wall>();
   /** Where the head is being moved to. */
   landing: Sha | null = null;
+  /** Heads that landed while the plan had no gates: it may have got some later. */
+  readonly ungated = new Set<Sha>();
   /** Where the journal says that the head is. */
   head: Sha | null;
   readonly #repo: Repo;
@@ -169,7 +200,7 @@ export class Book {
       return !busy || !AGENTS[spec.agent]!.prose;
     }
     if (this.#disk.state !== 'over budget') return this.#disk.state === 'roomy';
-    return spec.mode === 'here' || workspace === 'live' || workspace === 'kept';
+    return usesCheckout(spec) || workspace === 'live' || workspace === 'kept';
   }
 
   /** Checks the next entry and takes it in. */
@@ -180,19 +211,40 @@ export class Book {
     this.seq = seq;
     this.before = this.at;
     this.at = at;
+    this.#foresight.see(event, this.#isLanded);
+    if (event.type !== 'task.retried' && event.type !== 'run.replanned') this.#edited.clear();
     if (event.type.startsWith('run.')) this.#run(event);
     else if (event.type.startsWith('publish.')) this.#publish(event);
     else this.#task(event);
+    if ('task' in event && event.task !== null) this.#revise(this.page(event.task));
     this.isExcused = false;
+  }
+
+  readonly #isLanded = (id: TaskId): boolean => this.pages.get(id)?.status === 'landed';
+
+  /** Work is about to be merged, with an eye on these. */
+  suspected(task: TaskId, suspects: readonly TaskId[]): void {
+    const { attempts, used } = this.page(task);
+    const page = { attempts, reworks: used.reworks };
+    this.#foresight.check({ task, suspects }, this.plan.landing, page, this.#isLanded);
   }
 
   #run(event: Event): void {
     if (event.type === 'run.stopping') this.#stop(event);
+    if (event.type === 'run.replanned') this.#replan(event);
     if (event.type === 'run.finished') this.#finish(event);
+    if (event.type === 'run.started' || event.type === 'run.resumed') {
+      this.attended = event.attended === true;
+    }
+    if (event.type === 'run.limited') {
+      const { type: _, ...limits } = event;
+      this.plan = { ...this.plan, limits: { ...this.plan.limits, ...limits } };
+    }
     if (event.type === 'run.paused') this.#pause(event);
     if (event.type === 'run.continued') {
       rule(this.paused !== null, 'goes on without having been paused');
       this.paused = null;
+      this.broken = false;
     }
     if (event.type === 'run.held') {
       rule(this.#disk.state !== 'roomy', 'waits for a disk that has room');
@@ -211,14 +263,46 @@ export class Book {
     this.refused.clear();
     this.stopping = null;
     this.paused = null;
-    if (this.publish === 'blocked') this.publish = 'none';
+    this.broken = false;
+    this.#unblock();
     for (const id of event.retry) {
       const page = this.page(id);
       rule(page.status === 'failed', `${id} gets a new chance without having failed`);
       rule(page.skippedSeq === null, `${id} gets a new chance although it was given up`);
-      page.status = page.failure === 'push-failed' ? 'queued' : 'waiting';
+      page.status = page.failure === 'push-failed' || page.mended ? 'queued' : 'waiting';
       forgive(page);
     }
+  }
+
+  /** Good tasks stay, and all that was tried; the rest is as the edited plan says. */
+  #replan({ plan, difference: { added, changed, removed } }: Of<'run.replanned'>): void {
+    const wanted = new Set(plan.tasks.map(({ id }) => id));
+    for (const [id, page] of this.pages) {
+      if (wanted.has(id)) continue;
+      rule(page.attempts === 0 && !isGood(page.status), `${id} is forgotten, but was tried`);
+      rule(['waiting', 'failed'].includes(page.status), `${id} is forgotten while ${page.status}`);
+      rule(removed.includes(id), `${id} is forgotten without a word`);
+      this.pages.delete(id);
+    }
+    for (const spec of plan.tasks) {
+      const page = this.pages.get(spec.id);
+      rule(added.includes(spec.id) === (page === undefined), `${spec.id} is not told as new`);
+      if (page !== undefined) page.spec = spec;
+      this.pages.delete(spec.id);
+      this.pages.set(spec.id, page ?? newPage(spec)); // They are in the order of the plan.
+    }
+    for (const id of removed) {
+      const page = this.pages.get(id);
+      if (page === undefined) continue;
+      rule(!isGood(page.status), `${id} is given up although it is good`);
+      Object.assign(page, { skippedSeq: this.seq, satisfied: true });
+    }
+    const open = this.queue.filter(({ commit }) => commit !== null && commit !== this.landing);
+    const stays = this.landing === null ? [] : this.landingWith(this.landing);
+    const stale = open.find((each) => !stays.includes(each));
+    rule(stale === undefined, `${stale?.task} is in the queue by the gates of another plan`);
+    this.#edited = new Set(changed.map(({ task }) => task));
+    this.plan = plan;
   }
 
   #pause({ suspended }: Of<'run.paused'>): void {
@@ -242,6 +326,9 @@ export class Book {
     for (const { spec, status, workspace } of pages) {
       rule(!['running', 'merging'].includes(status), `finished while ${spec.id} is ${status}`);
       rule(workspace !== 'released', `finished while the workspace of ${spec.id} is being removed`);
+      const isIdle = workspace === 'live' && isGood(status);
+      const mayHold = this.plan.landing.onConflict === 'hold' && !pages.every(isOver);
+      rule(!isIdle || mayHold, `finished with the workspace of ${spec.id}, which is good`);
     }
     rule(this.publish !== 'running', 'finished while publishing');
     const mode = this.stopping?.mode;
@@ -249,26 +336,67 @@ export class Book {
       const good = pages.every(isMet);
       rule(pages.every(isOver), 'finished although a task has not ended');
       const blocked = this.publish === 'blocked' && this.published?.early === false;
-      rule(!this.unpublished || blocked, 'finished without publishing');
-      const expected = good && this.publish !== 'blocked' ? 'succeeded' : 'failed';
+      const isAnswered = this.publish === 'awaited' || this.publish === 'declined';
+      const settled = blocked || (isAnswered && this.askedFor === this.head) || this.isHeldBack;
+      rule(!this.unpublished || settled, 'finished without publishing');
+      rule(!this.awaits || !this.attended, 'finished although a person could approve');
+      const expected = good && this.publish !== 'blocked' && !this.awaits ? 'succeeded' : 'failed';
       rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
     } else {
       const queued = pages.some((page) => page.status === 'queued' && !isGivenUp(page));
-      rule(mode !== 'drain' || !queued, 'finished draining although work waits to land');
-      const expected = mode === 'cancel' ? 'cancelled' : 'interrupted';
+      const waits = queued && !this.broken;
+      rule(mode !== 'drain' || !waits, 'finished draining although work waits to land');
+      const expected = mode === 'cancel' ? 'cancelled' : this.broken ? 'failed' : 'interrupted';
       rule(outcome === expected, `finished as ${outcome}, not ${expected}`);
     }
     this.outcome = outcome;
   }
 
+  /** An approval that something blocked holds. */
+  #unblock(): void {
+    if (this.publish !== 'blocked') return;
+    const asks = this.plan.landing.publish === 'ask';
+    this.publish = asks ? 'approved' : 'none';
+    if (asks) this.askedFor = this.published?.head ?? null;
+  }
+
+  /** Whether a person is asked about what has landed. */
+  get awaits(): boolean {
+    return this.publish === 'awaited' && this.askedFor === this.head && !this.isHeldBack;
+  }
+
+  #approve(event: Of<'publish.awaited' | 'publish.approved' | 'publish.declined'>): void {
+    rule(this.plan.landing.publish === 'ask', `${event.type}, but nobody is to be asked`);
+    rule(this.stopping === null, `${event.type} although the run is stopping`);
+    rule(event.head === this.head, `${event.type} of ${event.head}, not ${this.head}`);
+    if (event.type === 'publish.awaited') {
+      rule([...this.pages.values()].every(isOver), 'asks before everything is over');
+      rule(this.unpublished && !this.isHeldBack, 'asks for what need not be published');
+      const isAsked = ['awaited', 'approved', 'declined'].includes(this.publish);
+      rule(!isAsked || this.askedFor !== this.head, 'asks twice');
+    } else {
+      const isAsked = this.publish === 'awaited' || this.publish === 'declined';
+      rule(isAsked && this.askedFor === this.head, `${event.type} without being asked`);
+    }
+    this.askedFor = event.head;
+    this.publish = event.type.slice('publish.'.length) as typeof this.publish;
+  }
+
   #publish(event: Event): void {
+    if (/awaited|approved|declined/.test(event.type))
+      return this.#approve(event as Of<'publish.awaited'>);
     if (event.type === 'publish.started') {
       const early = ![...this.pages.values()].every(isOver);
       const may = !early || this.plan.landing.publish === 'each';
       rule(may, 'publishing before everything is over');
       rule((event.early === true) === early, `publishing with early=${event.early}`);
       rule(this.publish !== 'running', 'publishing twice at the same time');
+      rule(!this.isHeldBack, 'publishing although a conflict holds the run back');
+      rule(!early || this.plan.landing.onConflict !== 'hold', 'publishing before a conflict could');
       rule(this.stopping === null, 'publishing although the run is stopping');
+      const mayAsk = this.plan.landing.publish !== 'ask' || this.askedFor === this.head;
+      rule(mayAsk, 'publishing what nobody approved');
+      rule(this.plan.landing.publish !== 'ask' || this.publish === 'approved', 'not approved');
       rule(this.unpublished, 'publishing what need not be published');
       rule(event.head === this.head, `publishing ${event.head}, not ${this.head}`);
       const again = this.publish === 'blocked' && this.published?.head === event.head;
@@ -279,6 +407,12 @@ export class Book {
     }
     const state = event.type.slice('publish.'.length);
     this.publish = state === 'started' ? 'running' : (state as 'finished' | 'blocked');
+  }
+
+  /** Whether a conflict has failed a task of a plan that wants all or nothing. */
+  get isHeldBack(): boolean {
+    const isConflict = ({ status, failure }: Page) => status === 'failed' && failure === 'conflict';
+    return this.plan.landing.onConflict === 'hold' && [...this.pages.values()].some(isConflict);
   }
 
   /** Whether the target branch still lacks something that landed and should be there. */
@@ -314,6 +448,10 @@ export class Book {
         return this.#endAttempt(page, event);
       case 'work.adopted':
         return this.#adopt(page, event);
+      case 'work.mended':
+        return this.#mend(page, event);
+      case 'work.kept':
+        return rule(page.status === 'running', `${event.task} begins anew, but does not run`);
       case 'work.proved':
         rule(page.status === 'landed', `${event.task} is proved although it has not landed`);
         rule(this.publish === 'running', `${event.task} is proved although nothing is published`);
@@ -325,6 +463,11 @@ export class Book {
           ),
           `${event.task} is settled although it is not being built`,
         );
+      case 'gate.finished':
+        if (event.ok && event.spared !== 'paths') this.proven = true;
+        return;
+      case 'gate.broken':
+        return this.#break(page, event);
       case 'merge.started':
         return this.#queue(page, event);
       case 'candidate.built':
@@ -342,18 +485,36 @@ export class Book {
         return this.#leave(page, event);
       case 'task.failed':
         return this.#fail(page, event.failure);
+      case 'task.paused':
+      case 'task.continued': {
+        const isPaused = event.type === 'task.paused';
+        rule(page.paused !== isPaused, `${event.type} of ${event.task} says nothing new`);
+        rule(!isPaused || !isOver(page), `${event.task} is paused, but over`);
+        page.paused = isPaused;
+        return;
+      }
+      case 'task.commented':
+        rule(AGENTS[page.spec.agent]!.prose, `${event.task} is a script, and is reviewed`);
+        rule(page.attempts > 0 && !isOver(page), `${event.task} is reviewed while ${page.status}`);
+        page.asked = [...page.asked, page.attempts];
+        return;
       case 'task.cancelled':
+        page.paused = false;
         page.cancelledSeq = this.seq;
         return;
       case 'task.retried':
         return this.#retry(page, event);
       case 'task.skipped':
         rule(!isGood(page.status), `${event.task} is given up, but good`);
+        page.paused = false;
         page.skippedSeq = this.seq;
         page.satisfied = event.satisfied;
         return;
       case 'workspace.released':
         rule(page.workspace === 'live' && isOver(page), `${event.task} is released too early`);
+        if (this.plan.landing.onConflict === 'hold') {
+          rule([...this.pages.values()].every(isOver), `${event.task} goes, a conflict may come`);
+        }
         page.workspace = 'released';
         return;
       case 'workspace.removed':
@@ -372,6 +533,7 @@ export class Book {
     rule(page.skippedSeq === null, `${id} starts although it was given up`);
     rule(this.stopping === null, `${id} starts although the run is stopping`);
     rule(this.paused === null, `${id} starts although the run is paused`);
+    rule(!page.paused, `${id} starts although it is paused`);
     rule(this.fits(page), `${id} starts although the disk is ${this.#disk.state}`);
     rule(page.workspace !== 'released', `${id} starts while its workspace is being removed`);
     const promised = event.budgetUsd ?? 0;
@@ -379,7 +541,7 @@ export class Book {
     rule(!spends || this.freeUsd > -TINY_USD + promised, `${id} starts without money`);
     rule(spends || promised === 0, `${id} reserves money that it cannot spend`);
     if (Number.isFinite(this.leftUsd)) this.#reserved.set(`${id}.${event.attempt}`, promised);
-    this.#checkDoer(page, event);
+    this.#checkAssignee(page, event);
     this.#checkDue(page, event);
     for (const other of this.pages.values()) {
       const holds = ['running', 'queued', 'merging'].includes(other.status);
@@ -389,31 +551,34 @@ export class Book {
     const answers = page.fate?.kind === 'attempt' && page.fate.rework;
     if (event.start.kind === 'rework' && answers) used.reworks += 1;
     if (event.start.kind === 'fresh' || event.start.session === null) page.session = null;
-    page.lastAgent = this.doerOf(page).agent;
+    page.lastAgent = this.assigneeOf(page).agent;
     page.resumed = event.start.kind !== 'fresh' && event.start.session !== null;
     page.begun = event.start.kind;
+    if (page.begun === 'fresh') page.mended = false;
     page.status = 'running';
     page.fresh = false;
-    this.walls.get(this.doerOf(page).agent)?.probes.add(id);
+    page.revised = false;
+    this.walls.get(this.assigneeOf(page).agent)?.probes.add(id);
     page.attempts = event.attempt;
     page.base = event.base;
-    if (spec.mode !== 'here') page.workspace = 'live';
+    if (!usesCheckout(spec)) page.workspace = 'live';
   }
 
-  /** The first doer, from the one it has come to, whose agent does not refuse. */
-  #checkDoer(page: Page, { by }: Of<'attempt.started'>): void {
+  /** The first assignee, from the one it has come to, whose agent does not refuse. */
+  #checkAssignee(page: Page, { by }: Of<'attempt.started'>): void {
     const { id } = page.spec;
-    const doers = doersOf(page.spec);
-    const rework = page.status === 'stopped' && page.fate?.kind === 'attempt' && page.fate.rework;
+    const assignees = assigneesOf(page.spec);
+    const isBack = page.fate?.kind === 'attempt' && (page.fate.rework || page.revised);
+    const rework = page.status === 'stopped' && isBack;
     const from = rework && !page.fresh ? page.by : page.used.choice;
-    const open = doers.findIndex(({ agent }, i) => i >= from && !this.refused.has(agent));
+    const open = assignees.findIndex(({ agent }, i) => i >= from && !this.refused.has(agent));
     const nth = open < 0 ? from : open;
-    const expected = JSON.stringify(nth === 0 ? undefined : doers[nth]);
+    const expected = JSON.stringify(nth === 0 ? undefined : assignees[nth]);
     rule(
       JSON.stringify(by) === expected,
       `${id} is done by ${JSON.stringify(by)}, not ${expected}`,
     );
-    const { agent } = doers[nth]!;
+    const { agent } = assignees[nth]!;
     rule(!this.refused.has(agent), `${id} starts although ${agent} refuses to work`);
     const wall = this.walls.get(agent);
     rule(this.at >= (wall?.until ?? 0), `${id} starts although ${agent} is at its limit`);
@@ -425,19 +590,19 @@ export class Book {
   }
 
   /** Who does the task, or did last. */
-  doerOf({ spec, by }: Page): Doer {
-    return doersOf(spec)[by]!;
+  assigneeOf({ spec, by }: Page): Assignee {
+    return assigneesOf(spec)[by]!;
   }
 
   /** An attempt that began after the limit was hit has got through. */
   #served(page: Page): void {
-    const { agent } = this.doerOf(page);
+    const { agent } = this.assigneeOf(page);
     if (this.walls.get(agent)?.probes.has(page.spec.id) === true) this.walls.delete(agent);
   }
 
   #learn(page: Page, failure: Failure | null): void {
     const { id } = page.spec;
-    const { agent } = this.doerOf(page);
+    const { agent } = this.assigneeOf(page);
     const wall = this.walls.get(agent) ?? null;
     const probe = wall?.probes.has(id) === true;
     const kinds = ['no-change', 'out-of-scope', 'checks-failed', 'commit-failed'];
@@ -458,7 +623,7 @@ export class Book {
     const { fate } = page;
     rule(page.status === 'stopped' && fate?.kind === 'attempt', `${id} must not start again`);
     rule(this.at >= fate.dueAt, `${id} starts again ${fate.dueAt - this.at} ms too early`);
-    const { agent } = this.doerOf(page);
+    const { agent } = this.assigneeOf(page);
     const latest = Math.max(fate.latest, this.walls.get(agent)?.until ?? 0);
     const late = !this.isExcused && this.before < latest && this.at > latest;
     rule(!late, `${id} starts again ${this.at - latest} ms too late, with nothing in between`);
@@ -468,13 +633,20 @@ export class Book {
     const goesOn = resume && (session !== null || page.begun === 'continue');
     const again = goesOn ? { kind: 'continue', session: page.worn ? null : resumed } : null;
     const lost = page.lost ? { kind: 'continue', session: null } : null;
-    const isTheirs = page.spec.work !== undefined;
+    const isTheirs = page.spec.work !== undefined || page.mended;
     const mend = { kind: 'rework', session: null, commit: page.work };
     const begin = isTheirs ? mend : { kind: 'fresh' };
     const passed = fate.handed ? { kind: 'continue', session: null } : null;
     const anew = page.fresh ? { kind: 'fresh' } : (passed ?? lost ?? again ?? begin);
-    const planned =
-      !page.fresh && fate.rework ? { kind: 'rework', session, commit: page.work } : anew;
+    const revised = isTheirs
+      ? { kind: 'rework', session, commit: page.work }
+      : { kind: 'continue', session };
+    const isRevised = page.revised && !page.fresh;
+    const planned = isRevised
+      ? revised
+      : !page.fresh && fate.rework
+        ? { kind: 'rework', session, commit: page.work }
+        : anew;
     const isLonely = page.handed && 'session' in planned;
     const expected = isLonely ? { ...planned, session: null } : planned;
     const same = JSON.stringify(start) === JSON.stringify(expected);
@@ -497,6 +669,7 @@ export class Book {
       page.status = 'stopped';
       page.fate = afterAttempt(page.spec, event.failure, this.at, page.used);
     } else {
+      page.asked = page.asked.filter((before) => before >= event.attempt);
       page.status = event.commit === null ? 'done' : 'queued';
       page.work = event.commit;
       page.files = event.files;
@@ -517,6 +690,18 @@ export class Book {
     page.status = 'queued';
   }
 
+  /** What a person has committed queues, whatever became of the attempts before. */
+  #mend(page: Page, { commit, files }: Of<'work.mended'>): void {
+    const { id } = page.spec;
+    const isOpen = ['waiting', 'stopped', 'failed', 'queued'].includes(page.status);
+    rule(isOpen, `${id} is mended although it is ${page.status}`);
+    rule(page.attempts > 0, `${id} is mended before anybody has tried it`);
+    rule(!isGivenUp(page) || page.status === 'failed', `${id} is mended, but given up`);
+    rule(page.work !== commit, `${id} is mended with the work that it has`);
+    forgive(page);
+    Object.assign(page, { work: commit, files, mended: true, fresh: false, status: 'queued' });
+  }
+
   /** The candidates that are built on each other. */
   get chain(): readonly Queued[] {
     return this.queue.filter(({ beside }) => !beside);
@@ -535,10 +720,43 @@ export class Book {
     rule(!isGivenUp(page), `${id} merges although it is cancelled or given up`);
     const mode = this.stopping?.mode ?? 'drain';
     rule(mode === 'drain', `${id} merges although the run is ending`);
+    rule(!this.broken, `${id} merges although the gate is broken`);
     rule(event.commit === page.work, `${id} merges ${event.commit}, not ${page.work}`);
+    if (this.plan.landing.order === 'plan') this.#inTurn(id);
     page.status = 'merging';
     const candidate = { task: id, work: event.commit, commit: null, running: false, reds: 0 };
-    this.queue.push({ ...candidate, beside });
+    this.queue.push({ ...candidate, beside, ungated: !this.#verifies });
+  }
+
+  /** In the order of the plan nobody lands before work that is made, or is there, further up. */
+  #inTurn(id: TaskId): void {
+    const own = this.#wantedAt(id);
+    for (const { spec, status } of this.pages.values()) {
+      const isNext = status === 'running' || (status === 'queued' && spec.id !== id);
+      const isBefore = isNext && spec.mode === 'write' && this.#wantedAt(spec.id) < own;
+      rule(!isBefore, `${id} lands before ${spec.id}, out of turn`);
+    }
+  }
+
+  /** Whether the plan's order makes it wait for a task further up that can still bring work. */
+  isBehind({ spec: { id } }: Page): boolean {
+    if (this.plan.landing.order !== 'plan') return false;
+    const own = this.#wantedAt(id);
+    const isAhead = ({ spec }: Page): boolean =>
+      spec.id !== id && spec.mode === 'write' && this.#wantedAt(spec.id) <= own;
+    return [...this.pages.values()].some((page) => !isOver(page) && isAhead(page));
+  }
+
+  /** Where the plan first names a task, or one that needs it, however far down. */
+  #wantedAt(id: TaskId): number {
+    const wanting = new Set([id]);
+    for (let last = 0; last !== wanting.size; ) {
+      last = wanting.size;
+      for (const { spec } of this.pages.values()) {
+        if (spec.needs.some((need) => wanting.has(need))) wanting.add(spec.id);
+      }
+    }
+    return [...this.pages.keys()].findIndex((each) => wanting.has(each));
   }
 
   /** Whoever passes is independent, and really changes nothing that those before it change. */
@@ -558,11 +776,23 @@ export class Book {
     }
   }
 
+  /** Nobody is blamed: the work waits, and nothing lands. */
+  #break(page: Page, { task }: Of<'gate.broken'>): void {
+    this.broken ||= !this.proven;
+    this.lingering = this.lingering.filter((each) => each.task !== task);
+    const at = this.queue.findIndex((each) => each.task === task);
+    if (at < 0) return;
+    this.queue.splice(at, 1);
+    page.status = 'queued';
+  }
+
   #drop({ spec }: Page, { commit }: Of<'candidate.dropped'>): void {
     const known = this.lingering.some((each) => each.commit === commit);
     rule(known, `the gates of ${spec.id} are ended, but none run on ${commit}`);
     const isEnding = this.stopping !== null && this.stopping.mode !== 'drain';
-    rule(isEnding || isGivenUp(this.page(spec.id)), `${spec.id} is dropped for no reason`);
+    const { asked } = this.page(spec.id);
+    const isMeant = isEnding || this.broken || isGivenUp(this.page(spec.id)) || asked.length > 0;
+    rule(isMeant, `${spec.id} is dropped for no reason`);
     this.lingering = this.lingering.filter((each) => each.commit !== commit);
   }
 
@@ -585,6 +815,7 @@ export class Book {
     }
     if (event.type === 'candidate.verifying') {
       rule(found?.commit === commit && !found.running, `${task} is verified twice at a time`);
+      rule(!this.broken, `${task} is verified although the gate is broken`);
       const running = this.queue.filter((candidate) => candidate.running).length;
       const busy = running + this.lingering.length;
       rule(busy < this.plan.limits.gates, `${task} is verified without a slot`);
@@ -601,10 +832,12 @@ export class Book {
 
   #landing({ task, commit }: Of<'merge.landing'>): void {
     rule(this.landing === null, `${task} lands while the head is moving`);
+    rule(!this.broken, `${task} lands although the gate is broken`);
     const landing = this.landingWith(commit);
     rule(landing.length > 0, `${commit} is not in the queue`);
     for (const each of landing) {
       rule(!isGivenUp(this.page(each.task)), `${each.task} lands although it was given up`);
+      rule(this.page(each.task).asked.length === 0, `${each.task} lands although it is reviewed`);
     }
     rule(this.#repo.green.has(commit), `${commit} lands although nobody found it green`);
     this.landing = commit;
@@ -629,6 +862,8 @@ export class Book {
     this.queue.splice(this.queue.indexOf(candidate!), 1);
     this.#linger(id, candidate!, event);
     const delivers = this.plan.landing.strategy === 'none';
+    const isSafe = event.type === 'merge.landed' || event.type === 'work.delivered';
+    if (isSafe && page.workspace === 'kept') page.workspace = 'live'; // What it was kept for is over.
     if (event.type === 'work.delivered') {
       rule(delivers, `${id} is delivered`);
       page.status = 'delivered';
@@ -639,6 +874,7 @@ export class Book {
       if (this.landing === event.commit) this.landing = null;
       page.status = 'landed';
       this.head = event.commit;
+      if (candidate?.ungated === true) this.ungated.add(event.commit);
     } else if (event.type === 'merge.withdrawn') {
       page.status = 'queued';
     } else {
@@ -690,18 +926,18 @@ export class Book {
 
   /** Whether nobody who could do the task does not refuse to work. */
   isRefused({ spec, used }: Page): boolean {
-    return doersOf(spec)
+    return assigneesOf(spec)
       .slice(used.choice)
       .every(({ agent }) => this.refused.has(agent));
   }
 
   /** Whether no attempt of the task may begin now because of the agent that would make it. */
   isParked(page: Page, now: number): boolean {
-    const rework = page.fate?.kind === 'attempt' && page.fate.rework;
-    const doers = doersOf(page.spec).slice(rework ? page.by : page.used.choice);
-    const doer = doers.find(({ agent }) => !this.refused.has(agent));
-    const wall = doer && this.walls.get(doer.agent);
-    if (doer === undefined || wall === undefined) return doer === undefined;
+    const rework = page.fate?.kind === 'attempt' && (page.fate.rework || page.revised);
+    const assignees = assigneesOf(page.spec).slice(rework ? page.by : page.used.choice);
+    const assignee = assignees.find(({ agent }) => !this.refused.has(agent));
+    const wall = assignee && this.walls.get(assignee.agent);
+    if (assignee === undefined || wall === undefined) return assignee === undefined;
     return wall.until > now || (!wall.known && wall.probes.size > 0);
   }
 
@@ -715,23 +951,38 @@ export class Book {
   }
 
   /** Finished work queues again unless it does not fit; everything else is tried again at once. */
-  #retry(page: Page, { fresh }: Of<'task.retried'>): void {
+  #retry(page: Page, { fresh, note }: Of<'task.retried'>): void {
     const { id } = page.spec;
+    if (note !== undefined) page.asked = [...page.asked, page.attempts];
     const { status, failure } = page;
-    rule(status === 'failed' || status === 'stopped', `${id} is retried, but ${status}`);
+    const isCutOff = status === 'running' && fresh && this.#edited.has(id);
+    const isOpen = status === 'failed' || status === 'stopped' || isCutOff;
+    rule(isOpen, `${id} is retried, but ${status}`);
     rule(this.stopping === null, `${id} is retried although the run is stopping`);
-    if (this.publish === 'blocked') this.publish = 'none';
-    for (const { agent } of doersOf(page.spec)) {
+    this.#unblock();
+    for (const { agent } of assigneesOf(page.spec)) {
       this.refused.delete(agent);
       this.walls.delete(agent);
     }
-    const misfit = page.finished && (failure === 'conflict' || failure === 'gate-failed');
+    const isMisfit = ['conflict', 'gate-failed', 'semantic'].includes(failure ?? '');
+    const misfit = page.finished && isMisfit;
     forgive(page);
     page.fresh = fresh;
+    if (isCutOff) return;
     page.fate = { kind: 'attempt', dueAt: this.at, latest: this.at, rework: misfit, handed: false };
     const isAnew = page.attempts === 0 || (fresh && page.spec.work !== undefined);
     page.status = isAnew ? 'waiting' : 'stopped';
-    if (page.finished && !misfit && !fresh) page.status = 'queued';
+    if ((page.mended || (page.finished && !misfit)) && !fresh) page.status = 'queued';
+  }
+
+  /** Finished work that a person wants changed goes back, with all retries. */
+  #revise(page: Page): void {
+    if (page.status !== 'queued' || page.asked.length === 0) return;
+    const { choice } = page.used;
+    page.used = { choice, counted: 0, waits: 0, reworks: 0 };
+    page.fate = { kind: 'attempt', dueAt: this.at, latest: this.at, rework: false, handed: false };
+    Object.assign(page, { status: 'stopped', failure: 'revision', revised: true });
+    Object.assign(page, { lastKind: null, worn: false, lost: false });
   }
 
   page(id: TaskId): Page {
@@ -768,13 +1019,15 @@ export function isGivenUp({ cancelledSeq, skippedSeq }: Page): boolean {
 }
 
 /** Everybody who may do a task. */
-function doersOf({ agent, model, fallbacks = [] }: TaskSpec): readonly Doer[] {
+function assigneesOf({ agent, model, fallbacks = [] }: TaskSpec): readonly Assignee[] {
   return [model === undefined ? { agent } : { agent, model }, ...fallbacks];
 }
 
 /** All chances again. */
 function forgive(page: Page): void {
   page.fate = null;
+  page.paused = false;
+  page.revised = false;
   page.cancelledSeq = null;
   page.skippedSeq = null;
   page.satisfied = false;
@@ -790,6 +1043,7 @@ function newPage(spec: TaskSpec): Page {
     attempts: 0,
     base: null,
     work: null,
+    mended: false,
     files: null,
     text: '',
     fate: null,
@@ -807,6 +1061,9 @@ function newPage(spec: TaskSpec): Page {
     skippedSeq: null,
     satisfied: false,
     fresh: false,
+    paused: false,
+    asked: [],
+    revised: false,
     finished: false,
     failure: null,
     workspace: 'none',

@@ -5,7 +5,7 @@
 
 import { type Effect, keyOf } from '../../src/model/effect.ts';
 import type { TaskId } from '../../src/model/plan.ts';
-import type { Wait } from '../../src/model/wait.ts';
+import type { Wait } from '../../src/model/state.ts';
 import { type Book, isGivenUp, isGood, isMet, isOver, type Page } from './book.ts';
 import type { Job } from './jobs.ts';
 import { AGENTS, reallyMeet } from './plans.ts';
@@ -104,6 +104,11 @@ function guardVerify(scene: Scene, effect: Effect & { kind: 'verify' }): void {
     ({ effect: { kind }, signal }) => kind === 'verify' && !signal.aborted,
   );
   rule(wanted.length < book.plan.limits.gates, `${effect.task} is verified without a slot`);
+  const isDoubted = effect.unproven.includes('tests');
+  rule(isDoubted !== book.proven, `the gate of ${effect.task} is doubted: ${isDoubted}`);
+  const isCombined = effect.again && effect.landedSince.length > 0;
+  const isAlone = effect.alone?.commit === found.work;
+  rule(isCombined === isAlone, `${effect.task} is blamed without a look at it alone`);
   checkSince(scene, effect, book.page(effect.task));
 }
 
@@ -126,6 +131,7 @@ function guardRelease({ book, repo, jobs }: Scene, effect: Effect & { kind: 'rel
   const good = isGood(page.status);
   rule(effect.succeeded === good, `${effect.task} is released as if succeeded=${!good}`);
   rule(page.status !== 'landed' || repo.landedWork(effect.task) !== null, 'released, not landed');
+  rule((effect.keep !== undefined) === book.isHeldBack, `${effect.task} is not kept as it should`);
   const lost = effect.safe.find((sha) => !repo.isReachable(sha));
   rule(lost === undefined, `${lost} is taken for safe, but no ref holds it`);
   const user = jobs.find(
@@ -140,7 +146,7 @@ function guardPublish({ book, repo, jobs }: Scene, effect: Effect & { kind: 'pub
   rule(effect.head === head, `${effect.head} is published, not ${head}`);
   rule(early || head === repo.head, `${head} is published, but the head is ${repo.head}`);
   rule(repo.contains(repo.head, head), `${head} is published, but it has not landed`);
-  const isVerified = book.plan.gates.length === 0 || repo.green.has(head);
+  const isVerified = book.ungated.has(head) || repo.green.has(head);
   rule(isVerified, `${head} is published, but nobody found it green`);
   rule(effect.target === book.plan.target, `published to ${effect.target}`);
   const proved = effect.landed.map(({ work }) => work);
@@ -165,8 +171,13 @@ export function guardRest(scene: Scene, now: number): void {
   const pages = [...book.pages.values()];
   const merging = pages.some(({ status }) => status === 'merging');
   const mode = book.stopping?.mode ?? 'drain';
-  const stuck = pages.find((page) => page.status === 'queued' && !isGivenUp(page));
-  rule(merging || mode !== 'drain' || stuck === undefined, `${stuck?.spec.id} is not landed`);
+  const stuck = pages.find(
+    (page) => page.status === 'queued' && !isGivenUp(page) && !book.isBehind(page),
+  );
+  const isFree = stuck === undefined || book.broken;
+  rule(merging || mode !== 'drain' || isFree, `${stuck?.spec.id} is not landed`);
+  const isTold = !book.broken || book.paused !== null || book.stopping !== null;
+  rule(isTold, 'the gate is broken, and the run neither waits nor ends');
   guardQueue(scene);
   guardPublished(book);
   if (book.stopping !== null || book.paused !== null) return;
@@ -197,6 +208,7 @@ export function guardWaits(book: Book, waits: ReadonlyMap<TaskId, Wait>, now: nu
     const truth: Readonly<Partial<Record<Wait['kind'], boolean>>> = {
       stopping: book.stopping !== null,
       paused: book.paused !== null,
+      'task-paused': page.paused,
       needs: unmet,
       limit: wait.kind === 'limit' && wait.until === book.walls.get(wait.agent)?.until,
       probe: wait.kind === 'probe' && (book.walls.get(wait.agent)?.probes.size ?? 0) > 0,
@@ -213,6 +225,7 @@ export function guardWaits(book: Book, waits: ReadonlyMap<TaskId, Wait>, now: nu
 function guardPublished(book: Book): void {
   const { plan, publish, published, head, stopping, landing } = book;
   if (plan.landing.publish !== 'each' || stopping !== null || landing !== null) return;
+  if (plan.landing.onConflict === 'hold') return;
   if (!book.unpublished || [...book.pages.values()].every(isOver)) return; // At the very end.
   const isBlocked = publish === 'blocked' && published?.head === head;
   rule(publish === 'running' || isBlocked, `${head} has landed, and nobody publishes it`);
@@ -239,7 +252,9 @@ function guardStopped(book: Book, job: Job): void {
   if (effect.kind === 'release') return;
   if (effect.kind === 'land') return rule(!signal.aborted, 'a landing is stopped');
   if (effect.kind === 'verify') return guardVerdict(book, effect, signal);
-  const halts = paused?.suspended === true && effect.kind === 'attempt' && !signal.aborted;
+  const isPaused = effect.kind === 'attempt' && pages.get(effect.task)?.paused === true;
+  const isStill = paused?.suspended === true || (isPaused && stopping === null);
+  const halts = isStill && effect.kind === 'attempt' && !signal.aborted;
   rule(job.halted === halts, `${keyOf(effect)} is ${halts ? 'not ' : ''}halted`);
   const page = effect.kind === 'publish' ? null : pages.get(effect.task)!;
   const unwanted = Math.max(page?.cancelledSeq ?? 0, page?.skippedSeq ?? 0);
@@ -265,7 +280,7 @@ function guardVerdict(
 /** Retries are spread: between two moments nobody but the engine knows whether one is due. */
 function isDue(book: Book, page: Page, now: number, how: 'surely' | 'perhaps'): boolean {
   const { spec, status, fate } = page;
-  if (isGivenUp(page) || page.workspace === 'released') return false;
+  if (isGivenUp(page) || page.paused || page.workspace === 'released') return false;
   if (!spec.needs.every((id) => isMet(book.page(id)))) return false;
   if (book.isParked(page, now)) return false;
   if (status === 'stopped') {

@@ -143,8 +143,8 @@ export function begin(job: Job): void {
   if (effect.kind === 'land') beginLand(universe, job, effect, random);
   if (effect.kind === 'publish') beginPublish(universe, job, effect, random);
   if (effect.kind !== 'release') return;
-  const { task, succeeded } = effect;
-  const removed = random.chance(succeeded ? 0.9 : 0.3);
+  const { task, succeeded, keep } = effect;
+  const removed = keep === undefined && random.chance(succeeded ? 0.9 : 0.3);
   job.later(random.between(0, 100), () =>
     job.end(
       removed
@@ -219,9 +219,10 @@ function attemptEnd(universe: Universe, effect: Effect & { kind: 'attempt' }): E
 function beginMerge(
   universe: Universe,
   job: Job,
-  { task, commit, onto, ahead, lands, beside, landedSince }: Effect & { kind: 'merge' },
+  effect: Effect & { kind: 'merge' },
   random: Random,
 ): void {
+  const { task, commit, onto, ahead, lands, beside, landedSince } = effect;
   const { repo, book } = universe;
   const { landing } = book.plan;
   const delivers = landing.strategy === 'none';
@@ -242,9 +243,10 @@ function beginMerge(
   }
   if (ahead === null && !delivers && repo.head !== onto) {
     rule(!job.place.holds, `${task} cannot land on ${onto}: somebody moved the head`);
-    const failure = { kind: 'commit-failed', message: 'Somebody else moved it.' } as const;
+    const failure = { kind: 'commit-failed', message: 'Another process moved it.' } as const;
     return job.endEarly({ type: 'merge.rejected', task, onto, failure });
   }
+  if (clashes(universe, job, effect, random)) return;
   const ending = universe.landingOf(task);
   const isRejected = ending.kind === 'rejected' && (lands || ending.cause !== 'gate-failed');
   const duration = random.between(1, lands ? 300 : beside === true ? 600 : 20);
@@ -284,24 +286,55 @@ function beginMerge(
   job.onStop((failure) => job.later(random.between(0, 200), () => giveUp(failure)));
 }
 
+/** Whether work goes back because names clash. In a calm world what was seen is over by then. */
+function clashes(
+  { calm, book }: Universe,
+  job: Job,
+  { task, onto, suspects = [] }: Effect & { kind: 'merge' },
+  random: Random,
+): boolean {
+  const landedSince = suspects.map((each) => each.task);
+  book.suspected(task, landedSince);
+  if (suspects.length === 0) return false;
+  if (calm || random.chance(0.5)) {
+    for (const b of landedSince) job.say({ type: 'radar.semantic', a: task, b, names: [] });
+    for (const a of landedSince) job.say({ type: 'radar.semantic', a, b: task, names: [] });
+    return false;
+  }
+  const failure: Failure = { kind: 'semantic', message: 'Gone.', clashes: [], landedSince };
+  job.later(random.between(1, 20), () => {
+    job.endEarly({ type: 'merge.rejected', task, onto, failure });
+  });
+  const giveUp = (why: Failure) =>
+    job.endEarly({ type: 'merge.rejected', task, onto, failure: why });
+  job.onStop((why) => job.later(random.between(0, 20), () => giveUp(why)));
+  return true;
+}
+
 /** Only an engine that lost its lease, or lost it to another, meets somebody at a ref. */
 function beaten({ overtaken, repo }: Universe): Failure {
   rule(overtaken > 0, `somebody else moved the head to ${repo.head}`);
-  return { kind: 'interrupted', message: 'Somebody else moved the branch.' };
+  return { kind: 'interrupted', message: 'Another process moved the branch.' };
 }
 
 /** Red with the work of whoever is to blame in it; and now and then by accident, once. */
 function beginVerify(
   universe: Universe,
   job: Job,
-  { task, commit, tree, again, landedSince }: Effect & { kind: 'verify' },
+  { task, commit, tree, again, unproven, landedSince }: Effect & { kind: 'verify' },
   random: Random,
 ): void {
   const { repo } = universe;
   const isAccident = !again && random.chance(0.1);
+  const isBroken = !universe.calm && unproven.includes('tests') && random.chance(0.15);
+  const attended = random.chance(0.5);
   job.say({ type: 'gate.started', task, gate: 'tests', tree });
   const isScoped = universe.plan.gates.some(({ paths }) => paths !== undefined);
   job.later(random.between(5, isScoped ? 12_000 : 3_000), () => {
+    if (isBroken) {
+      const said = { gate: 'tests', command: 'npm test', exitCode: 1, output: 'red' };
+      return job.endEarly({ type: 'gate.broken', task, ...said, why: 'red', attended });
+    }
     const isRed = isAccident || universe.isRed(commit);
     const output = isRed ? 'red' : '';
     if (!isRed) repo.green.add(commit);

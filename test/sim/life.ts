@@ -8,8 +8,9 @@
 
 import { SteadyClock } from '../../src/base/steady-clock.ts';
 import { RENEW_MS, Renewal } from '../../src/engine/renewal.ts';
-import type { Log, Wish, World } from '../../src/engine/world.ts';
+import type { Log, ReceivedCommand, World } from '../../src/engine/world.ts';
 import { answerCommand, takeCommands } from '../../src/journal/commands.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import {
   acquireLease,
   type Lease,
@@ -17,11 +18,12 @@ import {
   releaseLease,
   renewLease,
 } from '../../src/journal/lease.ts';
-import { Journal } from '../../src/journal/log.ts';
+import { NO_SECRETS } from '../../src/journal/mask.ts';
 import { type Effect, isLastWord } from '../../src/model/effect.ts';
 import type { Entry, Event } from '../../src/model/event.ts';
 import { fold } from '../../src/model/fold.ts';
 import type { Machine } from '../../src/model/machine.ts';
+import type { TaskId } from '../../src/model/plan.ts';
 import type { RunState } from '../../src/model/state.ts';
 import { waitsOf } from '../../src/schedule/decide.ts';
 import { guardRest, guardStart, guardWaits } from './guards.ts';
@@ -133,7 +135,10 @@ export class Life implements Log, World, Place, Engine {
     this.lease = lease;
     this.#random = new Random(universe.seed, 'life', nth);
     const { clock, entries, db } = universe;
-    this.#journal = entries.length === 0 ? Journal.create(db, lease) : Journal.open(db, lease);
+    this.#journal =
+      entries.length === 0
+        ? Journal.create(db, lease, NO_SECRETS)
+        : Journal.open(db, lease, NO_SECRETS);
     this.renewedAt = this.#wall;
     this.#awakeSince = clock.now;
     const clocks = { wall: () => universe.wall, passing: () => clock.now };
@@ -197,6 +202,10 @@ export class Life implements Log, World, Place, Engine {
   /** Stores the first fact of the run. */
   found(events: readonly Event[]): readonly Entry[] {
     return this.#write(events, this.now());
+  }
+
+  masked(event: Event): Event {
+    return this.#journal.masked(event);
   }
 
   append(events: readonly Event[], at: number): readonly Entry[] {
@@ -264,7 +273,7 @@ export class Life implements Log, World, Place, Engine {
   }
 
   /** Every wish is taken by the engine that has the run, and what is refused changes nothing. */
-  commands(): readonly Wish[] {
+  commands(): readonly ReceivedCommand[] {
     this.#heard = false; // It has just taken what there was.
     const { db, book, wall } = this.universe;
     const isAsked = this.universe.wishes > 0 && !this.#dead;
@@ -299,8 +308,10 @@ export class Life implements Log, World, Place, Engine {
     return Promise.resolve();
   }
 
-  suspend(on: boolean): void {
-    for (const job of this.jobs) if (job.effect.kind === 'attempt') job.halt(on);
+  suspend(isHalted: (task: TaskId) => boolean): void {
+    for (const job of this.jobs) {
+      if (job.effect.kind === 'attempt') job.halt(isHalted(job.effect.task));
+    }
   }
 
   recorded(entries: readonly Entry[]): void {

@@ -39,8 +39,11 @@ test.concurrent.each(MUTANTS.map((mutant, index) => ({ ...mutant, index })))(
     await plant(copy, mutant);
     const { world, isEndless } = mutant;
     const seen = await simulateIn(copy, world === undefined ? undefined : [world, 1]);
-    if (isEndless) expect(seen).toEqual({ code: 'SIGABRT', broken: FULL });
-    else expect(seen).toEqual({ code: 1, broken: expect.stringMatching(/^world \d+: /) });
+    expect(seen).toEqual(
+      isEndless
+        ? { code: 'SIGABRT', broken: FULL }
+        : { code: 1, broken: expect.stringMatching(/^world \d+: /) },
+    );
   },
 );
 

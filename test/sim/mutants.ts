@@ -20,27 +20,31 @@ export interface Mutant {
 
 const DECIDE = 'src/schedule/decide.ts';
 const QUEUE = 'src/schedule/queue.ts';
-const ROOM = 'src/schedule/room.ts';
+const ROOM = 'src/schedule/machine-limits.ts';
 const LANDING = 'src/schedule/landing.ts';
-const LANES = 'src/schedule/lanes.ts';
+const LANES = 'src/schedule/queue.ts';
 const PASSING = 'src/schedule/passing.ts';
-const WITHDRAWING = 'src/schedule/withdrawing.ts';
+const WITHDRAWING = 'src/schedule/withdrawals.ts';
 const PUBLISHING = 'src/schedule/publishing.ts';
-const START = 'src/schedule/start.ts';
-const NEXT = 'src/schedule/next.ts';
+const START = 'src/schedule/start-attempts.ts';
+const FORESIGHT = 'src/schedule/landing-order.ts';
+const TURN = 'src/schedule/landing-order.ts';
+const NEXT = 'src/schedule/next-attempt.ts';
 const PARKING = 'src/schedule/parking.ts';
-const FOLD_AGENTS = 'src/model/fold-agents.ts';
-const RETRY = 'src/schedule/retry.ts';
+const FOLD_AGENTS = 'src/model/agent-limits.ts';
+const REPLAN = 'src/schedule/replan.ts';
+const RETRY = 'src/schedule/next-attempt.ts';
 const STATE = 'src/model/fold.ts';
+const RUN_STATE = 'src/model/state.ts';
 const LOOP = 'src/engine/loop.ts';
 const RECOVER = 'src/engine/recover.ts';
 const COMMANDS = 'src/engine/commands.ts';
-const HEARING = 'src/engine/hearing.ts';
+const HEARING = 'src/engine/effect-reports.ts';
 const CLOCK = 'src/base/steady-clock.ts';
 const LEDGER = 'src/engine/ledger.ts';
 const RENEWAL = 'src/engine/renewal.ts';
 const LEASE = 'src/journal/lease.ts';
-const LOG = 'src/journal/log.ts';
+const LOG = 'src/journal/journal.ts';
 const JOURNAL_COMMANDS = 'src/journal/commands.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -97,14 +101,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: RENEWAL,
     find: 'error instanceof LeaseLostError || ',
     replace: '',
-    world: 865,
+    world: 938,
   },
   {
     name: 'it takes the commands of a run that it has lost',
     file: JOURNAL_COMMANDS,
     find: 'assertLease(db, lease);',
     replace: '',
-    world: 509,
+    world: 159,
   },
   {
     name: 'it performs what it could not record',
@@ -128,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: '...(over.length === 0 ? publishEarly(state) : [])',
     replace: '...publishEarly(state)',
-    world: 1_976,
+    world: 448,
   },
   {
     name: 'it asks an agent for work that is there already',
@@ -145,14 +149,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it lets a script begin anew what somebody else has made',
     file: RETRY,
-    find: 'if (task.spec.work !== undefined && !agent.prose)',
-    replace: 'if (task.spec.work !== undefined && !agent.prose && task.reworks > 0)',
+    find: 'if (isTheirs(task) && !agent.prose)',
+    replace: 'if (isTheirs(task) && !agent.prose && task.reworks > 0)',
   },
   {
     name: 'it throws work away that an agent could not mend at once',
     file: RETRY,
-    find: 'if (spec.work === undefined || work === null)',
-    replace: 'if (spec.work !== undefined || work === null)',
+    find: 'if (!isTheirs(task) || task.work === null)',
+    replace: 'if (isTheirs(task) || task.work === null)',
   },
   {
     name: 'it starts tasks without waiting for what they need',
@@ -180,8 +184,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it has a workspace for a task in the checkout',
-    file: 'src/model/fold-attempt.ts',
-    find: "if (spec.mode !== 'here') task.workspace = 'live';",
+    file: 'src/model/fold.ts',
+    find: "if (!usesCheckout(spec)) task.workspace = 'live';",
     replace: "task.workspace = 'live';",
   },
   {
@@ -301,20 +305,84 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not halt agents when the run is suspended',
     file: LOOP,
-    find: 'world.suspend(ledger.state.paused?.suspended === true);',
+    find: 'world.suspend((task) => isHalted(known, task));',
     replace: '',
   },
   {
     name: 'it leaves agents halted when the run goes on',
     file: LOOP,
-    find: 'world.suspend(ledger.state.paused?.suspended === true);',
-    replace: 'if (ledger.state.paused?.suspended === true) world.suspend(true);',
+    find: 'world.suspend((task) => isHalted(known, task));',
+    replace: 'if (known.paused?.suspended === true) world.suspend(() => true);',
   },
   {
     name: 'it drains a run whose agents are halted',
+    file: RUN_STATE,
+    find: 'if (stopping !== null) return false;',
+    replace: '',
+    world: 233,
+  },
+  {
+    name: 'it starts attempts of a task that is paused',
+    file: START,
+    find: "if (task.paused) return { kind: 'task-paused' };",
+    replace: '',
+    world: 23,
+  },
+  {
+    name: 'it does not halt the agent of a task that is paused',
+    file: RUN_STATE,
+    find: 'return paused?.suspended === true || tasks.get(id)?.paused === true;',
+    replace: 'return paused?.suspended === true;',
+    world: 23,
+  },
+  {
+    name: 'it never ends the pause of a task',
     file: STATE,
-    find: 'state.paused = null; // A halted process',
-    replace: '// A halted process',
+    find: "task.paused = event.type === 'task.paused';",
+    replace: 'task.paused = true;',
+    world: 23,
+  },
+  {
+    name: 'it lands work that a person wants changed',
+    file: STATE,
+    find: 'if (!isFinished || pendingInstructions(task).length === 0) return;',
+    replace: 'if (isFinished || !isFinished) return;',
+    world: 3,
+  },
+  {
+    name: 'it leaves reviewed work in the queue',
+    file: WITHDRAWING,
+    find: 'task.skipped !== null || pendingInstructions(task).length > 0',
+    replace: 'task.skipped !== null',
+    world: 273,
+  },
+  {
+    name: 'it takes a review for answered by the attempt that ran',
+    file: STATE,
+    find: 'each.after < answeredBy',
+    replace: 'each.after <= answeredBy',
+    world: 3,
+  },
+  {
+    name: 'it publishes what nobody approved',
+    file: PUBLISHING,
+    find: 'return asks ? approved(state) : publication(state, false);',
+    replace: 'return publication(state, false);',
+    world: 93,
+  },
+  {
+    name: 'it ends although a person could approve',
+    file: DECIDE,
+    find: 'if (awaitsApproval(state) && state.attended) return [];',
+    replace: '',
+    world: 93,
+  },
+  {
+    name: 'it asks for approval again when a run is resumed',
+    file: STATE,
+    find: "const isApproved = plan.landing.publish === 'ask' && publish.head !== null;",
+    replace: 'const isApproved = false as boolean && publish.head !== null;',
+    world: 1163,
   },
   {
     name: 'it lets a task that was given up run on',
@@ -350,8 +418,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it takes up again what was given up',
     file: RECOVER,
-    find: 'const out = new Set([...skipped, ...failedFor(state, skipped), ...(meanwhile?.landed ?? [])]);',
-    replace: 'const out = new Set(meanwhile?.landed ?? []);',
+    find: 'const out = new Set([...givenUp, ',
+    replace: 'const out = new Set([',
+  },
+  {
+    name: 'it gives the work of a person to an agent that begins anew',
+    file: STATE,
+    find: 'if (isMended(task) && !fresh)',
+    replace: 'if (isMended(task) && fresh)',
+  },
+  {
+    name: 'an edited plan lands what other gates have verified',
+    file: REPLAN,
+    find: 'return [...withdrawn, {',
+    replace: 'return [{',
+  },
+  {
+    name: 'an edited plan forgets tasks that were tried',
+    file: REPLAN,
+    find: 'return attempts.length > 0 || !isUntouched;',
+    replace: 'return !isUntouched;',
+  },
+  {
+    name: 'a task that is gone from the plan goes on',
+    file: STATE,
+    find: '{ removed: true, skipped: { satisfied: true } }',
+    replace: '{ removed: true }',
   },
   {
     name: 'it promises the same money twice',
@@ -439,13 +531,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const why: string | null = null;',
   },
   {
-    name: 'it takes the files of a failed attempt for those of work that was brought along',
-    file: PASSING,
-    find: 'work === spec.work ? null : (attempts.at(-1)?.files ?? null)',
-    replace: 'attempts.at(-1)?.files ?? null',
-    world: 2_819,
-  },
-  {
     name: 'it lets everybody pass',
     file: PASSING,
     find: 'task.spec.independent === true ? standingOf',
@@ -468,6 +553,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LANDING,
     find: 'busy: lingering.length,',
     replace: 'busy: 0,',
+    world: 5007,
   },
   {
     name: 'it verifies work beside its former candidate',
@@ -486,6 +572,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: STATE,
     find: 'state.lingering = []; // Their gates ended with the engine.',
     replace: '',
+    world: 2801,
   },
   {
     name: 'it goes on verifying when the run is ended',
@@ -503,8 +590,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it lands what was given up',
     file: WITHDRAWING,
-    find: '(task.cancelled || task.skipped !== null)',
-    replace: 'task.cancelled',
+    find: 'return task.cancelled || task.skipped !== null ||',
+    replace: 'return task.cancelled ||',
   },
   {
     name: 'it does not move the head after a crash',
@@ -525,6 +612,42 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (task.workspace !== 'live' || task.status.kind === 'running') continue;",
   },
   {
+    name: 'it lands out of turn what was finished first',
+    file: TURN,
+    find: "else if (task.spec.mode === 'write') break;",
+    replace: "else if (task.spec.mode === 'here') break;",
+  },
+  {
+    name: 'it keeps finished work behind a task that waits for it to land',
+    file: TURN,
+    find: 'if (state.stopping !== null || state.held !== null) return true;',
+    replace: 'if (state.held !== null) return true;',
+  },
+  {
+    name: 'it merges work unseen whose names clash with what landed',
+    file: FORESIGHT,
+    find: 'return partners.size === 0 ? [] : state.landed',
+    replace: 'return partners.size < 2 ? [] : state.landed',
+  },
+  {
+    name: 'it looks again at names that the work has seen',
+    file: 'src/model/radar.ts',
+    find: '(isSeen(each) ? { ...each, holds: false } : each)',
+    replace: '(isSeen(each) ? each : each)',
+  },
+  {
+    name: 'it publishes although a conflict holds the run back',
+    file: PUBLISHING,
+    find: ' || isHeldBack(state)) return [];',
+    replace: ') return [];',
+  },
+  {
+    name: 'it lets a workspace go before a conflict could hold it',
+    file: DECIDE,
+    find: 'if (mayHold && ![...state.tasks.values()].every(isOver)) return decisions;',
+    replace: '',
+  },
+  {
     name: 'it publishes while tasks run',
     file: DECIDE,
     find: 'if (isBusy(state)) return [];',
@@ -535,8 +658,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an early publication that is blocked is the last one',
     file: PUBLISHING,
-    find: "if (publish.kind === 'blocked' && !publish.early) return [];",
-    replace: "if (publish.kind === 'blocked') return [];",
+    find: "if ((publish.kind === 'blocked' && !publish.early) || isHeldBack(state)) return [];",
+    replace: "if (publish.kind === 'blocked' || isHeldBack(state)) return [];",
   },
   {
     name: 'it finishes while tasks wait',
@@ -553,8 +676,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it counts an interruption as a retry',
     file: RETRY,
-    find: "case 'interrupted':\n      return 'always';",
-    replace: "case 'interrupted':\n      return 'counted';",
+    find: "case 'interrupted':\n    case 'revision':\n      return 'always';",
+    replace: "case 'interrupted':\n    case 'revision':\n      return 'counted';",
   },
   {
     name: 'it sends work back to its agent once too often',
@@ -603,6 +726,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: FOLD_AGENTS,
     find: 'if (probed) return',
     replace: 'if (probed || retryAt === null) return',
+    world: 333,
   },
   {
     name: 'it forgets a limit when it is restarted',
@@ -619,7 +743,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it lets fallbacks share the retries of the first choice',
     file: RETRY,
-    find: '.filter((each) => isSameDoer(each.by, by))',
+    find: '.filter((each) => isSameAssignee(each.by, by))',
     replace: '',
   },
   {
@@ -627,6 +751,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: NEXT,
     find: 'start: handedOver(next.start), by };',
     replace: 'by };',
+    world: 355,
   },
   {
     name: 'it waits for an agent that refuses to work although there is a fallback',
@@ -679,14 +804,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not forgive the failures of before a resume',
     file: STATE,
-    find: 'task.forgiven = task.attempts.length;',
-    replace: '',
+    find: 'task.skipped = null;\n  task.forgiven = task.attempts.length;',
+    replace: 'task.skipped = null;',
   },
   {
     name: 'it queues landed work again',
     file: STATE,
-    find: "taskOf(state, event.task).status = { kind: 'landed', commit: event.commit, at };",
-    replace: "taskOf(state, event.task).status = { kind: 'committed', commit: event.commit, at };",
+    find: "  task.status = { kind: 'landed', commit: event.commit, at };",
+    replace: "  task.status = { kind: 'committed', commit: event.commit, at };",
   },
   {
     name: 'it forgets where the head is',
@@ -703,8 +828,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it does not try a blocked publication again after a resume',
     file: STATE,
-    find: "if (state.publish.kind === 'blocked') state.publish = { kind: 'none' };\n  for",
-    replace: '  for',
+    find: 'unblock(state);\n  for',
+    replace: 'for',
   },
   {
     name: 'it performs before it records',
@@ -758,7 +883,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it gives failed tasks a new chance after a mere crash',
     file: RECOVER,
-    find: 'const retry = state.outcome === null || wish !== null ? [] : ids;',
+    find: 'const retry = state.outcome === null || command !== null ? [] : ids;',
     replace: 'const retry = ids;',
   },
   {
@@ -784,7 +909,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it waits for ever for an attempt that has vanished',
     file: HEARING,
-    find: "this.hear({ type: 'attempt.failed', task, attempt, failure, exitCode: null });",
+    find: "this.accept({ type: 'attempt.failed', task, attempt, failure, exitCode: null });",
     replace: '',
   },
   {
@@ -815,5 +940,23 @@ export const MUTANTS: readonly Mutant[] = [
     } catch {
       return [];
     }`,
+  },
+  {
+    name: 'it goes on landing although a gate is broken',
+    file: LANDING,
+    find: 'if (state.broken !== null) return [];',
+    replace: '',
+  },
+  {
+    name: 'it waits for work to land that a broken gate keeps back',
+    file: DECIDE,
+    find: '&& queued && broken === null',
+    replace: '&& queued',
+  },
+  {
+    name: 'it neither waits nor ends where a gate is broken',
+    file: DECIDE,
+    find: 'if (broken === null || stopping !== null) return [];',
+    replace: 'if (stopping !== undefined) return [];',
   },
 ];

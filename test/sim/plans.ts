@@ -6,7 +6,7 @@
  */
 
 import {
-  type Doer,
+  type Assignee,
   type GateSpec,
   type LandingSpec,
   NATIVE_CONVENTIONS,
@@ -16,7 +16,7 @@ import {
   type RetrySpec,
   type TaskSpec,
 } from '../../src/model/plan.ts';
-import type { Capabilities } from '../../src/schedule/retry.ts';
+import type { Capabilities } from '../../src/schedule/next-attempt.ts';
 import { LEAST_BYTES, MOST_BYTES } from './disk.ts';
 import { Random } from './random.ts';
 
@@ -53,7 +53,7 @@ export function planFor(seed: number, traits: { budget: boolean; repository: boo
   const groups: Record<string, number> = {};
   if (random.chance(0.7)) groups.db = random.between(1, 2);
   if (random.chance(0.4)) groups.net = random.between(1, 3);
-  const landing = landingFor(random);
+  const landing = { ...landingFor(random), ...orderFor(new Random(seed, 'order')) };
   const tasks = tasksFor(random, traits.repository, landing);
   const gate: GateSpec = { name: 'tests', run: 'true', timeoutMs: 60_000 };
   const passing = new Random(seed, 'passing');
@@ -108,6 +108,7 @@ function landingFor(random: Random): LandingSpec {
     verify: random.pick(['each', 'batch'] as const),
     onConflict: random.chance(0.8) ? 'agent' : 'fail',
     onGateFailure: random.chance(0.8) ? 'agent' : 'fail',
+    onSemantic: random.pick(['agent', 'agent', 'warn', 'fail'] as const),
     reworks: random.between(0, 2),
     publish: random.weighted([
       ['end', 0.5],
@@ -115,6 +116,14 @@ function landingFor(random: Random): LandingSpec {
       ['off', 0.2],
     ] as const),
     ...(strategy === 'none' && random.chance(0.7) ? { push: 'origin' } : {}),
+  };
+}
+
+/** Some plans land in their own order, and some want all or nothing. */
+function orderFor(random: Random): Partial<LandingSpec> {
+  return {
+    ...(random.chance(0.3) ? { order: 'plan' } : {}),
+    ...(random.chance(0.15) ? { onConflict: 'hold' } : {}),
   };
 }
 
@@ -158,6 +167,7 @@ function taskFor(
     agent,
     ...(fallbacks.length === 0 ? {} : { fallbacks }),
     mode,
+    ...(mode === 'read' && new Random(id, 'place').chance(0.4) ? { inPlace: true } : {}),
     needs,
     ...(isThere ? { work: `theirs-${id}` } : {}),
     writes: mode === 'write' && random.chance(0.6) ? scopes : [],
@@ -178,7 +188,7 @@ function taskFor(
   };
 }
 
-function fallbacksFor(random: Random, agent: string): readonly Doer[] {
+function fallbacksFor(random: Random, agent: string): readonly Assignee[] {
   const others = [{ agent: 'stand_in' }, { agent: 'talker' }, { agent, model: 'small' }];
   const some = random.shuffled(others).filter((each) => each.agent !== agent || 'model' in each);
   return some.slice(0, random.between(1, 2));

@@ -10,7 +10,7 @@ import { attemptEnding, mergeEnding } from './whims.ts';
 
 /** What a task has used up since it last began with all of its retries. */
 export interface Used {
-  /** Which of its doers it has come to; what is counted is counted for that one. */
+  /** Which of its assignees it has come to; what is counted is counted for that one. */
   choice: number;
   counted: number;
   waits: number;
@@ -33,6 +33,7 @@ export type Fate =
 
 const COUNTED = [
   'transient',
+  'exit-code',
   'idle-timeout',
   'workspace-failed',
   'checks-failed',
@@ -109,14 +110,16 @@ export function afterRejection(
   landing: LandingSpec,
   failure: Failure,
   at: number,
-  { spec, used }: { readonly spec: TaskSpec; readonly used: Used },
+  page: { readonly spec: TaskSpec; readonly used: Used; readonly mended?: boolean },
 ): Fate {
+  const { spec, used, mended = false } = page;
   if (failure.kind === 'interrupted') return { kind: 'queue' };
   const toAgent =
     (failure.kind === 'conflict' && landing.onConflict === 'agent') ||
-    (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent');
+    (failure.kind === 'gate-failed' && landing.onGateFailure === 'agent') ||
+    (failure.kind === 'semantic' && landing.onSemantic === 'agent');
   if (!toAgent || used.reworks >= landing.reworks) return GIVE_UP;
-  if (spec.work !== undefined && !AGENTS[spec.agent]!.prose) return GIVE_UP;
+  if ((spec.work !== undefined || mended) && !AGENTS[spec.agent]!.prose) return GIVE_UP;
   return { kind: 'attempt', dueAt: at, latest: at, rework: true, handed: false };
 }
 

@@ -15,7 +15,7 @@ import { LeaseLostError } from '../../src/journal/lease.ts';
 import type { Entry } from '../../src/model/event.ts';
 import { apply, fold } from '../../src/model/fold.ts';
 import type { TaskId } from '../../src/model/plan.ts';
-import { isGood, type RunState } from '../../src/model/state.ts';
+import { isEnding, isGood, type RunState } from '../../src/model/state.ts';
 import { type Applicant, type Death, Life } from './life.ts';
 import { expectedGood } from './policy.ts';
 import { Random } from './random.ts';
@@ -245,11 +245,16 @@ function drive(life: Life): Promise<RunState> {
   const { plan, repo } = universe;
   const stored = universe.read();
   const before = stored.length === 0 ? null : fold(stored);
+  const edits = new Random(universe.seed, 'edits', stored.length);
+  const next = before === null || isEnding(before) ? null : universe.edited(edits);
+  const mended = universe.mended(new Random(universe.seed, 'mended', stored.length));
+  const attended = universe.isSteered && edits.chance(0.6);
+  const at = attended ? ({ attended } as const) : {};
   const started = { plan, planHash: 'hash', base: repo.base, target: plan.target ?? null };
   const entries =
     before === null
-      ? life.found([{ type: 'run.started', ...started }])
-      : life.append(reopen(before, REOPENED), life.now());
+      ? life.found([{ type: 'run.started', ...started, ...at }])
+      : life.append(reopen(before, { ...REOPENED, next, mended, attended }), life.now());
   const state = entries.reduce<RunState | null>(apply, before);
   return loop(state!, life, life, life.signal);
 }

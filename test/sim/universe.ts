@@ -5,16 +5,17 @@
  * nothing but its whims, and crashes must not change it. A wild one has all of them.
  */
 
+import type { EditedPlan } from '../../src/engine/recover.ts';
 import { sendCommand } from '../../src/journal/commands.ts';
 import type { Database } from '../../src/journal/database.ts';
-import { readEntries } from '../../src/journal/log.ts';
+import { readEntries } from '../../src/journal/journal.ts';
 import type { Command } from '../../src/model/command.ts';
-import type { Entry, Event } from '../../src/model/event.ts';
+import type { Entry, Event, MendedWork } from '../../src/model/event.ts';
 import type { Plan, Sha, TaskId } from '../../src/model/plan.ts';
 import { Book } from './book.ts';
 import { Clock } from './clock.ts';
 import { Disk } from './disk.ts';
-import { planFor } from './plans.ts';
+import { filesOf, planFor } from './plans.ts';
 import { Random } from './random.ts';
 import { Repo } from './repo.ts';
 import { openStore, RUN } from './store.ts';
@@ -64,7 +65,6 @@ export class Told {
 export class Universe {
   readonly seed: number;
   readonly calm: boolean;
-  readonly plan: Plan;
   readonly clock = new Clock(1_000_000_000);
   readonly repo: Repo;
   readonly book: Book;
@@ -87,7 +87,11 @@ export class Universe {
   late = 0;
   /** When something was stored last, by the clock that nobody sets. */
   storedAt: number;
+  /** People also pause single tasks, set limits, send notes and reviews, and approve. */
+  readonly isSteered: boolean;
+  readonly #people: Random;
   #skew = 0;
+  #edits = 0;
   readonly #hasty: Random;
   #jobs = 0;
 
@@ -101,13 +105,44 @@ export class Universe {
     const budget = !this.calm && random.chance(0.35);
     const plan = planFor(seed, { budget, repository });
     const target = repository && random.chance(0.95) ? { target: 'main' } : {};
-    this.plan = { ...plan, ...target };
     this.repo = new Repo(repository ? 'base' : null);
     this.disk = new Disk(seed, this.clock);
-    this.book = new Book(this.plan, this.repo, this.disk);
+    this.#people = new Random(seed, 'people');
+    this.isSteered = !this.calm && seed % 5 === 3;
+    const asks = this.isSteered && plan.landing.publish === 'end' && this.#people.chance(0.7);
+    const landing = asks ? { ...plan.landing, publish: 'ask' as const } : plan.landing;
+    this.book = new Book({ ...plan, landing, ...target }, this.repo, this.disk);
     for (const { work } of plan.tasks) if (work !== undefined) this.repo.bring(work);
     if (!this.calm) this.#scheduleWishes(random);
+    if (this.isSteered) this.#schedulePeople();
     this.#scheduleJumps(new Random(seed, 'clock'));
+  }
+
+  /** The plan as it was edited last. */
+  get plan(): Plan {
+    return this.book.plan;
+  }
+
+  /** Now and then somebody edits the plan of a run that goes on. */
+  edited(random: Random): EditedPlan | null {
+    if (this.calm || !random.chance(0.3)) return null;
+    this.#edits += 1;
+    const { plan } = this;
+    const needed = new Set(plan.tasks.flatMap(({ needs, hears }) => [...needs, ...hears]));
+    const gone = random.chance(0.5) ? random.pick(plan.tasks).id : null;
+    const kept = plan.tasks.filter(({ id }) => id !== gone || needed.has(id));
+    const tasks = kept.map((spec) => {
+      if (!random.chance(0.2)) return spec;
+      if (random.chance(0.5)) return { ...spec, prompt: `Edit ${this.#edits}.` };
+      return { ...spec, retries: random.between(0, 3) };
+    });
+    const { forks: _, work: __, ...like } = random.pick(plan.tasks);
+    const id = `new${this.#edits}`;
+    const fresh = { ...like, id, needs: [], hears: [] };
+    const gate = { name: 'tests', run: 'npm test', timeoutMs: 1_000 };
+    const gates = random.chance(0.2) ? (plan.gates.length === 0 ? [gate] : []) : plan.gates;
+    const all = random.chance(0.5) ? [...tasks, fresh] : tasks;
+    return { plan: { ...plan, gates, tasks: all }, hash: `edit ${this.#edits}` };
   }
 
   /** The time of day, as it is set. */
@@ -163,18 +198,38 @@ export class Universe {
       this.told.keep(entry.event);
       this.book.see(entry);
       if (!this.calm) this.#hurry(entry.event);
+      if (this.isSteered) this.#comeBack(entry.event);
     }
+  }
+
+  /** What people commit to the branches of tasks that are not good: now and then, to one. */
+  mended(random: Random): readonly MendedWork[] {
+    const pages = [...this.book.pages.values()].filter(
+      ({ status, attempts, spec }) =>
+        ['stopped', 'failed'].includes(status) && attempts > 0 && spec.mode === 'write',
+    );
+    if (this.calm || this.repo.base === null || pages.length === 0) return [];
+    if (!random.chance(0.3)) return [];
+    const { spec, base, work } = random.pick(pages);
+    const parents = [base, work].filter((sha) => sha !== null);
+    const commit = this.repo.commit(`${spec.id}.mended`, parents);
+    return [{ task: spec.id, commit, files: filesOf(this.seed, spec) }];
   }
 
   /** Somebody wants something of the run, which nobody knows of before it is stored. */
   ask(command: Command): void {
     if (this.entries.length === 0) return;
-    sendCommand(this.db, RUN, command, this.wall);
+    const mended = command.kind === 'retry' ? { mended: this.mended(this.#hasty) } : {};
+    sendCommand(this.db, RUN, { ...command, ...mended }, this.wall);
     this.wishes += 1;
   }
 
   /** Some people are quick: they retry what has just failed, and take back what has just finished. */
   #hurry(event: Event): void {
+    // Whoever is at the terminal mends the gate, sooner or later.
+    if (event.type === 'gate.broken' && event.attended) {
+      this.clock.after(this.#hasty.between(100, 9_000), () => this.ask({ kind: 'continue' }));
+    }
     if (!('task' in event) || event.task === null) return;
     const { task } = event;
     const retry: Command = { kind: 'retry', tasks: [task], fresh: false };
@@ -188,6 +243,55 @@ export class Universe {
   /** The journal as the next engine reads it from the disk. */
   read(): readonly Entry[] {
     return readEntries(this.db, RUN, 0);
+  }
+
+  #schedulePeople(): void {
+    const random = this.#people;
+    for (let i = random.between(3, 10); i > 0; i -= 1) {
+      this.clock.after(random.between(0, 15_000), () => this.ask(this.#request(random)));
+    }
+  }
+
+  /** What people ask of single tasks, or of the run. */
+  #request(random: Random): Command {
+    const kind = random.pick([
+      'pause-tasks',
+      'pause-tasks',
+      'comment',
+      'comment',
+      'retry',
+      'limit',
+    ]);
+    if (kind === 'limit') {
+      const limits = { workers: random.between(1, 5), gates: random.between(1, 3) };
+      return { kind: 'limit', limits };
+    }
+    const pages = [...this.book.pages.values()];
+    const wanted = kind === 'retry' ? ['failed', 'stopped'] : ['running', 'queued', 'merging'];
+    const seen = pages.filter(({ status }) => wanted.includes(status));
+    const task = random.pick(seen.length > 0 ? seen : pages).spec.id;
+    if (kind === 'pause-tasks') return { kind, tasks: [task] };
+    if (kind === 'retry') return { kind, tasks: [task], fresh: random.chance(0.2), note: 'Do.' };
+    return { kind: 'comment', task, comments: [{ path: 'a.ts', line: 1, text: 'Why?' }] };
+  }
+
+  /** Whoever pauses a task comes back, and whoever is asked answers; else no run would end. */
+  #comeBack(event: Event): void {
+    const random = this.#people;
+    const later = (command: Command) =>
+      this.clock.after(random.between(100, 9_000), () => this.ask(command));
+    if (event.type === 'task.paused') {
+      later({ kind: 'continue-tasks', tasks: [event.task] });
+      if (random.chance(0.2)) this.ask({ kind: 'stop', mode: 'drain', why: 'Asked for.' });
+    }
+    const isAsked = event.type === 'publish.awaited' || event.type === 'run.resumed';
+    if (isAsked && this.book.publish === 'awaited') {
+      later({ kind: 'approve', publish: random.chance(0.8) });
+    }
+    if (event.type !== 'run.resumed') return;
+    const paused = [...this.book.pages.values()].filter((page) => page.paused);
+    if (paused.length > 0)
+      later({ kind: 'continue-tasks', tasks: paused.map(({ spec }) => spec.id) });
   }
 
   #scheduleWishes(random: Random): void {

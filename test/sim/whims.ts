@@ -23,7 +23,8 @@ export type MergeEnding =
 
 /** Weights of the ways in which an attempt fails. */
 const FAILURES: readonly (readonly [FailureKind | 'limit-guessed' | 'limit-unknown', number])[] = [
-  ['transient', 8],
+  ['transient', 6],
+  ['exit-code', 2],
   ['idle-timeout', 5],
   ['workspace-failed', 3],
   ['checks-failed', 5],
@@ -102,6 +103,7 @@ function failureOf(
     case 'checks-failed':
       return { kind, message, check: 'npm test', output: 'red' };
     case 'gate-failed':
+    case 'semantic':
     case 'conflict':
     case 'push-failed':
     case 'dependency-failed':

@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../src/model/agent-event.ts';
 import type { Failure } from '../../src/model/failure.ts';
 import { jobOf } from './job.ts';
 
-/** A message of ours. */
+/** A message that we send. */
 export interface Message {
   readonly id?: unknown;
   readonly method?: string;

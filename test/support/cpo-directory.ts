@@ -1,6 +1,6 @@
 /** A cpo directory in memory, as its format reads it. */
 
-import type { Wishes } from '../../src/plan/formats/format.ts';
+import type { ReadOptions } from '../../src/plan/formats/format.ts';
 import { parsePlan } from '../../src/plan/parse.ts';
 import { formatProblem } from '../../src/plan/problem.ts';
 import { planInput } from './plan-input.ts';
@@ -13,7 +13,7 @@ const MANIFEST = `${DIR}/manifest.json`;
 export function readDirectory(
   manifest: unknown,
   files: Readonly<Record<string, string>> = {},
-  more: { readonly wishes?: Wishes; readonly root?: Readonly<Record<string, string>> } = {},
+  more: { readonly options?: ReadOptions; readonly root?: Readonly<Record<string, string>> } = {},
 ) {
   const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest, null, 2);
   const inside = Object.entries(files).map(([path, content]) => [`${DIR}/${path}`, content]);
@@ -21,7 +21,7 @@ export function readDirectory(
     planInput(MANIFEST, text, {
       directory: DIR,
       files: { ...Object.fromEntries(inside), ...more.root },
-      wishes: more.wishes ?? {},
+      options: more.options ?? {},
     }),
     null,
   );

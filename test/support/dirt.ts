@@ -45,8 +45,8 @@ export const DIRT: Readonly<Record<string, string>> = {
   'a program that is none': 'chmod -x bin/tool',
   'a file that is a program': 'chmod +x b',
   'a secret mode': 'chmod 600 a; git status >/dev/null',
-  'a folder nobody may enter': 'chmod 000 dir/deep',
-  'folders nobody may write to':
+  'a folder without permissions': 'chmod 000 dir/deep',
+  'read-only folders':
     'mkdir -p ro/in; echo x > ro/in/x; chmod 444 dir/c; chmod 555 ro/in ro dir/deep dir',
   'modes beyond the usual': 'chmod 4755 bin/tool; chmod 2755 dir; chmod 1777 dir/deep',
   'a pipe': 'mkfifo pipe',
@@ -96,7 +96,7 @@ export const LASTING_DIRT: Readonly<Record<string, string>> = {
   'a lock': 'touch "$(git rev-parse --git-path index.lock)"',
   'a worktree lock': 'git worktree lock .',
   submodules: 'git -c protocol.file.allow=always submodule add -q "$PWD/../repo" sub',
-  'files of somebody else in the git folder': 'echo x > "$(git rev-parse --git-dir)/whatever"',
+  'foreign files in the git folder': 'echo x > "$(git rev-parse --git-dir)/whatever"',
 };
 
 /** Where HEAD is. */

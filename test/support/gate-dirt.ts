@@ -77,12 +77,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     inFolder(`${place(r)}nested`, 'git init -q; echo x > x; git add x; git commit -qm x'),
   'a tracked folder that is a repository now': () =>
     '(cd dir && git init -q && git add -A && git commit -qm x)',
-  'a folder nobody may enter': (r) => `chmod 000 ${r.pick(['dir', 'dir/deep', 'bin'])}`,
-  'a new folder nobody may enter': (r) =>
+  'a folder without permissions': (r) => `chmod 000 ${r.pick(['dir', 'dir/deep', 'bin'])}`,
+  'a new folder without permissions': (r) =>
     inFolder(place(r), 'mkdir -p shut/in; echo x > shut/in/x; chmod 000 shut/in; chmod 500 shut'),
   'a private file': (r) => `chmod 600 ${file(r)}`,
-  'a file nobody may write': (r) => `chmod 444 ${file(r)}`,
-  'a file nobody may read': (r) => `chmod 000 ${file(r)}`,
+  'a read-only file': (r) => `chmod 444 ${file(r)}`,
+  'an unreadable file': (r) => `chmod 000 ${file(r)}`,
   'a file that is a program now': (r) => `chmod 777 ${file(r)}`,
   'a folder for everybody': (r) => `chmod 1777 ${r.pick(['dir', 'dir/deep', '.'])}`,
   'a pipe': (r) => inFolder(place(r), `mkfifo ${r.pick(['pipe', 'pipe.log'])}`),

@@ -1,6 +1,6 @@
-/** A job as a task without further wishes gives it. */
+/** A job of a task without options, and how its program ended. */
 
-import type { Job } from '../../src/agents/agent.ts';
+import type { AgentEnd, Job } from '../../src/agents/agent.ts';
 import { NO_OPTIONS } from '../../src/model/plan.ts';
 
 /** A job with the parts that a test cares about. */
@@ -20,4 +20,11 @@ export function jobOf(more: Partial<Job> = {}): Job {
     cwd: '/repo',
     ...more,
   };
+}
+
+/** The end of a program that exited with code 1 and said nothing, but for these parts. */
+export function endOf(part: Partial<AgentEnd> = {}): AgentEnd {
+  const exit = { kind: 'exited', code: 1 } as const;
+  const silent = { result: null, spoke: false, stdoutTail: '', stderrTail: '' };
+  return { exit, job: jobOf(), ...silent, ...part };
 }

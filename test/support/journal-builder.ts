@@ -18,7 +18,7 @@ export const START = Date.UTC(2026, 6, 1, 12);
 
 export type TaskInput = Partial<TaskSpec> & { readonly id: TaskId };
 
-/** A task as a plan without further wishes would have it. */
+/** A task with the defaults of a native plan. */
 export function taskSpec(input: TaskInput): TaskSpec {
   return {
     prompt: `Do ${input.id}`,
@@ -53,6 +53,7 @@ export function planOf(tasks: readonly TaskInput[], input: Partial<Plan> = {}): 
       verify: 'each',
       onConflict: 'agent',
       onGateFailure: 'agent',
+      onSemantic: 'agent',
       reworks: 2,
       publish: 'end',
     },
@@ -167,7 +168,14 @@ export class JournalBuilder {
 
   gate(task: TaskId | null, ok: boolean, output = '', gate = 'tests'): this {
     const tree = this.#sha();
-    return this.add({ type: 'gate.finished', task, gate, tree, ok, ms: 3200, output });
+    const red = ok ? {} : { command: 'npm test', exitCode: 1 };
+    return this.add({ type: 'gate.finished', task, gate, tree, ok, ms: 3200, output, ...red });
+  }
+
+  /** The gate is green on the work without what landed meanwhile. */
+  greenAlone(task: TaskId): this {
+    const green = { task, gate: 'tests', ok: true, ms: 1600, output: '', on: 'alone' } as const;
+    return this.add({ type: 'gate.finished', tree: this.#sha(), ...green });
   }
 
   /** The whole way from finished work to the run's new head. */

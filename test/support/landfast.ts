@@ -1,7 +1,7 @@
 /**
  * The built program, run as a user would run it: a process, its streams, its exit code.
  *
- *   P1. The environment is built from nothing: no account, key or git configuration of whoever runs
+ *   P1. The environment is built from nothing: no account, key or git configuration of the user who runs
  *       the tests reaches the program or what it starts.
  *   P2. Nothing sleeps: a test waits for a line or for an entry of the journal.
  */
@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Entry } from '../../src/model/event.ts';
 
-/** Holds what V8 has compiled of the program, for all tests (src/cli/compiled.ts). */
+/** Holds what V8 has compiled of the program, for all tests (src/cli/boot/compile-cache.ts). */
 export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
 
 /** What users start. */
@@ -34,7 +34,7 @@ export interface Options {
 
 export type User = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
-/** Somebody who is not root: root may do everything. */
+/** A user other than root, who may do everything. */
 export const SOMEBODY: User = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** The environment of a user with nothing but a home. */

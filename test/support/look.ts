@@ -14,6 +14,7 @@ import {
   readlinkSync,
   type Stats,
 } from 'node:fs';
+import { isSystemError } from '../../src/base/errors.ts';
 
 /** A line for each path, and the lines of each of git's answers. */
 export interface Sight {
@@ -61,7 +62,8 @@ function namesIn(folder: Buffer): readonly string[] {
   try {
     const names = readdirSync(folder, 'buffer');
     return names.map((name) => name.toString('latin1')).sort();
-  } catch {
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
     return []; // Its mode says why.
   }
 }
@@ -73,7 +75,8 @@ function contentOf(path: Buffer, found: Stats): string {
   const digest = createHash('sha256');
   try {
     digest.update(readFileSync(path));
-  } catch {
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
     return `${found.nlink} unreadable`;
   }
   return `${found.nlink} ${found.size} ${digest.digest('hex').slice(0, 12)}`;

@@ -1,4 +1,4 @@
-/** Marks of attempts that nobody else has: whoever ends what bears one ends it in the whole machine. */
+/** Unique marks of attempts: ending the processes of a mark ends them on the whole machine. */
 
 import { randomUUID } from 'node:crypto';
 

@@ -10,7 +10,7 @@ export interface Question {
 }
 
 export interface Answer {
-  /** What the thread computed, whoever else uses the machine. */
+  /** Processor time of the thread, independent of the machine's load. */
   readonly ms: number;
   readonly isPlan: boolean;
   /** The first line of the first problem of severity error. */

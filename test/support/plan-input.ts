@@ -9,12 +9,12 @@ export interface PlanFiles {
   /** The repository's other files, by path from its root. */
   readonly files?: Readonly<Record<string, string>>;
   readonly config?: PlanInput['config'];
-  readonly wishes?: PlanInput['wishes'];
+  readonly options?: PlanInput['options'];
 }
 
 /** What a format is given for this text. */
 export function planInput(path: string, text: string, around: PlanFiles = {}): PlanInput {
-  const { directory = '', files = {}, config = {}, wishes = {} } = around;
+  const { directory = '', files = {}, config = {}, options = {} } = around;
   return {
     file: { path, text },
     directory,
@@ -22,7 +22,7 @@ export function planInput(path: string, text: string, around: PlanFiles = {}): P
     repository: { root: '/home/ada/repo', ...readerOf(files, '') },
     home: '/home/ada',
     config,
-    wishes,
+    options,
   };
 }
 

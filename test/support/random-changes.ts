@@ -2,6 +2,7 @@
 
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isSystemError } from '../../src/base/errors.ts';
 
 export const PLACES = [
   'a',
@@ -33,7 +34,8 @@ export function change(dir: string, random: (below: number) => number): void {
         writeFileSync(join(path, `new${random(3)}`), `${random(4)}\n`);
       } else writeFileSync(path, `${'line\n'.repeat(random(3))}${random(5)}\n`);
       if (kind === 5) chmodSync(path, 0o755);
-    } catch {
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
       rmSync(path, { recursive: true, force: true }); // A file where a folder would have to be.
     }
   }

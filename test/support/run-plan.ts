@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openForReading } from '../../src/journal/database.ts';
-import { findRun } from '../../src/journal/log.ts';
+import { findRun } from '../../src/journal/journal.ts';
 import type { Event } from '../../src/model/event.ts';
 import { type Ended, landfast, type Options } from './landfast.ts';
 import { nativePlan, type PlanParts } from './native-plan.ts';

@@ -14,7 +14,9 @@ export const RED: Failure & { kind: 'gate-failed' } = {
   kind: 'gate-failed',
   message: 'Gate tests is red on the combination.',
   gate: 'tests',
-  output: 'FAIL test/auth.test.ts\n  expected 200, got 500\n',
+  command: 'npm test',
+  exitCode: 1,
+  output: 'FAIL test/auth.test.ts\n  expected 200, got 500\n(exit code 1)',
   landedSince: ['users'],
 };
 
@@ -79,7 +81,9 @@ export function mended(): JournalBuilder {
 function rejected(run: JournalBuilder, failure: Failure): JournalBuilder {
   run.start('users').use('users', 0.25).finish('users').land('users');
   run.start('login').use('login', 0.5).finish('login').merge('login');
-  if (failure.kind === 'gate-failed') run.gate('login', false, failure.output);
+  if (failure.kind === 'gate-failed') {
+    run.gate('login', false, failure.output).greenAlone('login');
+  }
   return run
     .reject('login', failure)
     .giveUp('login', failure)
@@ -89,7 +93,7 @@ function rejected(run: JournalBuilder, failure: Failure): JournalBuilder {
     .end('failed');
 }
 
-/** Somebody cancelled the run while users was running. */
+/** The run was cancelled while users was running. */
 export function cancelled(): JournalBuilder {
   const failure: Failure = { kind: 'cancelled', message: 'Cancelled; its work so far is kept.' };
   const run = new JournalBuilder(TRIO)

@@ -1,10 +1,12 @@
 /**
  * A terminal small enough to read: it obeys the sequences a Painter uses and shows the result.
  *
- * Unknown sequences are errors. Every character is one column wide.
+ * Unknown sequences are errors. Every character is one column wide. As on a real one, the cursor
+ * stays on the last column of a full line until the next character comes: what erases then takes
+ * that column as well.
  */
 
-import type { Terminal } from '../../src/ui/paint.ts';
+import type { Terminal } from '../../src/tui/painter.ts';
 
 export class Screen implements Terminal {
   columns: number;
@@ -65,7 +67,8 @@ export class Screen implements Terminal {
   }
 
   #eraseLine(): void {
-    this.#lines[this.#row] = this.#lines[this.#row]!.slice(0, this.#column);
+    const from = Math.min(this.#column, this.columns - 1);
+    this.#lines[this.#row] = this.#lines[this.#row]!.slice(0, from);
   }
 
   #down(): void {

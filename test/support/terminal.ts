@@ -1,18 +1,14 @@
 /** A program on a real terminal: `script` of util-linux makes one and passes on what is typed. */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { quoted } from '../../src/base/shell-word.ts';
 import { BIN, bareEnv, Running } from './landfast.ts';
 import type { TempRepo } from './temp-repo.ts';
 
 /** Whether this machine has it. */
-export const hasScript = ((): boolean => {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-})();
+export const hasScript = (
+  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? ''
+).includes('util-linux');
 
 export const CTRL_C = '\x03';
 

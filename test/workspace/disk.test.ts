@@ -32,7 +32,7 @@ test('folders are measured a few entries at a time, and what is gone does not co
   expect(usage.bytes).toBe(2 * KB);
 });
 
-test('what is added is found in time, and what is not there yet takes nothing', async () => {
+test('added files are counted in time, and a missing folder takes no space', async () => {
   const dir = folder('grows', 1);
   const usage = new Usage(async () => [dir, join(root, 'not-there')]);
   expect(await usage.look(100, never)).toBe(true);

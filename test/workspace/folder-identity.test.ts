@@ -3,15 +3,15 @@
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isSameFolder, noteFolder } from '../../src/workspace/folder-identity.ts';
+import { isSameFolder, rememberFolder } from '../../src/workspace/folders.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 test('a folder in its place is another one, whatever it holds', async () => {
   await using repo = await tempRepo();
   const [dir, aside] = [join(repo.outside, 'one'), join(repo.outside, 'aside')];
   await repo.git('worktree', 'add', '-q', '--detach', dir);
-  expect(isSameFolder(dir)).toBe(true); // Nobody has noted anything.
-  noteFolder(dir);
+  expect(isSameFolder(dir)).toBe(true); // Nothing is recorded.
+  rememberFolder(dir);
   expect(isSameFolder(dir)).toBe(true);
   renameSync(dir, aside);
   cpSync(aside, dir, { recursive: true });

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hiddenChanges } from '../../src/git/hidden.ts';
+import { hiddenChanges } from '../../src/git/status.ts';
 import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';

@@ -3,11 +3,10 @@
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { thisClaimant } from '../../src/cli/pooling.ts';
+import { thisProcess } from '../../src/base/process-identity.ts';
 import { notesDirOf, readNote, sweepNotes, writeNote } from '../../src/git/worktree-notes.ts';
-import { thisProcess } from '../../src/journal/lease.ts';
-import type { Claimant } from '../../src/workspace/claimant.ts';
-import { idleIn, isWaiting, noteIdle, takeIdle } from '../../src/workspace/idle.ts';
+import { type ClaimOwner, thisClaimOwner } from '../../src/workspace/pool/claim-owner.ts';
+import { claimIdle, idleIn, isIdle, noteIdle } from '../../src/workspace/pool/idle-worktrees.ts';
 import { tempRepo } from '../support/temp-repo.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,31 +15,31 @@ const NOTE = { run: 'r1', at: 1, files: 1, bytes: 1, asked: false, kept: [] };
 const nameOf = (owner: object): string =>
   Buffer.from(JSON.stringify({ ...thisProcess(), ...owner })).toString('base64url');
 
-const claimant = (name: string, isAlive: Claimant['isAlive'] = () => true): Claimant => ({
+const claimant = (name: string, isAlive: ClaimOwner['isAlive'] = () => true): ClaimOwner => ({
   name,
   isAlive,
 });
 
-test('only one of those who see it gets it, and nobody sees it any more', async () => {
+test('only one of several claimants gets a workspace, which is then hidden from all', async () => {
   await using repo = await tempRepo();
   const dir = join(repo.outside, 'one');
   await repo.git('worktree', 'add', '-q', '--detach', dir);
   const commit = await repo.git('rev-parse', 'HEAD');
   const [me, other] = [claimant('me'), claimant('other')];
-  expect([idleIn(repo.commonDir, me), isWaiting(dir)]).toEqual([[], false]);
+  expect([idleIn(repo.commonDir, me), isIdle(dir)]).toEqual([[], false]);
   noteIdle(dir, { ...NOTE, commit });
   const seen = [me, other].flatMap((who) => idleIn(repo.commonDir, who));
   expect(seen).toMatchObject([
     { path: dir, note: { commit } },
     { path: dir, note: { commit } },
   ]);
-  const taken = [me, other].map((who, nth) => takeIdle(repo.commonDir, seen[nth]!, who));
+  const taken = [me, other].map((who, nth) => claimIdle(repo.commonDir, seen[nth]!, who));
   expect(taken).toEqual(['taken', 'lost']);
   expect([me, other].map((who) => idleIn(repo.commonDir, who))).toEqual([[], []]);
-  expect(isWaiting(dir)).toBe(true);
+  expect(isIdle(dir)).toBe(true);
 });
 
-test('one that was used since somebody looked is lost to him, and waits on', async () => {
+test('a workspace used since it was listed is not handed out, and stays idle', async () => {
   await using repo = await tempRepo();
   const dir = join(repo.outside, 'one');
   await repo.git('worktree', 'add', '-q', '--detach', dir);
@@ -50,11 +49,11 @@ test('one that was used since somebody looked is lost to him, and waits on', asy
   const moved = join(repo.outside, 'moved');
   await repo.git('worktree', 'move', dir, moved);
   noteIdle(moved, { ...NOTE, commit, at: 2 });
-  expect(takeIdle(repo.commonDir, before!, claimant('me'))).toBe('lost');
+  expect(claimIdle(repo.commonDir, before!, claimant('me'))).toBe('lost');
   expect(idleIn(repo.commonDir, claimant('me'))).toMatchObject([{ path: moved, name: 'idle' }]);
 });
 
-test('what a dead process was handing over can be taken again, unless it only seems dead', async () => {
+test('a workspace claimed by a dead process can be claimed again, unless the process only seems dead', async () => {
   await using repo = await tempRepo();
   const dir = join(repo.outside, 'one');
   await repo.git('worktree', 'add', '-q', '--detach', dir);
@@ -67,7 +66,7 @@ test('what a dead process was handing over can be taken again, unless it only se
       asked.push([name, Math.abs(Date.now() - touchedAt()) < HOUR_MS]);
       return isAlive;
     });
-    return idleIn(repo.commonDir, me).map((one) => takeIdle(repo.commonDir, one, me));
+    return idleIn(repo.commonDir, me).map((one) => claimIdle(repo.commonDir, one, me));
   };
   expect([waits(true), waits(false)]).toEqual([[], ['taken']]);
   expect(asked).toEqual([
@@ -79,7 +78,7 @@ test('what a dead process was handing over can be taken again, unless it only se
 });
 
 test('a process of this host is known by its start, one of another by its last deed', () => {
-  const me = thisClaimant();
+  const me = thisClaimOwner();
   const now = (): number => Date.now();
   const ago = (): number => Date.now() - 2 * HOUR_MS;
   const ahead = (): number => Date.now() + 2 * HOUR_MS;
@@ -90,7 +89,7 @@ test('a process of this host is known by its start, one of another by its last d
   expect([now, ago, ahead].map((at) => me.isAlive(far, at))).toEqual([true, false, false]);
 });
 
-test('what was noted about a worktree that is gone is forgotten, all else stays', async () => {
+test('notes about a removed worktree are removed, all others stay', async () => {
   await using repo = await tempRepo();
   const [one, two] = ['one', 'two'].map((name) => join(repo.outside, name)) as [string, string];
   for (const dir of [one, two]) {

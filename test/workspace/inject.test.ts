@@ -4,14 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Suspension } from '../../src/base/suspension.ts';
 import { git } from '../../src/git/git.ts';
 import type { InjectSpec } from '../../src/model/plan.ts';
 import { createWorkspace, type WorkspaceOrder } from '../../src/workspace/create.ts';
-import type { Ground } from '../../src/workspace/ground.ts';
-import { isWaiting } from '../../src/workspace/idle.ts';
 import { judgeWork } from '../../src/workspace/judge.ts';
+import { isIdle } from '../../src/workspace/pool/idle-worktrees.ts';
 import { removeWorkspace } from '../../src/workspace/remove.ts';
+import { type RunContext, runContext } from '../../src/workspace/run-context.ts';
 import { planOf, taskSpec } from '../support/journal-builder.ts';
 import { MARK } from '../support/mark.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
@@ -27,7 +26,7 @@ const SPEC: InjectSpec = {
 };
 
 interface Scene {
-  readonly ground: Ground;
+  readonly context: RunContext;
   readonly dir: string;
   readonly base: string;
   again(kind: 'fresh' | 'continue'): Promise<string>;
@@ -51,35 +50,34 @@ async function scene(
     stateDir: join(repo.commonDir, 'landfast'),
   };
   const env = { PATH: process.env.PATH ?? '' };
-  const ground: Ground = {
+  const context = runContext({
     repository,
     run: 'r1',
     plan,
     env,
     pool: testPool(repo, 4),
-    suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
     assertHeld: () => undefined,
-  };
+  });
   const base = await repo.git('rev-parse', 'HEAD');
   let attempt = 0;
   const again = async (kind: 'fresh' | 'continue'): Promise<string> => {
     attempt += 1;
     const start = kind === 'fresh' ? { kind } : { kind, session: null };
     const order: WorkspaceOrder = { task: 'a', attempt, base, start, mark: MARK };
-    const created = await createWorkspace(ground, order, repo.signal);
+    const created = await createWorkspace(context, order, repo.signal);
     if (created.kind !== 'ready') throw new Error(JSON.stringify(created));
     return created.dir;
   };
   await again('fresh');
   const task = taskSpec({ id: 'a', mode });
   const made: Scene = {
-    ground,
+    context,
     dir,
     base,
     again,
-    judge: () => judgeWork(ground, { task, dir, base, mark: MARK, mended: false }, repo.signal),
+    judge: () => judgeWork(context, { task, dir, base, mark: MARK, mended: false }, repo.signal),
     status: async () =>
       (await git(dir, ['status', '--porcelain', '-uall'], repo.signal)).stdout.trimEnd(),
     read: (path) => (existsSync(join(dir, path)) ? readFileSync(join(dir, path), 'utf8') : null),
@@ -95,7 +93,7 @@ const commitIn = async (repo: TempRepo, dir: string): Promise<void> => {
 const filesOf = (repo: TempRepo, commit: string | null) =>
   repo.git('ls-tree', '-r', '--name-only', commit ?? 'HEAD').then((text) => text.split('\n'));
 
-test('what git does not have is laid in, and git does not see it', async () => {
+test('untracked files are injected, and git does not see them', async () => {
   await using repo = await tempRepo({ files: { '.conf/known.md': 'committed\n' } });
   await repo.write({
     '.conf/known.md': 'edited\n',
@@ -203,7 +201,7 @@ test('a tracked folder that is a link is not written through', async () => {
   expect(await status()).toBe('');
 });
 
-test('later attempts find it again: laid in anew after a reset, as it was left otherwise', async () => {
+test('later attempts find it again: injected again after a reset, otherwise as it was left', async () => {
   await using repo = await tempRepo({ files: { '.conf/RULES.md': 'ours\n' } });
   await repo.write({ '.conf/local.json': '{}\n' });
   const { read, dir, again, status } = await scene(repo);
@@ -223,7 +221,7 @@ test('later attempts find it again: laid in anew after a reset, as it was left o
 
 test('a merge that is laid out brings the newest content of a blank file with it', async () => {
   await using repo = await tempRepo({ files: { '.conf/RULES.md': 'ours\n', 'same.txt': '0\n' } });
-  const { ground, dir, read, judge, status } = await scene(repo);
+  const { context, dir, read, judge, status } = await scene(repo);
   await writeFiles(dir, { 'same.txt': 'of a\n' });
   const first = await judge();
   const commit = first.kind === 'good' ? (first.commit ?? '') : '';
@@ -231,13 +229,13 @@ test('a merge that is laid out brings the newest content of a blank file with it
 
   const start = { kind: 'rework', session: null, commit } as const;
   const order: WorkspaceOrder = { task: 'a', attempt: 2, base, start, mark: MARK };
-  expect(await createWorkspace(ground, order, repo.signal)).toMatchObject({ kind: 'ready', dir });
+  expect(await createWorkspace(context, order, repo.signal)).toMatchObject({ kind: 'ready', dir });
 
   expect([read('.conf/RULES.md'), await status()]).toEqual(['', 'M  .conf/RULES.md\nUU same.txt']);
   await writeFiles(dir, { 'same.txt': 'of both\n' });
   await commitIn(repo, dir);
   const work = { task: taskSpec({ id: 'a' }), dir, base, mark: MARK, mended: true };
-  const judged = await judgeWork(ground, work, repo.signal);
+  const judged = await judgeWork(context, work, repo.signal);
   expect(judged).toMatchObject({ kind: 'good', files: ['same.txt'] });
   expect(read('.conf/RULES.md')).toBe('newer\n');
 });
@@ -260,13 +258,13 @@ test('a task that only reads sees tracked files as they are', async () => {
 
 test('such a workspace is handed on without what was laid in', async () => {
   await using repo = await tempRepo({ files: { '.conf/RULES.md': 'ours\n' } });
-  const { ground, dir } = await scene(repo);
+  const { context, dir } = await scene(repo);
   const effect = { task: 'a', succeeded: true, safe: [await repo.git('rev-parse', 'HEAD')] };
-  expect(await removeWorkspace(ground, effect, repo.signal)).toEqual({ kind: 'removed' });
-  expect(isWaiting(dir)).toBe(true);
+  expect(await removeWorkspace(context, effect, repo.signal)).toEqual({ kind: 'removed' });
+  expect(isIdle(dir)).toBe(true);
   const commit = effect.safe[0] ?? '';
   const wanted = { dir, commit, branch: null, owner: null };
-  expect(await ground.pool.take(wanted, repo.signal)).toBe(true);
+  expect(await context.pool.take(wanted, repo.signal)).toBe(true);
   expect(readdirSync(dir).sort()).toEqual(['.conf', '.git']);
   expect(readFileSync(join(dir, '.conf/RULES.md'), 'utf8')).toBe('ours\n');
 });
@@ -275,7 +273,7 @@ test('where only some folders are checked out a blank file is hidden as well', a
   const files = { '.conf/RULES.md': 'ours\n', 'a/x': '1\n', 'b/y': '1\n' };
   await using repo = await tempRepo({ files });
   await repo.write({ '.conf/dev.md': 'You develop.\n' });
-  const { ground, dir, status, read, judge, again } = await scene(repo, {}, 'write', ['a']);
+  const { context, dir, status, read, judge, again } = await scene(repo, {}, 'write', ['a']);
   expect(await status()).toBe('');
   expect([read('.conf/RULES.md'), read('.conf/dev.md'), read('b/y')]).toEqual([
     '',
@@ -288,6 +286,6 @@ test('where only some folders are checked out a blank file is hidden as well', a
   await writeFiles(dir, { 'a/x': '3\n' });
   const judged = await judge();
   expect(judged).toMatchObject({ kind: 'good', files: ['a/x', 'b/y'] });
-  const branch = `landfast/${ground.run}.a`;
+  const branch = `landfast/${context.run}.a`;
   expect(await repo.git('diff', '--name-only', 'main', branch)).toBe('a/x\nb/y');
 });

@@ -40,7 +40,7 @@ test('a repository made inside of a workspace fails the task, and its files are 
   expect(keptFile(repo, run, 'committed', 'beside')).toBe('beside\n');
 });
 
-test('what a check changes is held against the scope as well', async () => {
+test('changes by a check count against the scope as well', async () => {
   await using repo = await tempRepo();
   const secretive = (file: string, check: string) => ({
     writes: [file],

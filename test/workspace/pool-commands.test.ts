@@ -29,7 +29,7 @@ test('they are listed and cleaned up, and what a person has put there is kept', 
   const drain = 'landfast pool drain';
   const none = { kind: 'idle', run: null, task: null, unmerged: null, resume: null };
   expect(byPath(await run('worktrees'))).toMatchObject([
-    { path: at(1), state: 'idle', why: 'waits for the next task', remove: drain, ...none },
+    { path: at(1), state: 'idle', why: 'ready for the next task', remove: drain, ...none },
     { path: at(2), state: 'idle', remove: drain },
     { path: at(3), state: 'gone', remove: `git worktree remove ${at(3)}` },
   ]);
@@ -42,7 +42,7 @@ test('they are listed and cleaned up, and what a person has put there is kept', 
   expect(existsSync(`${repo.dir}.worktrees`)).toBe(false);
 });
 
-test('those that were made ahead are used by a run, stay after it, and are let go', async () => {
+test('workspaces made ahead are used by a run, stay after it, and can be released', async () => {
   await using repo = await tempRepo();
   const run = (...args: readonly string[]) => landfast(args, { cwd: repo.dir });
   expect(await run('pool', 'warm', '3')).toMatchObject({ code: 0 });
@@ -51,5 +51,5 @@ test('those that were made ahead are used by a run, stay after it, and are let g
   expect(testPool(repo, 4).idle()).toHaveLength(3);
   const drained = await run('pool', 'drain');
   expect(drained).toMatchObject({ code: 0, stdout: 'Removed: 3 workspaces, 0 seeds.\n' });
-  expect(await repo.git('worktree', 'list')).not.toContain('.pool');
+  expect(await repo.git('worktree', 'list')).not.toContain('landfast.pool');
 });

@@ -14,11 +14,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addWorktree } from '../../src/git/worktree.ts';
 import { notesDirOf } from '../../src/git/worktree-notes.ts';
-import { isWaiting } from '../../src/workspace/idle.ts';
-import type { Pool } from '../../src/workspace/pool.ts';
+import { isIdle } from '../../src/workspace/pool/idle-worktrees.ts';
+import type { Pool } from '../../src/workspace/pool/pool.ts';
 import { removeRunFolder } from '../../src/workspace/remove.ts';
-import { closeTask, openTask, testGround } from '../support/ground.ts';
 import { testPool } from '../support/pool.ts';
+import { closeTask, openTask, testContext } from '../support/run-context.ts';
 import { type PlanRun, runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -30,7 +30,7 @@ const sh = (cwd: string, script: string): string =>
 
 const headOf = (repo: TempRepo): Promise<string> => repo.git('rev-parse', 'HEAD');
 
-/** A worktree that somebody has used, and that waits now. */
+/** A worktree that was used, and is idle now. */
 async function putOne(repo: TempRepo, pool: Pool, name: string, script = 'true'): Promise<string> {
   const path = join(repo.outside, name);
   const commit = await headOf(repo);
@@ -58,30 +58,30 @@ const placesOf = async (repo: TempRepo): Promise<readonly string[]> =>
 
 test('the workspace of a task is that of the next one, and goes with the run', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await testGround(repo, {}, { pool: testPool(repo, 4) });
+  const context = await testContext(repo, {}, { pool: testPool(repo, 4) });
   const entryOf = (dir: string): string => readFileSync(join(dir, '.git'), 'utf8');
-  const one = await openTask(ground, 'one');
+  const one = await openTask(context, 'one');
   const entry = entryOf(one.dir);
-  await closeTask(ground, 'one');
-  expect(isWaiting(one.dir)).toBe(true);
-  const two = await openTask(ground, 'two');
+  await closeTask(context, 'one');
+  expect(isIdle(one.dir)).toBe(true);
+  const two = await openTask(context, 'two');
   expect([entryOf(two.dir), existsSync(one.dir)]).toEqual([entry, false]);
-  await closeTask(ground, 'two');
-  await removeRunFolder(ground, repo.signal);
+  await closeTask(context, 'two');
+  await removeRunFolder(context, repo.signal);
   expect(readdirSync(repo.outside)).toEqual(['repo']);
   expect(await placesOf(repo)).toEqual([]);
 });
 
-test('whoever waits for one gets it as soon as its task has let it go', async () => {
+test('a waiting task gets a workspace as soon as another has released it', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await testGround(repo, {});
-  const one = await openTask(ground, 'one');
+  const context = await testContext(repo, {});
+  const one = await openTask(context, 'one');
   const entry = readFileSync(join(one.dir, '.git'), 'utf8');
-  ground.pool.coming.learn(600_000);
-  ground.pool.coming.add(one.dir);
-  const two = openTask(ground, 'two');
-  await closeTask(ground, 'one');
-  ground.pool.coming.delete(one.dir);
+  context.pool.pending.learn(600_000);
+  context.pool.pending.add(one.dir);
+  const two = openTask(context, 'two');
+  await closeTask(context, 'one');
+  context.pool.pending.delete(one.dir);
   expect(readFileSync(join((await two).dir, '.git'), 'utf8')).toBe(entry);
 });
 
@@ -96,7 +96,7 @@ test('many at once get one each, and the rest nothing', async () => {
   expect(names).toHaveLength(3);
 });
 
-test('those that stay for a later run wait in the pool, whole and at their commit', async () => {
+test('workspaces for a later run wait in the pool, whole and at their commit', async () => {
   await using repo = await tempRepo({ files: FILES });
   const pool = testPool(repo, 4, { small: true, later: 1 });
   await putOne(repo, pool, 'one', 'echo x > a');
@@ -111,6 +111,22 @@ test('those that stay for a later run wait in the pool, whole and at their commi
   await repo.commit('main', { b: '2\n' });
   const dir = await takeTo(repo, later, 'three');
   expect([leftIn(dir ?? ''), sh(dir ?? '', 'cat a b')]).toEqual(['', '1\n2\n']);
+});
+
+test('git settings that a user makes in an idle workspace are not seen by the next task', async () => {
+  await using repo = await tempRepo({ files: FILES });
+  const commands = ['true', 'git update-index --skip-worktree a', 'git rm -q --cached a'];
+  const seen: string[] = [];
+  for (const command of commands) {
+    const pool = testPool(repo, 4, { small: true, later: 1 });
+    await putOne(repo, pool, 'one');
+    await pool.settle(repo.signal);
+    sh(join(pool.place.folder, '1'), command); // Changes no file.
+    const dir = (await takeTo(repo, testPool(repo, 4, { run: 'r2' }), 'two')) ?? '';
+    seen.push(`${leftIn(dir)}${sh(dir, 'git ls-files -v a; cat a')}`);
+    sh(repo.dir, 'rm -rf ../two .git/worktrees');
+  }
+  expect(seen).toEqual(commands.map(() => 'H a\n1\n'));
 });
 
 /** What may have happened to one that waits, and what becomes of it. */
@@ -143,7 +159,7 @@ test('one to which something has happened is restored, or gone for the pool', as
   }
 }, 60_000);
 
-test('one that an engine was handing over when it died is used by the next', async () => {
+test('a workspace that an engine was handing over when it died is used by the next engine', async () => {
   await using repo = await tempRepo({ files: FILES });
   const path = await putOne(repo, testPool(repo, 4), 'one', 'echo x > a');
   const moved = join(repo.outside, 'moved');
@@ -181,7 +197,7 @@ test('in a copy of the repository those of the original are left alone', async (
   expect(await takeTo(repo, testPool(repo, 4), 'three')).not.toBe(null);
 });
 
-test('a worktree of the user that is called like one of ours is not taken', async () => {
+test('a worktree of the user with a name that the pool would use is not taken', async () => {
   await using repo = await tempRepo({ files: FILES });
   const path = await putOne(repo, testPool(repo, 4), 'fix');
   rmSync(path, { recursive: true });
@@ -191,7 +207,7 @@ test('a worktree of the user that is called like one of ours is not taken', asyn
   await repo.git('worktree', 'add', '-q', '--detach', user);
   writeFileSync(join(user, 'work'), '');
   expect(await takeTo(repo, testPool(repo, 4), 'two')).toBe(null);
-  expect([existsSync(join(user, 'work')), isWaiting(user)]).toEqual([true, false]);
+  expect([existsSync(join(user, 'work')), isIdle(user)]).toEqual([true, false]);
 });
 
 test('where some folders are checked out, it is not used again, and a new one is made', async () => {
@@ -215,7 +231,7 @@ test('other attributes would write other files: one of before them is not used',
   expect([await takeTo(repo, pool, 'two'), pool.idle()]).toEqual([null, []]);
 });
 
-test('what the plan keeps stays as long as this plan keeps it and git ignores it', async () => {
+test('kept files stay as long as the plan keeps them and git ignores them', async () => {
   await using repo = await tempRepo({ files: FILES });
   const keeps = { keepFiles: ['cache/'] };
   const make = 'mkdir -p dir/cache; touch dir/cache/x x.log';
@@ -250,7 +266,7 @@ test('the hook of a checkout is run once for each that gets one, as if it were n
   expect(leftIn((await takeTo(repo, pool, 'three')) ?? '')).toBe('');
 });
 
-test('one that is asked for ahead of a run is made, or it is said why not', async () => {
+test('a workspace requested ahead of a run is made, or the reason against it is given', async () => {
   await using repo = await tempRepo({ files: FILES });
   const commit = await headOf(repo);
   const add = (more: Parameters<typeof testPool>[2] = {}, most = 1) =>
@@ -267,7 +283,7 @@ test('one that is asked for ahead of a run is made, or it is said why not', asyn
   expect(await takeTo(repo, testPool(repo, 4), 'one')).toBe(null);
 });
 
-test('what waits is let go for its room, the oldest first', async () => {
+test('idle workspaces are released to free disk space, the oldest first', async () => {
   await using repo = await tempRepo({ files: FILES });
   const pool = testPool(repo, 4);
   const one = await putOne(repo, pool, 'one');

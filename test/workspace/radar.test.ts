@@ -1,15 +1,15 @@
-/** The radar with real git: what it sees, and that nobody could tell that it looked. */
+/** The radar with real git: what it sees, and that looking leaves no trace. */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Suspension } from '../../src/base/suspension.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import type { RadarEvent } from '../../src/model/event.ts';
 import { fold } from '../../src/model/fold.ts';
 import type { RunState } from '../../src/model/state.ts';
-import { type Ground, workspaceDir } from '../../src/workspace/ground.ts';
+import { workspaceDir } from '../../src/workspace/folders.ts';
 import { Radar } from '../../src/workspace/radar/radar.ts';
+import { runContext } from '../../src/workspace/run-context.ts';
 import { planOf, type TaskInput } from '../support/journal-builder.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from '../support/no-memory.ts';
 import { testPool } from '../support/pool.ts';
@@ -42,14 +42,13 @@ async function scene(
   const parts = {
     env: {},
     pool: testPool(repo, 0),
-    suspension: new Suspension(),
     verdicts: NO_MEMORY,
     resolutions: NO_RESOLUTIONS,
     assertHeld: () => undefined,
   };
-  const ground: Ground = { repository, run: 'r1', plan, ...parts };
+  const context = runContext({ repository, run: 'r1', plan, ...parts });
   for (const { id } of tasks) {
-    const dir = workspaceDir(ground, id);
+    const dir = workspaceDir(context, id);
     mkdirSync(dirname(dir), { recursive: true });
     await repo.git('worktree', 'add', '-q', '-b', `landfast/r1.${id}`, dir, base);
   }
@@ -61,12 +60,12 @@ async function scene(
   const events = [started, ...attempts];
   const state = fold(events.map((event, at) => ({ seq: at + 1, at, event })));
   const said: RadarEvent[] = [];
-  const radar = new Radar(ground, { report: (fact) => said.push(fact), lands: true });
+  const radar = new Radar(context, { report: (fact) => said.push(fact), lands: true });
   const look = async (now = state, until = now.at) => {
     await radar.look(now, until, repo.signal);
     return said.splice(0);
   };
-  const dirOf = (task: string) => workspaceDir(ground, task);
+  const dirOf = (task: string) => workspaceDir(context, task);
   return {
     repo,
     state,
@@ -93,7 +92,7 @@ async function scene(
 
 const line = (text: string) => LINES.replace('three', text);
 
-test('two who change the same line are told of while they work, once, and when it is over', async () => {
+test('two tasks that change the same line are reported while they work, once, and again when it is over', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
   expect(await at.look()).toEqual([]);
   at.write('a', { 'shared.txt': line('A') });
@@ -116,7 +115,7 @@ test('a first look sees what is there, committed or not', async () => {
   expect(await at.look()).toEqual([conflict]);
 });
 
-test('who has only just begun is looked at the next time', async () => {
+test('a task that has only just started is inspected the next time', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }]);
   at.write('a', { 'new.txt': 'from a\n' });
   at.write('b', { 'new.txt': 'from b\n' });
@@ -142,7 +141,7 @@ test('new folders, folders that go and folders that come back are seen', async (
   expect((await at.hear()).map(({ type }) => type)).toEqual(['radar.cleared']);
 });
 
-test('what git ignores is nobody’s work', async () => {
+test('ignored files are not work', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }]);
   await at.look();
   at.write('a', { 'out/x': 'a', 'done-a': '' });
@@ -174,7 +173,7 @@ test('nothing of the agent’s is touched: neither its index nor its files nor i
   expect(await seen()).toEqual(before);
 });
 
-test('what has landed meanwhile is a conflict with the head', async () => {
+test('work that landed meanwhile is a conflict with the head', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }]);
   const head = await at.repo.commit('landed', { 'shared.txt': line('LANDED') });
   at.write('a', { 'shared.txt': line('A') });
@@ -200,7 +199,7 @@ test('finished work that waits to land is compared as the commit it is', async (
   expect(facts).toEqual([{ type: 'radar.conflict', a: 'a', b: 'b', files: ['shared.txt'] }]);
 });
 
-test('a file outside the scope is told of when it changes and when it is undone', async () => {
+test('a file outside the scope is reported when it changes and when it is undone', async () => {
   await using at = await scene([
     { id: 'a', writes: ['lib/**'], forbids: ['lib/b.ts'] },
     { id: 'b' },
@@ -216,7 +215,7 @@ test('a file outside the scope is told of when it changes and when it is undone'
 const STORE = 'export function load(id: string) {}\n';
 const API = "import { load } from './store.ts';\nload('1');\n";
 
-test('a function that one removes and the other begins to use is told of while they work', async () => {
+test('a function that one task removes and another starts to use is reported while they work', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
   await at.look();
   at.write('a', { 'lib/api.ts': API });
@@ -255,7 +254,7 @@ test('names in finished work count, and not where the two do not merge anyway', 
   ]);
 });
 
-/** The scene after somebody's work has landed, as the commit that it is. */
+/** The scene after one task's work has landed. */
 async function landing(at: Scene, task: string, message: string): Promise<RunState> {
   await runGit(at.dirOf(task), ['add', '--all']);
   await runGit(at.dirOf(task), ['commit', '-qm', message]);
@@ -277,7 +276,7 @@ const hearing = async (at: Scene, state: RunState) => {
   }
 };
 
-test('a name that is gone from what landed is told of to whoever begins to use it later', async () => {
+test('a name removed by landed work is reported to a task that starts to use it later', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
   at.write('a', { 'lib/store.ts': 'export {};\n' });
   let state = await landing(at, 'a', 'Remove it');
@@ -294,7 +293,7 @@ test('a name that is gone from what landed is told of to whoever begins to use i
   expect(await hearing(at, state)).toEqual([{ ...told, names: [] }]);
 });
 
-test('a name that somebody takes away and landed work has begun to use is told of as well', async () => {
+test('a name that a task removes and landed work has started to use is reported as well', async () => {
   await using at = await scene([{ id: 'a' }, { id: 'b' }], { 'lib/store.ts': STORE });
   at.write('a', { 'lib/api.ts': API });
   const state = await landing(at, 'a', 'Use it');

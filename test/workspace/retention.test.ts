@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { staying, WORTH_KEEPING_FILES } from '../../src/workspace/retention.ts';
+import { staying, WORTH_KEEPING_FILES } from '../../src/workspace/pool/retention.ts';
 import { testPool } from '../support/pool.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { tempRepo } from '../support/temp-repo.ts';
@@ -50,7 +50,7 @@ test.runIf(existsSync('/proc/self/cwd'))(
   },
 );
 
-test('one that was asked for stays after a task has used it, others go', async () => {
+test('a requested workspace stays after a task has used it, others are removed', async () => {
   await using repo = await tempRepo();
   const commit = await repo.git('rev-parse', 'HEAD');
   const pool = testPool(repo, 4, { later: 0 });

@@ -4,14 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { thisClaimant } from '../../src/cli/pooling.ts';
-import { thisProcess } from '../../src/journal/lease.ts';
+import { thisProcess } from '../../src/base/process-identity.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import type { Ground } from '../../src/workspace/ground.ts';
-import { Seeds, type SeedsPlace } from '../../src/workspace/seeds.ts';
+import { thisClaimOwner } from '../../src/workspace/pool/claim-owner.ts';
+import type { RunContext } from '../../src/workspace/run-context.ts';
+import { Seeds, type SeedsPlace } from '../../src/workspace/seeds/seeds.ts';
 import { setupIn } from '../../src/workspace/setup.ts';
-import { closeTask, openTask, testGround } from '../support/ground.ts';
 import { landfast } from '../support/landfast.ts';
+import { closeTask, openTask, testContext } from '../support/run-context.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -27,22 +27,22 @@ const SEEDED = { setup: MAKE, setupKey: ['lock'], seed: ['deps'] };
 function seedsIn(repo: TempRepo, more: Partial<SeedsPlace> = {}): Seeds {
   return new Seeds({
     folder: join(repo.commonDir, 'landfast', 'seeds'),
-    temp: join(`${repo.dir}.worktrees`, '.pool'),
+    temp: join(`${repo.dir}.worktrees`, 'landfast.pool'),
     patterns: ['deps'],
     by: 'auto',
     most: 4,
     disk: null,
-    me: thisClaimant(),
+    me: thisClaimOwner(),
     ...more,
   });
 }
 
-async function seededGround(
+async function seededContext(
   repo: TempRepo,
   seeds = seedsIn(repo),
   workspace: Partial<Plan['workspace']> = {},
-): Promise<Ground> {
-  return testGround(repo, { ...SEEDED, ...workspace }, { seeds });
+): Promise<RunContext> {
+  return testContext(repo, { ...SEEDED, ...workspace }, { seeds });
 }
 
 const setupsIn = (repo: TempRepo): number =>
@@ -54,8 +54,8 @@ function sh(cwd: string, script: string): string {
 
 test('a new workspace with the same key gets it, with links, modes and times', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const one = await openTask(await seededGround(repo), 'one');
-  const two = await openTask(await seededGround(repo), 'two');
+  const one = await openTask(await seededContext(repo), 'one');
+  const two = await openTask(await seededContext(repo), 'two');
   expect([one.setup, two.setup]).toEqual(['ran', 'seeded']);
   const look = 'find deps web/deps -printf "%p %y %m %l %T@\\n" | grep -v " d " | sort';
   expect(sh(two.dir, look)).toBe(sh(one.dir, look));
@@ -67,45 +67,45 @@ test('a new workspace with the same key gets it, with links, modes and times', a
 
 test('tasks that start together wait for the first one and copy what it made', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await seededGround(repo);
-  const opened = ['one', 'two', 'three', 'four'].map((task) => openTask(ground, task));
+  const context = await seededContext(repo);
+  const opened = ['one', 'two', 'three', 'four'].map((task) => openTask(context, task));
   const setups = (await Promise.all(opened)).map(({ setup }) => setup);
   expect(setups.sort()).toEqual(['ran', 'seeded', 'seeded', 'seeded']);
   expect(setupsIn(repo)).toBe(1);
 });
 
-test('what a task does to its copy, nobody else sees', async () => {
+test('changes of a task to its copy stay in its copy', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await seededGround(repo);
-  const one = await openTask(ground, 'one');
-  const two = await openTask(ground, 'two');
+  const context = await seededContext(repo);
+  const one = await openTask(context, 'one');
+  const two = await openTask(context, 'two');
   for (const { dir } of [one, two]) sh(dir, 'echo harm >> deps/pkg/lock; rm deps/.bin/tool');
-  const three = await openTask(ground, 'three');
+  const three = await openTask(context, 'three');
   expect(three.setup).toBe('seeded');
   expect(sh(three.dir, 'cat deps/pkg/lock; readlink deps/.bin/tool')).toBe('1\n../pkg/tool\n');
 });
 
 test('another key is another seed, and both stay', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await seededGround(repo);
-  await openTask(ground, 'one');
+  const context = await seededContext(repo);
+  await openTask(context, 'one');
   await repo.commit('other', { lock: '2\n' });
-  expect(await openTask(ground, 'two', 1, 'other')).toMatchObject({ setup: 'ran' });
-  const three = await openTask(ground, 'three');
-  const four = await openTask(ground, 'four', 1, 'other');
+  expect(await openTask(context, 'two', 1, 'other')).toMatchObject({ setup: 'ran' });
+  const three = await openTask(context, 'three');
+  const four = await openTask(context, 'four', 1, 'other');
   expect([three.setup, four.setup]).toEqual(['seeded', 'seeded']);
   expect(sh(three.dir, 'cat deps/pkg/lock') + sh(four.dir, 'cat deps/pkg/lock')).toBe('1\n2\n');
 });
 
-test('it takes the place of what was kept for another key', async () => {
+test('a seed replaces the files kept for another key', async () => {
   await using repo = await tempRepo({ files: FILES });
   await repo.commit('other', { lock: '2\n' });
-  const ground = await seededGround(repo, seedsIn(repo), { keepFiles: ['deps/'] });
-  await openTask(ground, 'one');
-  const two = await openTask(ground, 'two', 1, 'other');
+  const context = await seededContext(repo, seedsIn(repo), { keepFiles: ['deps/'] });
+  await openTask(context, 'one');
+  const two = await openTask(context, 'two', 1, 'other');
   sh(two.dir, 'echo x > deps/stale');
-  await closeTask(ground, 'two');
-  const three = await openTask(ground, 'three');
+  await closeTask(context, 'two');
+  const three = await openTask(context, 'three');
   expect(three.setup).toBe('seeded');
   expect(sh(three.dir, 'ls deps; cat deps/pkg/lock')).toBe('pkg\n1\n');
 });
@@ -116,46 +116,46 @@ test.each<[string, readonly string[], string]>([
   ['makes nothing', ['true'], 'makes no ignored files'],
 ])('where set-up %s there is no seed, and it says why', async (_, setup, why) => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await seededGround(repo, seedsIn(repo), { setup });
+  const context = await seededContext(repo, seedsIn(repo), { setup });
   const prepared = { setup: 'ran', why: expect.stringContaining(why) };
-  for (const task of ['one', 'two']) expect(await openTask(ground, task)).toMatchObject(prepared);
+  for (const task of ['one', 'two']) expect(await openTask(context, task)).toMatchObject(prepared);
   expect(seedsIn(repo).list()).toEqual([]);
 });
 
-test('with hard links nobody may write to a file, and a seed that was changed is no more', async () => {
+test('hard-linked files are read-only, and a seed that was changed is discarded', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await seededGround(repo, seedsIn(repo, { by: 'link' }));
-  const one = await openTask(ground, 'one');
-  const two = await openTask(ground, 'two');
+  const context = await seededContext(repo, seedsIn(repo, { by: 'link' }));
+  const one = await openTask(context, 'one');
+  const two = await openTask(context, 'two');
   const file = join(two.dir, 'deps/pkg/lock');
   expect([two.setup, statSync(file).nlink, statSync(file).mode & 0o222]).toEqual(['seeded', 2, 0]);
   expect(statSync(join(one.dir, 'deps/pkg/lock')).nlink).toBe(1);
   expect(sh(two.dir, 'cat deps/pkg/tool')).toBe(`#!${two.dir}/deps/python\n`);
   sh(two.dir, 'rm deps/pkg/lock; echo own > deps/pkg/lock');
-  const three = await openTask(ground, 'three');
+  const three = await openTask(context, 'three');
   expect([three.setup, sh(three.dir, 'cat deps/pkg/lock')]).toEqual(['seeded', '1\n']);
   sh(three.dir, 'chmod u+w web/deps/x; echo harm >> web/deps/x');
-  const four = await openTask(ground, 'four');
+  const four = await openTask(context, 'four');
   expect([four.setup, sh(four.dir, 'cat web/deps/x')]).toEqual(['ran', '1\n']);
 });
 
 test('a seed of which a part is lost is no more', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await seededGround(repo);
-  await openTask(ground, 'one');
+  const context = await seededContext(repo);
+  await openTask(context, 'one');
   const [seed] = seedsIn(repo).list();
   sh(join(seedsIn(repo).place.folder, seed?.name ?? ''), ': > files/web/deps/x');
-  expect(await openTask(ground, 'two')).toMatchObject({ setup: 'ran' });
-  expect(await openTask(ground, 'three')).toMatchObject({ setup: 'seeded' });
+  expect(await openTask(context, 'two')).toMatchObject({ setup: 'ran' });
+  expect(await openTask(context, 'three')).toMatchObject({ setup: 'seeded' });
 });
 
 test('there are never more than allowed: the one that was not used for longest goes', async () => {
   await using repo = await tempRepo({ files: FILES });
   const seeds = seedsIn(repo, { most: 2 });
-  const ground = await seededGround(repo, seeds);
+  const context = await seededContext(repo, seeds);
   for (const [nth, task] of ['one', 'two', 'three'].entries()) {
     await repo.commit('main', { lock: `${nth}\n` });
-    await openTask(ground, task);
+    await openTask(context, task);
     if (nth === 2) break;
     const [newest] = seeds.list();
     const at = new Date(Date.now() - (nth === 0 ? 60_000 : 120_000)); // The first was used since.
@@ -167,32 +167,32 @@ test('there are never more than allowed: the one that was not used for longest g
   expect(sets).toEqual(['2\n', '0\n']);
   const bytes = seeds.list()[0]?.bytes ?? 0;
   expect(bytes).toBeGreaterThan(0);
-  const small = await seededGround(repo, seedsIn(repo, { disk: bytes - 1 }), {
+  const small = await seededContext(repo, seedsIn(repo, { disk: bytes - 1 }), {
     setup: ['mkdir deps; cp lock deps'],
   });
   await openTask(small, 'four');
   expect(seeds.list().length).toBeLessThan(2);
 });
 
-test('what a dead process left half is thrown away, what a live one works on is not', async () => {
+test('a half-made seed of a dead process is removed, that of a live one is not', async () => {
   await using repo = await tempRepo({ files: FILES });
   const dead = Buffer.from(JSON.stringify({ ...thisProcess(), start: 'x:1' })).toString(
     'base64url',
   );
-  const other = { ...thisClaimant(), name: 'other', isAlive: (name: string) => name === 'other' };
+  const other = { ...thisClaimOwner(), name: 'other', isAlive: (name: string) => name === 'other' };
   const { folder, temp } = seedsIn(repo).place;
   const [live, half] = [`.new-other.1`, `.seed-${dead}.1`];
   for (const path of [join(folder, `.new-${dead}.1`), join(folder, live), join(temp, half)]) {
     mkdirSync(join(path, 'files'), { recursive: true });
   }
-  const me = { ...thisClaimant(), isAlive: other.isAlive };
-  await openTask(await seededGround(repo, seedsIn(repo, { me })), 'one');
+  const me = { ...thisClaimOwner(), isAlive: other.isAlive };
+  await openTask(await seededContext(repo, seedsIn(repo, { me })), 'one');
   expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([live]);
   expect(existsSync(join(temp, half))).toBe(false);
   expect(seedsIn(repo).list()).toHaveLength(1);
 });
 
-test('what another host left half is thrown away when nobody has touched it for an hour', async () => {
+test('a half-made seed of another host is removed once it has been untouched for an hour', async () => {
   await using repo = await tempRepo({ files: FILES });
   const far = Buffer.from(JSON.stringify({ ...thisProcess(), host: 'far' })).toString('base64url');
   const { folder, temp } = seedsIn(repo).place;
@@ -203,7 +203,7 @@ test('what another host left half is thrown away when nobody has touched it for 
   for (const path of old)
     for (const each of [join(path, 'files'), path]) utimesSync(each, then, then);
   utimesSync(young[0]!, then, then); // Something is still put into it.
-  await openTask(await seededGround(repo, seedsIn(repo)), 'one');
+  await openTask(await seededContext(repo, seedsIn(repo)), 'one');
   expect([...old, ...young].filter((path) => existsSync(path))).toEqual(young);
 });
 
@@ -211,19 +211,19 @@ test('a copy that is stopped half way leaves nothing, in the workspace or beside
   await using repo = await tempRepo({ files: FILES });
   const many = 'mkdir deps; for i in $(seq 300); do echo $i > deps/$i; done';
   const seeds = seedsIn(repo);
-  const ground = await seededGround(repo, seeds, { setup: [many] });
-  const one = await openTask(ground, 'one');
+  const context = await seededContext(repo, seeds, { setup: [many] });
+  const one = await openTask(context, 'one');
   const key = setupIn(one.dir)?.key ?? '';
   const dir = join(repo.outside, 'new');
   await repo.git('worktree', 'add', '-q', '--detach', dir);
   const stop = new AbortController();
-  const laid = seeds.lay(dir, key, stop.signal);
+  const laid = seeds.copyInto(dir, key, stop.signal);
   const { temp } = seeds.place;
   while (!existsSync(temp) || readdirSync(temp).length === 0) await new Promise(setImmediate);
   stop.abort(new Error('stopped'));
   await expect(laid).rejects.toThrow('stopped');
   expect([existsSync(join(dir, 'deps')), readdirSync(temp)]).toEqual([false, []]);
-  expect(await seeds.lay(dir, key, repo.signal)).toBe(true);
+  expect(await seeds.copyInto(dir, key, repo.signal)).toBe(true);
   expect(readdirSync(join(dir, 'deps'))).toHaveLength(300);
 });
 

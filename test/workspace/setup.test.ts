@@ -5,9 +5,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { closeTask, openTask, testGround } from '../support/ground.ts';
 import { start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
+import { closeTask, openTask, testContext } from '../support/run-context.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -28,13 +28,13 @@ async function twice(
     readonly commit?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<readonly [string | null, string | null]> {
-  const ground = await testGround(repo, first);
-  const one = await openTask(ground, 'one');
+  const context = await testContext(repo, first);
+  const one = await openTask(context, 'one');
   sh(one.dir, between.leave ?? 'true');
-  await closeTask(ground, 'one');
+  await closeTask(context, 'one');
   if (between.commit !== undefined) await repo.commit('main', between.commit);
-  const { pool } = ground;
-  const other = await testGround(repo, { ...first, ...between.second }, { pool });
+  const { pool } = context;
+  const other = await testContext(repo, { ...first, ...between.second }, { pool });
   const env = { ...other.env, ...between.env };
   const two = await openTask({ ...other, env }, 'two');
   expect(existsSync(one.dir)).toBe(false); // It has become that of the second.
@@ -45,7 +45,7 @@ function sh(cwd: string, script: string): string {
   return execFileSync('sh', ['-ec', script], { cwd, encoding: 'utf8' });
 }
 
-test('where what it made is kept and its key is the same, it is skipped', async () => {
+test('set-up is skipped where its results are kept and its key is the same', async () => {
   await using repo = await tempRepo({ files: FILES });
   expect(await twice(repo, KEPT, { commit: { a: '2\n' } })).toEqual(['ran', 'kept']);
 });
@@ -56,7 +56,7 @@ test.each<[string, Partial<Plan['workspace']>, Parameters<typeof twice>[2]]>([
   ['is no ignored file', { ...KEPT, setup: [`${MAKE}; echo 1 >> a`] }, {}],
   ['is nothing that can be seen', { ...KEPT, setup: ['true'] }, {}],
   ['was deleted', KEPT, { leave: 'rm -r deps' }],
-  ['depends on nobody knows what', { ...KEPT, setupKey: [] }, {}],
+  ['has unknown inputs', { ...KEPT, setupKey: [] }, {}],
   ['depends on a file that has changed', KEPT, { commit: { lock: '2\n' } }],
   ['depends on a folder in which a file has changed', PATCHED, { commit: { 'patches/a': '2\n' } }],
   ['depends on a folder with a new file', PATCHED, { commit: { 'patches/b': '1\n' } }],
@@ -73,7 +73,7 @@ test.each<[string, Partial<Plan['workspace']>, Parameters<typeof twice>[2]]>([
   expect(await twice(repo, first, between)).toEqual(['ran', 'ran']);
 });
 
-test('another log-in is not another environment', async () => {
+test('another login is not another environment', async () => {
   await using repo = await tempRepo({ files: FILES });
   const env = {
     ...{ SSH_AUTH_SOCK: '/tmp/agent.2', SSH_TTY: '/dev/pts/7', TMPDIR: '/tmp', WINDOWPATH: '7' },
@@ -86,23 +86,23 @@ test('another log-in is not another environment', async () => {
 test('a set-up that failed is not remembered, nor is the one that it spoilt', async () => {
   await using repo = await tempRepo({ files: FILES });
   const setup = [`${MAKE}; test "$(cat lock)" = 1`];
-  const ground = await testGround(repo, { ...KEPT, setup });
-  expect(await openTask(ground, 'one')).toMatchObject({ setup: 'ran' });
-  await closeTask(ground, 'one');
+  const context = await testContext(repo, { ...KEPT, setup });
+  expect(await openTask(context, 'one')).toMatchObject({ setup: 'ran' });
+  await closeTask(context, 'one');
   await repo.commit('main', { lock: '2\n' });
-  await expect(openTask(ground, 'two')).rejects.toThrow(/set-up command failed/);
-  await closeTask(ground, 'two');
+  await expect(openTask(context, 'two')).rejects.toThrow(/set-up command failed/);
+  await closeTask(context, 'two');
   await repo.commit('main', { lock: '1\n' });
-  expect(await openTask(ground, 'three')).toMatchObject({ setup: 'ran' });
+  expect(await openTask(context, 'three')).toMatchObject({ setup: 'ran' });
 });
 
 test('a set-up that was killed half way runs again when the run is resumed', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const [begun, go] = ['begun', 'go'].map((name) => join(repo.outside, name));
+  const [started, go] = ['started', 'go'].map((name) => join(repo.outside, name));
   const wait = `until test -e ${go}; do sleep 0.05; done`;
   const more = {
     workspace: {
-      setup: [`mkdir -p deps; echo $$ >> ${begun}; ${wait}; echo whole > deps/state`],
+      setup: [`mkdir -p deps; echo $$ >> ${started}; ${wait}; echo whole > deps/state`],
       setup_key: ['lock'],
       keep_files: ['deps/'],
       pool: 2,
@@ -112,7 +112,7 @@ test('a set-up that was killed half way runs again when the run is resumed', asy
   writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks, more }));
   const engine = start(['run', '../plan.yaml', '--events'], { cwd: repo.dir });
   await engine.untilFact('attempt.started', 't');
-  while (!existsSync(begun ?? '')) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!existsSync(started ?? '')) await new Promise((resolve) => setTimeout(resolve, 20));
   engine.child.kill('SIGKILL');
   await engine.ended;
   writeFileSync(go ?? '', '');
@@ -120,7 +120,7 @@ test('a set-up that was killed half way runs again when the run is resumed', asy
   await resumed.untilFact('attempt.prepared', 't');
   expect((await resumed.ended).code).toBe(0);
   expect(
-    readFileSync(begun ?? '', 'utf8')
+    readFileSync(started ?? '', 'utf8')
       .trim()
       .split('\n'),
   ).toHaveLength(2);
@@ -128,16 +128,16 @@ test('a set-up that was killed half way runs again when the run is resumed', asy
 
 test('another attempt from the start finds it done, unless its task has spoilt it', async () => {
   await using repo = await tempRepo({ files: FILES });
-  const ground = await testGround(repo, KEPT);
-  const { dir } = await openTask(ground, 'one');
+  const context = await testContext(repo, KEPT);
+  const { dir } = await openTask(context, 'one');
   sh(dir, 'echo 2 > a');
-  expect(await openTask(ground, 'one', 2)).toEqual({ dir, setup: null });
+  expect(await openTask(context, 'one', 2)).toEqual({ dir, setup: null });
   sh(dir, 'echo 2 > lock; echo 2 > deps/lock');
-  expect(await openTask(ground, 'one', 3)).toEqual({ dir, setup: 'ran' });
+  expect(await openTask(context, 'one', 3)).toEqual({ dir, setup: 'ran' });
   expect(sh(dir, 'cat lock deps/lock')).toBe('1\n1\n');
 });
 
-test('what names the folder it was made in names the one it is in now', async () => {
+test('files that name the folder they were made in name the current one', async () => {
   await using repo = await tempRepo({ files: FILES });
   const setup = [
     'mkdir -p deps/bin',
@@ -145,10 +145,10 @@ test('what names the folder it was made in names the one it is in now', async ()
     'chmod 755 deps/bin/tool; touch -d 2020-01-02T03:04:05Z deps/bin/tool',
     'ln -s "$PWD/a" deps/link; ln -s bin/tool deps/near',
   ];
-  const ground = await testGround(repo, { ...KEPT, setup });
-  const one = await openTask(ground, 'one');
-  await closeTask(ground, 'one');
-  const two = await openTask(ground, 'two');
+  const context = await testContext(repo, { ...KEPT, setup });
+  const one = await openTask(context, 'one');
+  await closeTask(context, 'one');
+  const two = await openTask(context, 'two');
   expect(two.setup).toBe('kept');
   const look = 'cat deps/bin/tool; readlink deps/link deps/near; stat -c "%a %Y" deps/bin/tool';
   expect(sh(two.dir, look).split('\n')).toEqual([

@@ -3,10 +3,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesOf } from '../../src/git/blobs.ts';
 import { git } from '../../src/git/git.ts';
+import { filesOf } from '../../src/git/trees.ts';
 import { addWorktree } from '../../src/git/worktree.ts';
-import { Sighting } from '../../src/workspace/radar/sighting.ts';
+import { ChangeTracker } from '../../src/workspace/radar/change-tracker.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
 const FILES = { root: '1\n', 'a/one': '1\n', 'a/two': '1\n', 'b/one': '1\n', 'b/two': '1\n' };
@@ -16,7 +16,7 @@ async function scene(repo: TempRepo) {
   const base = await repo.git('rev-parse', 'HEAD');
   const dir = join(repo.outside, 'work');
   await addWorktree(commonDir, { path: dir, branch: 'work', commit: base, cone: ['a'] }, signal);
-  const sighting = new Sighting({ dir, base, isRework: false }, (commit) =>
+  const sighting = new ChangeTracker({ dir, base, isRework: false }, (commit) =>
     filesOf(commonDir, commit, signal),
   );
   return {

@@ -103,7 +103,7 @@ test.each([
 test('an agent of another version of the protocol is not worked with', () => {
   expect(endOf(new Talk().answer({ protocolVersion: 2 }))).toEqual({
     kind: 'permanent',
-    message: 'The agent cannot be worked with. It speaks version 2 of the protocol, not 1.',
+    message: 'The agent cannot be used. It speaks version 2 of the protocol, not 1.',
   });
 });
 

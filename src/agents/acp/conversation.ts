@@ -4,11 +4,11 @@
  *   initialize ─► session/new or session/load ─► model, mode ─► session/prompt ─► its answer
  *
  *   D1. Never throws. A line that is no JSON-RPC message gives no event at all; a message without a
- *       meaning for us is `activity`.
- *   D2. One request of ours is open at a time. An error in answer to any of them ends the attempt.
+ *       known meaning is `activity`.
+ *   D2. One of our requests is open at a time. An error in answer to any of them ends the attempt.
  *   D3. Every request of the agent is answered, with "method not found" where we do not know it: it
  *       would wait for ever. We offer it no files and no terminals, it has its own.
- *   D4. What is told while a session is loaded is its past, not the work of this attempt.
+ *   D4. Updates while a session is loaded are its past, not the work of this attempt.
  */
 
 import type { AgentEvent } from '../../model/agent-event.ts';
@@ -160,7 +160,7 @@ export class Conversation implements Parser {
   }
 
   #fail(why: string): Events {
-    const message = `The agent cannot be worked with. ${why}`;
+    const message = `The agent cannot be used. ${why}`;
     return this.#end({ kind: 'permanent', message });
   }
 

@@ -3,9 +3,9 @@
  * least: the agent's own name for the error, the protocol's code, the HTTP status that some agents
  * give as the code, the words.
  *
- *   F1. An error nobody has a name for is transient: tries are bounded, giving up is not undone.
- *   F2. A session that does not load is lost, for whatever reason: a new one goes on with the work.
- *       Only what would meet a new session as well is told as itself.
+ *   F1. An unknown error is transient: retries are bounded, giving up is final.
+ *   F2. A session that does not load is lost, for whatever reason: a new one continues the work.
+ *       Only an error that a new session would meet as well is reported as itself.
  */
 
 import type { Failure, SimpleFailureKind } from '../../model/failure.ts';
@@ -42,7 +42,7 @@ export function stopFailure(reason: string): Failure | null {
   return (
     STOPS.get(reason) ?? {
       kind: 'transient',
-      message: `The agent stopped for a reason we do not know: ${clip(reason, 100) || 'none'}.`,
+      message: `The agent stopped for an unknown reason: ${clip(reason, 100) || 'none'}.`,
     }
   );
 }
@@ -96,7 +96,7 @@ const KIND_OF_WORDS = [
 const LIMIT_WORDS = /rate.?limit|too many requests|\b429\b|quota|usage limit/i;
 
 const STOPS: ReadonlyMap<string, Failure> = new Map<string, Failure>([
-  ['max_tokens', { kind: 'permanent', message: 'The model’s answer reached its greatest length.' }],
+  ['max_tokens', { kind: 'permanent', message: 'The model’s answer reached its maximum length.' }],
   ['max_turn_requests', { kind: 'turns', message: 'The agent reached its own limit of turns.' }],
   ['refusal', { kind: 'permanent', message: 'The model refused the task.' }],
   ['cancelled', { kind: 'interrupted', message: 'The agent says that it was cancelled.' }],

@@ -36,7 +36,7 @@ test('a tool that is denied is told so, has ended, and ends no second time', () 
   talk.update({ sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'failed' });
   expect(talk.meant).toEqual([
     { type: 'tool.start', id: 't1', name: 'execute', input: { command: 'rm -r x' } },
-    { type: 'denied', tool: 'execute: rm -r x' },
+    { type: 'denied', tool: 'execute: rm -r x', id: 't1' },
     { type: 'tool.end', id: 't1', ok: false, output: 'Denied.' },
   ]);
 });

@@ -1,20 +1,20 @@
 /**
- * What an agent is told when it asks for leave to use a tool. Nobody else is there to answer.
+ * Answers an agent that asks for permission to use a tool. No person is there to answer.
  *
  *   default, dontAsk   no: what it may do without asking, it does not ask for
  *   acceptEdits        yes to changes of files in the workspace, no to everything else
  *   bypassPermissions  yes
  *
- * A read task is told no, whatever its permissions.
+ * A read task gets no permission, whatever the mode.
  *
- *   P1. Leave is given for this once wherever the agent has that choice: an agent may write down
- *       for later what it is always allowed.
+ *   P1. Permission is given once wherever the agent offers that: an agent may store what it is always
+ *       allowed.
  */
 
 import type { Job } from '../agent.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../json-fields.ts';
 
-/** What an agent asks leave for. */
+/** What an agent asks permission for. */
 export interface Asked {
   readonly id: string;
   /** The protocol's kind of tool: `edit`, `execute` … */
@@ -64,4 +64,4 @@ function segments(path: string): readonly string[] {
   return kept;
 }
 
-const EDITS: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
+export const EDITS: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);

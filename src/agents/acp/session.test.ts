@@ -54,7 +54,7 @@ test.each<[string, Partial<Job>, object]>([
   ['It began a session without a name.', {}, { sessionId: 7 }],
 ])('%s', (why, part, opened) => {
   const talk = new Talk(part).begin(opened);
-  const message = `The agent cannot be worked with. ${why}`;
+  const message = `The agent cannot be used. ${why}`;
   expect(endOf(talk)).toEqual({ kind: 'permanent', message });
   expect(talk.methods).toEqual(['initialize', 'session/new']);
 });
@@ -78,6 +78,6 @@ test('servers of the plan are given to the session', () => {
 
 test('a server that the agent cannot reach is refused by name', () => {
   const talk = new Talk({ options: { ...NO_OPTIONS, mcp: MCP } }).answer({ protocolVersion: 1 });
-  const message = 'The agent cannot be worked with. It cannot use MCP server remote by its url.';
+  const message = 'The agent cannot be used. It cannot use MCP server remote by its url.';
   expect(endOf(talk)).toEqual({ kind: 'permanent', message });
 });

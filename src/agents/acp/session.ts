@@ -3,7 +3,7 @@
  *
  *   S1. What the agent does not offer is refused by name, never left out.
  *   S2. The mode is one in which the agent asks before it acts, where it has one of such a name:
- *       what the user has set for sessions of their own may ask less than the task allows. The
+ *       the user's own setting may ask less than the task allows. The
  *       answers make the rest (permission.ts).
  *   S3. Newer agents have their choices in `configOptions`, older ones in `modes` and `models`.
  */
@@ -11,7 +11,7 @@
 import type { Job } from '../agent.ts';
 import { clip, type Fields, fieldsOf, listOf, textOf } from '../json-fields.ts';
 
-/** A request of ours. */
+/** A request to the agent. */
 export interface Request {
   readonly method: string;
   readonly params: Fields;

@@ -1,12 +1,12 @@
 /**
- * What an agent tells of its work on the prompt (`session/update`), as AgentEvents.
+ * An agent's updates on its work (`session/update`), as AgentEvents.
  *
- *   T1. An answer comes in pieces. They are told as such, and once more whole when it has ended.
- *   T2. A tool begins once and ends once. It is told when its input is known: before that it is
+ *   T1. An answer comes in pieces. They are reported as such, and once more whole at the end.
+ *   T2. A tool begins once and ends once. It is reported when its input is known: before that it is
  *       `pending`, with an input that is empty or half of it.
  *   T3. A tool that is denied has ended: some agents say nothing more of it.
  *   T4. Money is counted over the whole session. Of a resumed one only what was added counts; where
- *       the agent has not told the sum before the prompt, the money is not known.
+ *       the agent did not report the sum before the prompt, the cost is unknown.
  */
 
 import type { AgentEvent, Usage } from '../../model/agent-event.ts';
@@ -39,7 +39,7 @@ export class Turn {
   #pieces: string[] = [];
   #message = '';
   #lastText = '';
-  /** What the session had cost before the prompt; null where nobody knows. */
+  /** Cost of the session before the prompt; null where it is unknown. */
   #spentBefore: number | null;
   #usage: Usage | null = null;
 
@@ -70,7 +70,7 @@ export class Turn {
     }
   }
 
-  /** The tool that the agent asks leave for; it is known well enough to be told. */
+  /** The tool that the agent asks permission for; enough is known to report it. */
   asked(toolCall: Fields): { readonly asked: Asked; readonly events: Events } {
     const call = this.#note(toolCall);
     const { kind, title } = call.fields;
@@ -79,7 +79,7 @@ export class Turn {
   }
 
   deny({ id, kind, title }: Asked): Events {
-    const denied: AgentEvent = { type: 'denied', tool: clip(`${kind}: ${title}`, 200) };
+    const denied: AgentEvent = { type: 'denied', tool: clip(`${kind}: ${title}`, 200), id };
     return [denied, ...this.#finish(id, { ok: false, output: 'Denied.' })];
   }
 

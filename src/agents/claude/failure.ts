@@ -2,7 +2,7 @@
  * What Claude Code's errors mean, from the most certain sign to the least: how the turn ended, the
  * error's own code, the HTTP status, the words.
  *
- *   F1. An error nobody has a name for is transient: tries are bounded, giving up is not undone.
+ *   F1. An unknown error is transient: retries are bounded, giving up is final.
  */
 
 import type { Failure, SimpleFailureKind } from '../../model/failure.ts';
@@ -70,7 +70,7 @@ function kindOfStatus(status: number | null): Kind | null {
 }
 
 const MAX_MESSAGE = 2000;
-const DEFAULT_MESSAGE = 'The agent reported an error without saying which.';
+const DEFAULT_MESSAGE = 'The agent reported an error without details.';
 
 const KIND_OF_CODE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['authentication_failed', 'auth'],
@@ -103,7 +103,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     pattern: /^(?:error: )?No conversation found/i,
     kind: 'session-lost',
-    say: (line) => `The session to resume is not known to the agent any more. ${line}`,
+    say: (line) => `The agent no longer knows the session to resume. ${line}`,
   },
   {
     pattern: /^Not logged in/i,
@@ -113,19 +113,19 @@ const REFUSALS: readonly Refusal[] = [
   {
     pattern: /^error: (?:unknown option|option '.*' argument)/i,
     kind: 'permanent',
-    say: (line) => `This version of the agent does not know how it was called. ${line}`,
+    say: (line) => `This version of the agent does not accept its arguments. ${line}`,
   },
   {
     pattern: /^--agent '.*' not found/i,
     kind: 'permanent',
-    say: (line) => `The task's role is not known to the agent. ${line}`,
+    say: (line) => `The agent does not know the task's role. ${line}`,
   },
   {
     pattern: /cannot be used with root/i,
     kind: 'permanent',
     say: (line) =>
       'The agent does not skip permissions for root. Work as another user, choose other ' +
-      'permissions, or set IS_SANDBOX=1 on a machine that is made to be thrown away. ' +
+      'permissions, or set IS_SANDBOX=1 on a disposable machine. ' +
       line,
   },
 ];

@@ -118,7 +118,10 @@ export class StreamParser implements Parser {
       this.#denied.add(id);
       return true;
     });
-    return fresh.map(({ tool_name }) => ({ type: 'denied', tool: clip(textOf(tool_name), 200) }));
+    return fresh.map(({ tool_name, tool_use_id }) => {
+      const id = textOf(tool_use_id);
+      return { type: 'denied', tool: clip(textOf(tool_name), 200), ...(id && { id }) };
+    });
   }
 
   /** `subtype: success` says only that the turn came to an end: `is_error` decides. */

@@ -2,7 +2,7 @@
  * What Codex's errors mean, from the most certain sign to the least: the sentences it has for
  * limits and accounts, the HTTP status, other words.
  *
- *   F1. An error nobody has a name for is transient: tries are bounded, giving up is not undone.
+ *   F1. An unknown error is transient: retries are bounded, giving up is final.
  *   F2. The time a limit resets is told without seconds: the end of that minute counts.
  */
 
@@ -84,7 +84,7 @@ function readable(message: string): string {
 }
 
 const MAX_MESSAGE = 2000;
-const DEFAULT_MESSAGE = 'The agent reported an error without saying which.';
+const DEFAULT_MESSAGE = 'The agent reported an error without details.';
 
 const MONTHS = [
   ...['jan', 'feb', 'mar', 'apr', 'may', 'jun'],
@@ -107,12 +107,12 @@ const REFUSALS = [
   {
     pattern: /no rollout found|no saved session found/i,
     kind: 'session-lost',
-    say: 'The session to resume is not known to the agent any more.',
+    say: 'The agent no longer knows the session to resume.',
   },
   {
     pattern: /^error: (?:unexpected argument|invalid value|unrecognized)/,
     kind: 'permanent',
-    say: 'This version of the agent does not know how it was called.',
+    say: 'This version of the agent does not accept its arguments.',
   },
   {
     pattern: /^Error: Model provider|^Error loading config|error.*config\.toml/i,
@@ -122,7 +122,7 @@ const REFUSALS = [
   {
     pattern: /^Output schema file/,
     kind: 'permanent',
-    say: 'The task’s schema is not one for the agent.',
+    say: 'The agent does not accept the task’s schema.',
   },
   { pattern: /not logged in/i, kind: 'auth', say: 'The agent has no account to work with.' },
 ] as const;

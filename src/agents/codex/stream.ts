@@ -2,13 +2,13 @@
  * Codex's output, line by line, as AgentEvents: the stream on standard output, the log beside it.
  *
  *   S1. Never throws. A line that is not of the stream gives no event at all; a line of the stream
- *       without a meaning for us is `activity`.
+ *       without a known meaning is `activity`.
  *   S2. Usage is this attempt's. The stream's own count goes over the whole thread, so where a
- *       session goes on only the log's counts are used; without them nothing is claimed.
- *   S3. An error is no end: the CLI goes on by itself. But a wait that may last (a limit, a lost
- *       network) is told as a result as well, so that an agent which stays silent is ended and the
+ *       session continues, only the log's counts are used; without them nothing is claimed.
+ *   S3. An error is not the end: the CLI continues by itself. But a wait that may last (a limit, a lost
+ *       network) is also reported as a result, so that an agent which stays silent is ended and the
  *       engine does the waiting. Whatever comes after such a result counts instead of it.
- *   S4. An attempt whose every command failed for want of a sandbox has not succeeded.
+ *   S4. An attempt in which every command failed for lack of a sandbox has not succeeded.
  */
 
 import type { AgentEvent, Usage } from '../../model/agent-event.ts';
@@ -100,7 +100,8 @@ export class StreamParser implements Parser {
     const start = this.#open.delete(textOf(item.id)) ? [] : [toolStart(item)];
     const end = toolEnd(item);
     this.#didSomething ||= end.ok;
-    const denied = wasDenied(item) ? [{ type: 'denied', tool: toolName(item) } as const] : [];
+    const denial = { type: 'denied', tool: toolName(item), id: end.id } as const;
+    const denied = wasDenied(item) ? [denial] : [];
     return [...start, ...denied, end, ...this.#sandboxWarning(end)];
   }
 
@@ -176,11 +177,12 @@ function started({ thread_id }: Fields): Events {
   return id === '' ? activity('thread.started') : [{ type: 'session', id }];
 }
 
-/** The service makes the answer fit the schema; what is no JSON at all has slipped through. */
+/** The service makes the answer fit the schema; text that is not JSON has slipped through. */
 function structured(text: string): Verdict {
   try {
     return { ok: true, structured: JSON.parse(text) };
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     const message = 'The agent’s answer is not in the form that was asked for.';
     return { ok: false, failure: { kind: 'schema', message } };
   }

@@ -2,7 +2,7 @@
  * What Gemini CLI's errors mean, from the most certain sign to the least: the CLI's own name for the
  * error, the service's code and reason inside of its message, the words, the exit code.
  *
- *   F1. An error nobody has a name for is transient: tries are bounded, giving up is not undone.
+ *   F1. An unknown error is transient: retries are bounded, giving up is final.
  *   F2. A wrong key is answered with 400, not 401: the reason counts before the code.
  */
 
@@ -104,7 +104,7 @@ function waitMs(message: string): number {
 }
 
 const MAX_MESSAGE = 2000;
-const DEFAULT_MESSAGE = 'The agent reported an error without saying which.';
+const DEFAULT_MESSAGE = 'The agent reported an error without details.';
 
 /** The CLI puts the service's words in brackets and its own advice behind them. */
 const API_ERROR = /^\[API Error: (.*)\](?:\n.*)?$/s;
@@ -155,15 +155,15 @@ const REFUSALS: readonly Refusal[] = [
     code: 42,
     pattern: /^Error resuming session/,
     kind: 'session-lost',
-    say: 'The session to resume is not known to the agent any more.',
+    say: 'The agent no longer knows the session to resume.',
   },
-  { code: 42, pattern: /./, say: 'The agent does not take its input.' },
+  { code: 42, pattern: /./, say: 'The agent did not accept its input.' },
   { code: 44, pattern: /./, say: 'The agent’s own sandbox failed.' },
   { code: 52, pattern: /./, say: 'The agent’s configuration is wrong.' },
   { code: 55, pattern: /trust/, say: 'The agent does not trust its workspace.' },
   {
     code: 1,
     pattern: /^(?:Unknown argument|Invalid values)/,
-    say: 'This version of the agent does not know how it was called.',
+    say: 'This version of the agent does not accept its arguments.',
   },
 ];

@@ -12,9 +12,9 @@
 
 import type { Job } from '../agent.ts';
 
-const SHELL = 'run_shell_command';
+export const SHELL = 'run_shell_command';
 const PLAN_TOOLS: readonly string[] = ['enter_plan_mode', 'exit_plan_mode'];
-const WRITING_TOOLS: readonly string[] = ['write_file', 'replace'];
+export const WRITING_TOOLS: readonly string[] = ['write_file', 'replace'];
 /** Tools the CLI does not even offer where its mode refuses them. */
 const GATED_TOOLS: readonly string[] = [SHELL, 'web_fetch', 'activate_skill'];
 

@@ -1,13 +1,13 @@
 /**
- * Gemini CLI's retries, which it tells only on standard error, in sentences. It may try for minutes
- * before anything else is said.
+ * Gemini CLI's retries, which it reports only on standard error, in sentences. It may retry for minutes
+ * before it says anything else.
  *
  *   Attempt 2 failed with status 503. Retrying with backoff... _ApiError: {"error":{…
  *   Attempt 2 failed. Retrying with backoff... Error: exception TypeError: fetch failed …
  *   Attempt 2 failed: <the service's words, maybe several lines>. Retrying after 5831ms...
  *
  *   R1. One event a retry, when the line that announces the wait is complete.
- *   R2. A wait that is not told is the CLI's usual one: 5 s, doubled each time, 30 s at most.
+ *   R2. A wait that is not named is the CLI's usual one: 5 s, doubled each time, 30 s at most.
  */
 
 import type { AgentEvent } from '../../model/agent-event.ts';
@@ -39,7 +39,7 @@ export class RetryReader {
 function retryOf(attempt: number, words: string, delayMs: number): Retry {
   const [, status] = /^ with (?:status )?(\d{3})/.exec(words) ?? [];
   const [, said = ''] = /^: (.*?)\.? Retrying after /s.exec(words) ?? [];
-  // Without a status the service's words are there for a limit only; otherwise nobody answered.
+  // Without a status, words of the service mean a limit; otherwise there was no answer.
   const code = Number(status ?? (said === '' ? 0 : 429));
   const message = said || (code === 0 ? 'The service did not answer.' : 'it is busy or failing.');
   const failure = toldFailure({ name: '', message, status: code, at: Number.NaN });

@@ -66,7 +66,7 @@ test('fields of a wrong type read as if they were absent', () => {
       usage: { costUsd: 0, inputTokens: 0, outputTokens: 0 },
       failure: {
         kind: 'transient',
-        message: 'The agent reported an error without saying which.',
+        message: 'The agent reported an error without details.',
       },
     },
   ]);
@@ -128,7 +128,7 @@ test.each([
   ].flatMap((fields) => parser.stdout(JSON.stringify(fields)));
   expect(told.slice(1)).toEqual([
     { type: 'tool.end', id: 't1', ok: false, output: error.message },
-    ...(denied ? [{ type: 'denied', tool: tool_name }] : []),
+    ...(denied ? [{ type: 'denied', tool: tool_name, id: 't1' }] : []),
   ]);
 });
 

@@ -2,10 +2,10 @@
  * Gemini CLI's stream-json output, line by line, as AgentEvents, and its retries from standard error.
  *
  *   S1. Never throws. Every line of the stream is dated: one that is not gives no event at all, one
- *       without a meaning for us is `activity`.
- *   S2. An answer comes in pieces. They are told as such, and once more whole when it has ended.
- *   S3. A turn that the CLI broke off (a loop, its turn limit) ends as `success`: the error that was
- *       told before it decides.
+ *       without a known meaning is `activity`.
+ *   S2. An answer comes in pieces. They are reported as such, and once more whole at the end.
+ *   S3. A turn that the CLI broke off (a loop, its turn limit) ends as `success`: the error
+ *       reported before it decides.
  *   S4. A command that fails is a tool that succeeded: the stream does not tell them apart.
  */
 
@@ -100,7 +100,7 @@ export class StreamParser implements Parser {
     const output = clip(textOf(fields.output) || textOf(error.message));
     const end: AgentEvent = { type: 'tool.end', id, ok: fields.status === 'success', output };
     const denied = isDenial(error, this.#withheld.has(name));
-    return denied ? [end, { type: 'denied', tool: clip(name, 200) }] : [end];
+    return denied ? [end, { type: 'denied', tool: clip(name, 200), id }] : [end];
   }
 
   #result(fields: Fields): Events {
@@ -128,7 +128,7 @@ export class StreamParser implements Parser {
   }
 }
 
-/** Refused by a rule, in want of somebody to ask, or not even offered to this job. */
+/** Refused by a rule, for lack of a person to ask, or not even offered to this job. */
 function isDenial({ type, message }: Fields, withheld: boolean): boolean {
   if (type === 'policy_violation') return true;
   if (type === 'tool_not_registered') return withheld;
@@ -152,7 +152,7 @@ function activity(what: unknown): Events {
   return [{ type: 'activity', what: clip(textOf(what), 100) }];
 }
 
-/** The CLI goes on without the rules it was given: a person must see that. */
+/** The CLI continues without the rules it was given: a person must see that. */
 const UNHEEDED_RULES = /^(?:Security Warning: |\[(?:ADMIN|USER)\] Policy file )/;
 
 const BROKEN_OFF: ReadonlyMap<string, SimpleFailureKind> = new Map<string, SimpleFailureKind>([

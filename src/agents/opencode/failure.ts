@@ -2,7 +2,7 @@
  * What OpenCode's errors mean, from the most certain sign to the least: the error's own name, the
  * HTTP status, whether the CLI itself would try again, the words.
  *
- *   F1. An error nobody has a name for is transient: tries are bounded, giving up is not undone.
+ *   F1. An unknown error is transient: retries are bounded, giving up is final.
  *   F2. A service that says when to come back is believed: that time is the failure's `retryAt`.
  */
 
@@ -105,12 +105,12 @@ const REFUSALS: readonly Refusal[] = [
   {
     pattern: /^(?:error: )?session not found/i,
     kind: 'session-lost',
-    say: 'The session to resume is not known to the agent any more.',
+    say: 'The agent no longer knows the session to resume.',
   },
   {
     pattern: /agent ".*" (?:not found|is a subagent|is hidden)/i,
     kind: 'permanent',
-    say: 'The task’s role is not one that the agent can take.',
+    say: 'The agent cannot take the task’s role.',
   },
   {
     pattern: /model not found|ProviderModelNotFoundError/i,
@@ -125,6 +125,6 @@ const REFUSALS: readonly Refusal[] = [
   {
     pattern: /^(?:error: )?unknown arguments?:/i,
     kind: 'permanent',
-    say: 'This version of the agent does not know how it was called.',
+    say: 'This version of the agent does not accept its arguments.',
   },
 ];

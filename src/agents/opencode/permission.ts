@@ -1,6 +1,6 @@
 /**
- * What OpenCode may do without asking, as rules of its own `permission` configuration. Nobody can
- * be asked: what is not allowed is denied, and the model goes on without it.
+ * What OpenCode may do without asking, as rules of its own `permission` configuration. There
+ * are no prompts: what is not allowed is denied, and the model continues without it.
  *
  *   default            the user's own configuration decides; what it would ask about is refused
  *   acceptEdits        reads and edits inside of the workspace and `dirs`, and what the task allows
@@ -78,7 +78,7 @@ function ruleOf(text: string, action: Action): Rule {
 }
 
 /** Tools that change files have one permission together. */
-const WRITING: ReadonlySet<string> = new Set(['write', 'patch', 'apply_patch', 'multiedit']);
+export const WRITING: ReadonlySet<string> = new Set(['write', 'patch', 'apply_patch', 'multiedit']);
 
 /** As an object whose order is that of the rules. */
 function inOrder(rules: readonly Rule[], place = 1): Rules {

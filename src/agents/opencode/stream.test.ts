@@ -128,7 +128,7 @@ test('a long wait ends the attempt with its end, and signs of life do not undo t
 });
 
 test.each([
-  ['length', 'permanent', 'The answer was longer than the model may answer.'],
+  ['length', 'permanent', 'The answer exceeded the model’s maximum length.'],
   ['content-filter', 'permanent', 'The service refused to answer (content filter).'],
   ['other', 'transient', 'The model’s answer broke off (other).'],
 ])('a step that ends by %s is a failure', (reason, kind, message) => {

@@ -29,7 +29,7 @@ export class StreamParser implements Parser {
   #texts: string[] = [];
   #steps = 0;
   #usage: Usage = { costUsd: 0, inputTokens: 0, outputTokens: 0 };
-  /** It gave a result. Until it is busy again, signs of life do not say that it goes on. */
+  /** It gave a result. Until it is busy again, signs of life do not mean that it continues. */
   #isOver = false;
   readonly #began = new Set<string>();
 
@@ -117,7 +117,7 @@ export class StreamParser implements Parser {
     const ok = state.status === 'completed' && exit === 0 && refused === null;
     return [
       ...start.filter(({ type }) => type === 'tool.start'),
-      ...(refused === null ? [] : [{ type: 'denied', tool: refused } as const]),
+      ...(refused === null ? [] : [{ type: 'denied', tool: refused, id } as const]),
       { type: 'tool.end', id, ok, output },
     ];
   }
@@ -168,7 +168,7 @@ export class StreamParser implements Parser {
   }
 }
 
-/** The name of a tool that was refused, by a rule, for want of somebody to ask, or by absence. */
+/** The name of a tool that was refused: by a rule, for lack of a person to ask, or as unknown. */
 function refusedTool(part: Fields): string | null {
   const state = fieldsOf(part.state);
   const name = clip(textOf(part.tool), 200);
@@ -180,7 +180,7 @@ function refusedTool(part: Fields): string | null {
 
 function badEnd(reason: string): Failure {
   if (reason === 'length') {
-    return { kind: 'permanent', message: 'The answer was longer than the model may answer.' };
+    return { kind: 'permanent', message: 'The answer exceeded the model’s maximum length.' };
   }
   if (reason === 'content-filter') {
     return { kind: 'permanent', message: 'The service refused to answer (content filter).' };

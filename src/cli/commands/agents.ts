@@ -1,13 +1,23 @@
 /** `landfast agents`: which agents there are, which are installed, what each can do. */
 
-import type { Abilities } from '../../agents/agent.ts';
+import { type FoundAgent, probeAgents } from '../../app/probe.ts';
 import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../main.ts';
-import { type FoundAgent, probeAgents } from '../probe.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { terminalHost } from '../terminal/host.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('agents')
+    .description('list agents, whether they are installed, and what each can do')
+    .option('--json', 'print JSON')
+    .action(wrap((_, command: Program) => agents(command.optsWithGlobals())));
+}
 
 /** Lists the agents. */
 export async function agents(flags: { readonly json?: boolean }): Promise<number> {
-  const found = await probeAgents(new AbortController().signal);
+  const found = await probeAgents(terminalHost(), new AbortController().signal);
   if (flags.json === true) {
     process.stdout.write(jsonText(found.map(rowOf)));
     return EXIT.ok;
@@ -27,13 +37,15 @@ function rowOf({ agent, path, version, login }: FoundAgent) {
 }
 
 function stateOf({ agent, path, version, login }: FoundAgent): string {
-  if (agent.program.file === null) return 'any program: the plan names it (command: [...])';
-  if (path === null) return `not installed; get it: ${agent.program.install}`;
+  if (agent.program.file === null) return 'any program, named in the plan (command: [...])';
+  if (path === null) return `not installed; to install it: ${agent.program.install}`;
   const who = { in: ', logged in', out: ', NOT logged in', unknown: '' }[login];
   return `${version ?? 'installed'} at ${path}${who}`;
 }
 
-const WORDS: readonly (readonly [keyof Abilities, string])[] = [
+type Can = FoundAgent['agent']['can'];
+
+const WORDS: readonly (readonly [keyof Can, string])[] = [
   ['resume', 'resume'],
   ['fork', 'fork'],
   ['role', 'role'],
@@ -47,7 +59,7 @@ const WORDS: readonly (readonly [keyof Abilities, string])[] = [
   ['schema', 'structured answer'],
 ];
 
-function abilityWords(can: Abilities): readonly string[] {
+function abilityWords(can: Can): readonly string[] {
   const words = WORDS.filter(([key]) => can[key] === true).map(([, word]) => word);
   return [...words, `permissions ${can.permissions.join('/')}`];
 }

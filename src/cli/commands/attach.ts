@@ -1,13 +1,25 @@
 /** `landfast attach`: a run that somebody else drives, as if it ran here; leaving does not end it. */
 
+import { runNamed } from '../../app/find-run.ts';
+import { readState } from '../../app/watch-run.ts';
 import { openForReading } from '../../journal/database.ts';
-import { shellWord } from '../../report/clean.ts';
-import { tell } from '../execute.ts';
-import { noRun, runNamed } from '../find-run.ts';
-import { Following } from '../live.ts';
-import { findPlace } from '../place.ts';
-import { readState, runExitCode } from '../watch-run.ts';
+import { shellWord } from '../../report/sanitize.ts';
+import type { Program, Wrap } from '../options.ts';
+import { Following } from '../terminal/following.ts';
+import { placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/no-run.ts';
+import { runExitCode } from '../terminal/signals.ts';
+import { tell } from '../terminal/tell.ts';
 import { watch } from './status.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('attach')
+    .argument('[run]', 'run id or prefix (default: the live run, else the latest)')
+    .description('watch a run in the background; Ctrl-C leaves it running')
+    .action(wrap((run, _, command: Program) => attach(run, command.optsWithGlobals())));
+}
 
 /** The exit code of somebody who stops looking. */
 export const INTERRUPTED = 130;
@@ -17,10 +29,10 @@ export async function attach(
   prefix: string | undefined,
   flags: { readonly projectDir: string },
 ): Promise<number> {
-  const place = await findPlace(flags.projectDir, new AbortController().signal);
+  const place = await placeAt(flags.projectDir, new AbortController().signal);
   using db = openForReading(place.stateDir);
-  if (db === null) throw noRun(prefix);
-  const run = runNamed(db, prefix);
+  const run = runNamed(db, prefix, place);
+  if (db === null || run === null) return tellNoRun({});
   using following = new Following(place.stateDir, run);
   await watch(place, run, false, following.signal);
   if (following.signal.reason === 'interrupted') {
@@ -28,13 +40,13 @@ export async function attach(
     return INTERRUPTED;
   }
   const state = readState(db, run);
-  await tell({ place, run, how: { projectDir: flags.projectDir, log: true } }, state);
+  await tell({ place, run, how: {} }, state);
   return runExitCode(state);
 }
 
 /** Says that a run is not ended by not looking at it. */
 export function sayLeft(run: string): void {
   const id = shellWord(run);
-  console.error(`Run ${run} goes on without you.`);
-  console.error(`  See it again: landfast attach ${id}. End it: landfast cancel --run ${id}`);
+  console.error(`Run ${run} keeps running without you.`);
+  console.error(`  Watch it again: landfast attach ${id}. End it: landfast cancel --run ${id}`);
 }

@@ -1,17 +1,32 @@
 /** `landfast collect`: the results of a run, from any process, now or when it has ended. */
 
+import { isLive, runNamed } from '../../app/find-run.ts';
+import type { Place } from '../../app/place.ts';
+import { readState } from '../../app/watch-run.ts';
 import { type Database, openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
 import { jsonText } from '../../report/json.ts';
 import { resultsJson, resultsText } from '../../report/results.ts';
-import { inkOf, wantsColor } from '../../ui/color.ts';
-import { isLive, noRun, runNamed } from '../find-run.ts';
-import { Following } from '../live.ts';
-import { EXIT } from '../main.ts';
-import { findPlace, type Place } from '../place.ts';
-import { openScreen } from '../screen.ts';
-import { readState, runExitCode } from '../watch-run.ts';
+import { inkOf, wantsColor } from '../../tui/styled-text.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { Following } from '../terminal/following.ts';
+import { placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/no-run.ts';
+import { openScreen } from '../terminal/screen.ts';
+import { runExitCode } from '../terminal/signals.ts';
 import { INTERRUPTED, sayLeft } from './attach.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('collect')
+    .argument('[run]', 'run id or prefix (default: the live run, else the latest)')
+    .description('show the results of finished tasks and the last words of their agents')
+    .option('-w, --wait', 'wait for the run to end, then exit with its exit code')
+    .option('--json', 'print JSON')
+    .action(wrap((run, _, command: Program) => collect(run, command.optsWithGlobals())));
+}
 
 export interface CollectFlags {
   readonly projectDir: string;
@@ -21,10 +36,10 @@ export interface CollectFlags {
 
 /** Shows what is over; having waited, it ends with the exit code of the run. */
 export async function collect(prefix: string | undefined, flags: CollectFlags): Promise<number> {
-  const place = await findPlace(flags.projectDir, new AbortController().signal);
+  const place = await placeAt(flags.projectDir, new AbortController().signal);
   using db = openForReading(place.stateDir);
-  if (db === null) throw noRun(prefix);
-  const run = runNamed(db, prefix);
+  const run = runNamed(db, prefix, place);
+  if (db === null || run === null) return tellNoRun(flags);
   if (flags.wait !== true) {
     show(db, run, flags);
     return EXIT.ok;

@@ -1,14 +1,33 @@
 /** `landfast config`: what is configured, where it comes from, and changing it. */
 
+import { findGitFacts, loadConfiguration } from '../../app/config-files.ts';
+import { valueFor, writeSetting } from '../../app/config-write.ts';
+import type { Place } from '../../app/place.ts';
+import { withoutSecretValue } from '../../app/secrets.ts';
 import { UserError } from '../../base/errors.ts';
 import { isSection, keyNamed } from '../../plan/config/keys.ts';
 import { type Listed, listing, shownValue } from '../../plan/config/listing.ts';
 import { jsonText } from '../../report/json.ts';
-import { isSecretName } from '../../worker/environment.ts';
-import { findGitFacts, loadConfiguration } from '../config-files.ts';
-import { valueFor, writeSetting } from '../config-write.ts';
-import { EXIT } from '../main.ts';
-import { findPlace, type Place } from '../place.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { placeAt } from '../terminal/host.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('config')
+    .argument('[key]', 'a key such as agent.max_retries, or a section such as land')
+    .argument('[value]', 'the new value; separate list items with commas')
+    .description('show or change the configuration')
+    .option('-l, --list', 'all keys with a value (the default without a key)')
+    .option('--origin', 'also show the source of each value')
+    .option('-g, --global', "use your global file instead of this repository's")
+    .option('--unset', 'remove the key from the file')
+    .option('--json', 'print JSON')
+    .action(
+      wrap((key, value, _, command: Program) => config(key, value, command.optsWithGlobals())),
+    );
+}
 
 export interface ConfigFlags {
   readonly projectDir: string;
@@ -27,7 +46,7 @@ export async function config(
 ): Promise<number> {
   checkUse(name, text, flags);
   const signal = new AbortController().signal;
-  const place = await findPlace(flags.projectDir, signal);
+  const place = await placeAt(flags.projectDir, signal);
   if (name !== undefined && (text !== undefined || flags.unset === true)) {
     return change(name, text, place, flags);
   }
@@ -46,11 +65,8 @@ function checkUse(name: string | undefined, text: string | undefined, flags: Con
   if (flags.unset === true && (name === undefined || text !== undefined)) {
     throw new UserError('--unset takes one key and no value.');
   }
-  if (name === undefined && flags.list !== true) {
-    throw new UserError('Which key?', 'landfast config KEY [VALUE], or landfast config --list.');
-  }
   if (name !== undefined && flags.list === true) {
-    throw new UserError('--list takes no key.', `landfast config ${name} shows it alone.`);
+    throw new UserError('--list takes no key.', `landfast config ${name} shows one key.`);
   }
 }
 
@@ -63,7 +79,7 @@ function change(
   const key = keyNamed(name);
   const value = unset === true || text === undefined ? undefined : valueFor(key, text);
   const scope = global === true ? 'global' : 'project';
-  const file = writeSetting(scope, place.dir, { path: key.path, value });
+  const file = writeSetting(scope, place, { path: key.path, value });
   if (json === true) process.stdout.write(jsonText({ key: name, value: value ?? null, file }));
   else if (value === undefined) console.log(`${name} removed from ${file}`);
   else console.log(`${name} = ${firstLine(shownValue(value))} in ${file}`);
@@ -75,9 +91,8 @@ async function read(
   place: Place,
   { global }: ConfigFlags,
   signal: AbortSignal,
-): Promise<readonly Listed[] | null> {
-  const configuration = loadConfiguration(place.dir, global === true ? ['global'] : undefined);
-  if (configuration === null) return null;
+): Promise<readonly Listed[]> {
+  const configuration = loadConfiguration(place, global === true ? ['global'] : undefined);
   if (global !== true) {
     return listing(configuration, await findGitFacts(configuration.config, place, signal));
   }
@@ -85,7 +100,7 @@ async function read(
 }
 
 function showAll(listed: readonly Listed[], { origin, json }: ConfigFlags): number {
-  const shown = listed.map((one) => ({ ...one, value: masked(one) }));
+  const shown = listed.map((one) => ({ ...one, value: withoutSecretValue(one) }));
   if (json === true) {
     const entries = shown.map(({ key, value, origin: from }) =>
       origin === true ? [key, { value, origin: from }] : [key, value],
@@ -112,20 +127,6 @@ function showOne(name: string, listed: readonly Listed[], { origin, json }: Conf
   else if (found === undefined) console.error(`landfast: ${name} has no value.`);
   else console.log(`${origin === true ? `${found.origin}  ` : ''}${shownValue(found.value)}`);
   return EXIT.ok;
-}
-
-/** A list is often shown to others: what is called like a secret is not in it. */
-function masked({ key, value }: Listed): unknown {
-  const name = key.split('.').at(-1) ?? '';
-  if (key.startsWith('defaults.env.')) return isSecretName(name) ? '[MASKED]' : value;
-  if (!key.startsWith('defaults.mcp.')) return value;
-  const server = value as { readonly env?: Readonly<Record<string, string>> };
-  if (server.env === undefined) return server;
-  const env = Object.entries(server.env).map(([one, content]) => [
-    one,
-    isSecretName(one) ? '[MASKED]' : content,
-  ]);
-  return { ...server, env: Object.fromEntries(env) };
 }
 
 function firstLine(text: string): string {

@@ -1,13 +1,26 @@
 /** `landfast convert`: any accepted plan as a native one. */
 
 import { writeFileSync } from 'node:fs';
+import { findConfig } from '../../app/config-files.ts';
+import { inputOf, loadPlan } from '../../app/load-plan.ts';
 import { messageOf, OperationalError, UserError } from '../../base/errors.ts';
-import { convert as converted } from '../../plan/convert.ts';
+import { convert as converted } from '../../plan/print/convert.ts';
 import { formatProblem } from '../../plan/problem.ts';
-import { findConfig } from '../config-files.ts';
-import { inputOf, loadPlan } from '../load-plan.ts';
-import { EXIT } from '../main.ts';
-import { findPlace } from '../place.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { placeAt } from '../terminal/host.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('convert')
+    .argument('<plan>', 'the plan file, of any known format')
+    .description("convert a plan to Landfast's own format")
+    .option('-o, --output <file>', 'write it to this file instead of standard output')
+    .option('--force', 'overwrite that file')
+    .option('--format <name>', 'read the plan as this format instead of detecting it')
+    .action(wrap((plan, _, command: Program) => convert(plan, command.optsWithGlobals())));
+}
 
 export interface ConvertFlags {
   readonly projectDir: string;
@@ -19,15 +32,15 @@ export interface ConvertFlags {
 /** Prints the native plan, or writes it to a file. What it holds is the user's own: no masks. */
 export async function convert(path: string, flags: ConvertFlags): Promise<number> {
   const signal = new AbortController().signal;
-  const place = await findPlace(flags.projectDir, signal);
+  const place = await placeAt(flags.projectDir, signal);
   const config = await findConfig(place, signal);
-  if (config === null) return EXIT.usage;
-  const from = { root: place.dir, format: flags.format ?? null, config };
+  const { dir: root, host } = place;
+  const from = { root, host, format: flags.format ?? null, config };
   const loaded = loadPlan(path, from);
-  if (loaded.plan === null) return loaded.exit;
-  const result = converted(loaded, inputOf(path, from));
+  if (loaded === null) return EXIT.ok;
+  const result = converted({ ...loaded, warnings: loaded.problems }, inputOf(path, from));
   if (result.kind === 'problems') {
-    console.error('landfast: a native plan cannot say all of this plan:');
+    console.error('landfast: the native format cannot express all of this plan:');
     for (const problem of result.problems) console.error(formatProblem(problem));
     return EXIT.failed;
   }
@@ -41,7 +54,7 @@ function write(path: string, text: string, isForced: boolean): void {
     writeFileSync(path, text, { flag: isForced ? 'w' : 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new UserError(`${path} is there already.`, 'Use --force to overwrite it.');
+      throw new UserError(`${path} already exists.`, 'Use --force to overwrite it.');
     }
     throw new OperationalError(`${path} could not be written: ${messageOf(error)}`);
   }

@@ -1,5 +1,5 @@
 /**
- * `landfast demo`: the main job on a throw-away repository, with no account and no network.
+ * `landfast demo`: run a sample plan in a throwaway repository; no account, no network.
  *
  *   D1. The plan is loaded and run by the code behind `landfast run`, so the demo cannot differ.
  *   D2. The folder is removed however the demo ends, Ctrl-C included, unless `--keep` was given.
@@ -9,23 +9,32 @@
 
 import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
+import { agentNamed } from '../../app/agents.ts';
+import { fillRepository, historyOf, makeFolder } from '../../app/demo/repository.ts';
+import { deviations, type Story, storyOf } from '../../app/demo/story.ts';
+import { openingText, resultText, type Telling } from '../../app/demo/tell.ts';
+import { loadPlan } from '../../app/load-plan.ts';
 import { assert } from '../../base/assert.ts';
-import { git } from '../../git/git.ts';
 import { openForReading } from '../../journal/database.ts';
-import { readEntries } from '../../journal/log.ts';
-import { shellWord } from '../../report/clean.ts';
+import { listRuns, readEntries } from '../../journal/journal.ts';
 import { reportMarkdown } from '../../report/markdown.ts';
-import { inkOf, wantsColor } from '../../ui/color.ts';
-import { agentNamed } from '../agents.ts';
-import { fillRepository, makeFolder } from '../demo/repository.ts';
-import { deviations, type Story, storyOf } from '../demo/story.ts';
-import { openingText, resultText, type Telling } from '../demo/tell.ts';
-import { checkHow } from '../execute.ts';
-import { runNamed } from '../find-run.ts';
-import { loadPlan } from '../load-plan.ts';
-import { EXIT } from '../main.ts';
-import { findPlace } from '../place.ts';
-import { startRun } from './run.ts';
+import { shellWord } from '../../report/sanitize.ts';
+import { inkOf, wantsColor } from '../../tui/styled-text.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { startRun } from '../terminal/drive.ts';
+import { placeAt, terminalHost } from '../terminal/host.ts';
+import { notIgnored } from '../terminal/signals.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('demo')
+    .description('run a sample plan in a throwaway repository; no account, no network')
+    .option('--keep', 'keep the folder afterwards')
+    .option('--agent <name>', 'use a real agent instead of the scripted ones')
+    .action(wrap((options) => demo(options)));
+}
 
 export interface DemoFlags {
   readonly keep?: boolean;
@@ -34,7 +43,7 @@ export interface DemoFlags {
 
 /** Runs the demo. */
 export async function demo({ keep = false, agent = 'shell' }: DemoFlags): Promise<number> {
-  const { prose } = agentNamed(agent).can;
+  const { prose } = agentNamed(agent, terminalHost()).can;
   const color = wantsColor(process.env, process.stdout.isTTY === true);
   using stop = new StopSignals();
   const folder = await makeFolder();
@@ -64,16 +73,14 @@ function testCommand(): string {
 
 async function runAndTell(telling: Telling, signal: AbortSignal): Promise<number> {
   const { folder, agent } = telling;
-  const place = await findPlace(folder.repository, signal);
-  const loaded = loadPlan(folder.plan, { root: place.dir, format: null });
-  assert(loaded.plan !== null, 'the plan of the demo is a plan');
+  const place = await placeAt(folder.repository, signal);
+  const loaded = loadPlan(folder.plan, { root: place.dir, host: place.host, format: null });
+  assert(loaded !== null, 'the demo is not one of its own agents');
   const how = { projectDir: folder.repository, log: true };
-  checkHow(loaded.plan, how);
   const code = await startRun(loaded, place, how, signal);
   signal.throwIfAborted();
   const { run, story } = readStory(place.stateDir);
-  const log = ['log', '--graph', '--oneline', '--no-decorate', 'main'];
-  const { stdout: history } = await git(folder.repository, log, signal);
+  const history = await historyOf(folder, signal);
   const report = reportMarkdown(story.state, { run });
   if (telling.keep) await writeFile(folder.report, report);
   process.stdout.write(resultText({ ...telling, story, history, report }));
@@ -84,7 +91,8 @@ async function runAndTell(telling: Telling, signal: AbortSignal): Promise<number
 function readStory(stateDir: string): { readonly run: string; readonly story: Story } {
   using db = openForReading(stateDir);
   assert(db !== null, 'a run that ended has a journal');
-  const run = runNamed(db, undefined);
+  const run = listRuns(db)[0]?.run;
+  assert(run !== undefined, 'a run that ended has a journal');
   return { run, story: storyOf(readEntries(db, run, 0)) };
 }
 
@@ -106,7 +114,7 @@ class StopSignals implements Disposable {
   };
 
   constructor() {
-    for (const name of STOP_NAMES) process.on(name, this.#listener);
+    for (const name of notIgnored(...STOP_NAMES)) process.on(name, this.#listener);
   }
 
   get signal(): AbortSignal {

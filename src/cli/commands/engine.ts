@@ -6,19 +6,26 @@
 import { text } from 'node:stream/consumers';
 import { UserError } from '../../base/errors.ts';
 import { openDatabase } from '../../journal/database.ts';
-import { readEntries } from '../../journal/log.ts';
+import { readEntries } from '../../journal/journal.ts';
 import { fold } from '../../model/fold.ts';
 import type { EngineOrder } from '../detach.ts';
-import { execute } from '../execute.ts';
-import { findPlace } from '../place.ts';
+import type { Program, Wrap } from '../options.ts';
+import { driveRun } from '../terminal/drive.ts';
+import { placeAt } from '../terminal/host.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program.command('engine', { hidden: true }).action(wrap(() => engine()));
+}
 
 /** Executes the order that comes on standard input. */
 export async function engine(): Promise<number> {
   const order = await readOrder();
-  const place = await findPlace(order.how.projectDir, new AbortController().signal);
+  const place = await placeAt(order.how.projectDir, new AbortController().signal);
   using db = openDatabase(place.stateDir);
   const before = order.started === null ? fold(readEntries(db, order.run, 0)) : null;
-  return await execute({ ...order, place, db, before });
+  const { how, ...rest } = order;
+  return await driveRun({ ...rest, place, db, before }, how);
 }
 
 /** Whoever started us may have been killed while it wrote: then there is nothing to do. */
@@ -30,7 +37,7 @@ async function readOrder(): Promise<EngineOrder> {
   if (process.stdin.isTTY === true) throw wrong;
   try {
     return JSON.parse(await text(process.stdin)) as EngineOrder;
-  } catch {
-    throw wrong;
+  } catch (error) {
+    throw error instanceof SyntaxError ? wrong : error;
   }
 }

@@ -1,19 +1,45 @@
 /** `landfast kept`: work that is held by refs of ours: lists, shows, restores and drops it. */
 
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import type { KeptRef } from '../../app/kept.ts';
+import { dropKept, findKept, keptChanges, listKept, restoreKept } from '../../app/kept.ts';
+import { requireRepository } from '../../app/place.ts';
 import { UserError } from '../../base/errors.ts';
-import { beyondBranches, changesOf, type KeptRef, refsBelow } from '../../git/kept.ts';
-import { deleteRef, readRef, updateRef } from '../../git/refs.ts';
-import { addWorktree } from '../../git/worktree.ts';
-import { keptRef } from '../../model/names.ts';
 import { columns, count, isoTime, PLAIN_INK, shortSha } from '../../report/format.ts';
 import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../main.ts';
-import { isGitBranchName } from '../names.ts';
-import { findPlace } from '../place.ts';
-import { requireRepository } from '../survey.ts';
+import { EXIT } from '../exit.ts';
+import { age, type Program, type Wrap } from '../options.ts';
+import { placeAt } from '../terminal/host.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  const described = program
+    .command('kept')
+    .description('work kept outside any branch')
+    .option('--json', 'print JSON')
+    .action(wrap((_, command: Program) => kept(command.optsWithGlobals())));
+  const on = (name: string, text: string): Program =>
+    described.command(name).argument('<ref>', 'a kept ref, or RUN/TASK').description(text);
+  on('show', 'what it changes')
+    .option('--patch', 'the whole of it')
+    .action(wrap((ref, _, command: Program) => show(ref, command.optsWithGlobals())));
+  on('restore', 'restore it to a new branch or worktree; overwrites nothing')
+    .option('--branch <name>', 'the new branch')
+    .option('--worktree <dir>', 'the new worktree')
+    .action(wrap((ref, _, command: Program) => restore(ref, command.optsWithGlobals())));
+  described
+    .command('drop')
+    .argument('[refs...]', 'kept refs, or RUN/TASK')
+    .description('drop kept refs')
+    .option(
+      '--older-than <age>',
+      'only those at least this old, such as 30d; without refs, all of them',
+      age,
+    )
+    .option('-y, --yes', 'do not ask for confirmation')
+    .action(wrap((refs, _, command: Program) => drop(refs, command.optsWithGlobals())));
+}
 
 export interface KeptFlags {
   readonly projectDir: string;
@@ -22,21 +48,15 @@ export interface KeptFlags {
   readonly branch?: string;
   readonly worktree?: string;
   readonly yes?: boolean;
+  readonly olderThan?: number;
 }
 
 const LIMIT_MS = 120_000;
-const PREFIX = 'refs/landfast/kept';
 
 /** Lists what is kept. */
 export async function kept(flags: KeptFlags): Promise<number> {
-  const { dir, signal } = await here(flags);
-  const rows = await Promise.all(
-    (await refsBelow(dir, PREFIX, signal)).map(async (one) => {
-      const [run = '', ...what] = one.ref.slice(PREFIX.length + 1).split('/');
-      const beyond = await beyondBranches(dir, one.commit, signal);
-      return { ...one, run, what: what.join('/'), at: isoTime(one.at), ...beyond };
-    }),
-  );
+  const { repository, signal } = await here(flags);
+  const rows = (await listKept(repository, signal)).map((one) => ({ ...one, at: isoTime(one.at) }));
   if (flags.json === true) process.stdout.write(jsonText(rows));
   else if (rows.length === 0) console.log('Nothing is kept.');
   else {
@@ -55,80 +75,74 @@ export async function kept(flags: KeptFlags): Promise<number> {
 }
 
 /** Shows what a kept ref changes. */
-export async function showKept(name: string, flags: KeptFlags): Promise<number> {
-  const { dir, signal } = await here(flags);
-  const one = await find(dir, name, signal);
+async function show(name: string, flags: KeptFlags): Promise<number> {
+  const { repository, signal } = await here(flags);
+  const one = await findKept(repository, name, signal);
   const form = flags.patch === true ? 'patch' : 'stat';
   if (form === 'stat') console.log(`${one.ref} ${one.commit}\n${one.subject}\n`);
-  process.stdout.write(await changesOf(dir, one.commit, form, signal));
+  process.stdout.write(await keptChanges(repository, one, form, signal));
   return EXIT.ok;
 }
 
-/** Puts kept work on a new branch, or into a new worktree; nothing that exists is touched. */
-export async function restoreKept(name: string, flags: KeptFlags): Promise<number> {
-  const { dir, commonDir, signal } = await here(flags);
-  const one = await find(dir, name, signal);
+/** Puts kept work on a new branch, or into a new worktree. */
+async function restore(name: string, flags: KeptFlags): Promise<number> {
+  const { repository, signal } = await here(flags);
+  const one = await findKept(repository, name, signal);
   const branch = flags.branch ?? null;
-  if (branch === null && flags.worktree === undefined) {
-    throw new UserError('Where to?', 'kept restore REF --branch NAME, or --worktree DIR.');
-  }
-  if (branch !== null && !isGitBranchName(branch)) {
-    throw new UserError(`${branch} is no name for a branch.`);
-  }
   const path = flags.worktree === undefined ? null : resolve(flags.worktree);
-  if (path !== null && existsSync(path)) throw new UserError(`${path} is there already.`);
-  if (branch !== null) {
-    const ref = `refs/heads/${branch}`;
-    const change = await updateRef(dir, ref, { to: one.commit, from: null }, signal);
-    if (change.kind === 'lost') throw new UserError(`There is a branch ${branch} already.`);
+  if (branch === null && path === null) {
+    throw new UserError(
+      'No destination given.',
+      'kept restore REF --branch NAME, or --worktree DIR.',
+    );
   }
-  const place = { path: path ?? '', branch, commit: one.commit };
-  if (path !== null) await addWorktree(commonDir, place, signal);
+  await restoreKept(repository, one, { branch, path }, signal);
   const where = [branch && `branch ${branch}`, path].filter((part) => part !== null).join(', ');
   console.log(`${one.ref} is restored: ${where}. It is still kept.`);
   return EXIT.ok;
 }
 
-/** Lets go of kept work, and says how to find it as long as git has it. */
-export async function dropKept(name: string, flags: KeptFlags): Promise<number> {
-  const { dir, signal } = await here(flags);
-  const one = await find(dir, name, signal);
-  if (!(await isWanted(one, flags))) return EXIT.ok;
-  const change = await deleteRef(dir, one.ref, one.commit, signal);
-  if (change.kind === 'lost') throw new UserError(`${one.ref} has changed meanwhile.`);
-  console.log(`${one.ref} is dropped. Until git tidies up it is still there as ${one.commit}.`);
+/** Drops kept work, and says how to find it as long as git has it. */
+async function drop(names: readonly string[], flags: KeptFlags): Promise<number> {
+  const { olderThan } = flags;
+  if (names.length === 0 && olderThan === undefined) {
+    throw new UserError(
+      'Which?',
+      'landfast kept drop REF…, or --older-than 30d for all of that age.',
+    );
+  }
+  const { repository, signal } = await here(flags);
+  const named: KeptRef[] = names.length === 0 ? [...(await listKept(repository, signal))] : [];
+  // An unknown one is refused before any is dropped.
+  for (const name of new Set(names)) named.push(await findKept(repository, name, signal));
+  const last = Date.now() - (olderThan ?? 0);
+  const each = [...new Map(named.map((one) => [one.ref, one])).values()];
+  const meant = olderThan === undefined ? each : each.filter(({ at }) => at <= last);
+  if (meant.length === 0) console.log('No kept work is that old.');
+  if (meant.length === 0 || !(await isWanted(meant, flags))) return EXIT.ok;
+  for (const one of meant) {
+    await dropKept(repository, one, signal);
+    console.log(
+      `${one.ref} is dropped. Until git collects it, it is still reachable as ${one.commit}.`,
+    );
+  }
   return EXIT.ok;
 }
 
-async function isWanted(one: KeptRef, { yes }: KeptFlags): Promise<boolean> {
+async function isWanted(meant: readonly KeptRef[], { yes }: KeptFlags): Promise<boolean> {
   if (yes === true) return true;
+  for (const { ref, subject } of meant) console.error(`${ref} (${subject})`);
   if (process.stdin.isTTY !== true) {
-    console.error(`Nothing was dropped. To do it: landfast kept drop ${one.ref} --yes`);
+    console.error('Nothing was dropped. To drop it, add --yes.');
     return false;
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await asking.question(`Drop ${one.ref} (${one.subject})? [y/N] `);
+  const answer = await asking.question(`Drop ${count(meant.length, 'kept ref')}? [y/N] `);
   asking.close();
   return /^y(es)?$/i.test(answer.trim());
 }
 
 async function here({ projectDir }: KeptFlags) {
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const { dir, commonDir } = requireRepository(await findPlace(projectDir, signal));
-  return { dir, commonDir, signal };
-}
-
-/** By its full name, or as RUN/TASK the newest of that task. */
-async function find(dir: string, name: string, signal: AbortSignal): Promise<KeptRef> {
-  const all = await refsBelow(dir, PREFIX, signal);
-  const [run = '', ...rest] = name.split('/');
-  const full = keptRef(run, rest.join('/'));
-  const found =
-    all.find(({ ref }) => ref === name || ref === full) ??
-    all.find(({ ref }) => ref.startsWith(`${full}.`) || ref.startsWith(`${full}_`));
-  if (found !== undefined) return found;
-  if ((await readRef(dir, name, signal)) !== null) {
-    throw new UserError(`${name} is not a kept ref.`, 'landfast kept lists them.');
-  }
-  throw new UserError(`Nothing is kept as ${name}.`, 'landfast kept lists what is.');
+  return { repository: requireRepository(await placeAt(projectDir, signal)), signal };
 }

@@ -1,17 +1,30 @@
 /** `landfast queue`: the landing queue of a run, once or until the run ends. Reads the journal. */
 
+import { isLive, noSuchRun, runNamed } from '../../app/find-run.ts';
+import { readState } from '../../app/watch-run.ts';
 import { openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
-import { readEntries } from '../../journal/log.ts';
-import { fold } from '../../model/fold.ts';
+import { readEntries } from '../../journal/journal.ts';
 import { jsonText } from '../../report/json.ts';
-import { queueStory } from '../../report/queue-story.ts';
-import { queueText, queueView } from '../../report/queue-text.ts';
-import { Painter } from '../../ui/paint.ts';
-import { isLive, noRun, runNamed } from '../find-run.ts';
-import { Following } from '../live.ts';
-import { EXIT } from '../main.ts';
-import { findPlace } from '../place.ts';
+import { queueStory, queueText, queueView } from '../../report/queue.ts';
+import { Painter } from '../../tui/painter.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { Following } from '../terminal/following.ts';
+import { placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/no-run.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('queue')
+    .argument('[run]', 'run id or prefix (default: the live run, else the latest)')
+    .description('the landing queue: what is verified, what waits, what landed, what was ejected')
+    .option('-w, --watch', 'keep showing it until the run ends')
+    .option('--explain', 'explain every gate result and decision')
+    .option('--json', 'print JSON')
+    .action(wrap((run, _, command: Program) => queue(run, command.optsWithGlobals())));
+}
 
 export interface QueueFlags {
   readonly projectDir: string;
@@ -23,10 +36,11 @@ export interface QueueFlags {
 /** Shows the queue. */
 export async function queue(given: string | undefined, flags: QueueFlags): Promise<number> {
   const signal = new AbortController().signal;
-  const { stateDir } = await findPlace(flags.projectDir, signal);
+  const place = await placeAt(flags.projectDir, signal);
+  const { stateDir } = place;
   using db = openForReading(stateDir);
-  if (db === null) throw noRun(given);
-  const run = runNamed(db, given);
+  const run = runNamed(db, given, place);
+  if (db === null || run === null) return tellNoRun(flags);
   if (flags.watch === true && isLive(db, run)) await watch(stateDir, run, flags);
   else process.stdout.write(textOf(stateDir, run, flags));
   return EXIT.ok;
@@ -62,10 +76,9 @@ async function watch(stateDir: string, run: string, flags: QueueFlags): Promise<
 
 function textOf(stateDir: string, run: string, { explain, json }: QueueFlags): string {
   using db = openForReading(stateDir);
-  if (db === null) throw noRun(run);
-  const entries = [...readEntries(db, run, 0)];
-  const state = fold(entries);
-  const story = explain === true ? queueStory(entries) : null;
+  if (db === null) throw noSuchRun(run);
+  const state = readState(db, run);
+  const story = explain === true ? queueStory(readEntries(db, run, 0)) : null;
   if (json === true) {
     return jsonText({ run, ...queueView(state), ...(story === null ? {} : { story }) });
   }

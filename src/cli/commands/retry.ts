@@ -3,47 +3,56 @@
  * drives goes on here, with these tasks and no other failed one.
  */
 
+import { mendedIn, requireTasks, runToSteer, send } from '../../app/steer.ts';
 import { UserError } from '../../base/errors.ts';
-import { respond } from '../../engine/commands.ts';
 import { jsonText } from '../../report/json.ts';
-import type { HowToRun } from '../execute.ts';
-import { EXIT } from '../main.ts';
-import { requireTasks, runToSteer, send } from '../steer.ts';
-import { refuseAtStart, resume } from './resume.ts';
+import { EXIT } from '../exit.ts';
+import { howToRun, type Program, type Wrap } from '../options.ts';
+import type { HowToRun } from '../terminal/drive.ts';
+import { placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/no-run.ts';
+import { refuseAtStart, takeUp } from './resume.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  const described = program
+    .command('retry')
+    .argument('<tasks...>', 'failed tasks, or tasks that wait for their next attempt')
+    .description('retry tasks now, and the tasks that failed because of them')
+    .option('--run <run>', 'run id or prefix (default: the live run, else the latest)')
+    .option('--fresh', 'start fresh instead of continuing the session and its work; both are kept')
+    .option('--note <text>', 'tell the agents of these tasks something')
+    .option('--json', 'print JSON');
+  howToRun(described).action(
+    wrap((tasks, _, command: Program) => retry(tasks, command.optsWithGlobals())),
+  );
+}
 
 export interface RetryFlags extends HowToRun {
   readonly run?: string;
   readonly fresh?: boolean;
+  readonly note?: string;
   readonly json?: boolean;
 }
 
 /** Tries tasks again. */
 export async function retry(tasks: readonly string[], flags: RetryFlags): Promise<number> {
-  const steered = await runToSteer(flags.projectDir, flags.run, new AbortController().signal);
+  const { signal } = new AbortController();
+  const steered = runToSteer(await placeAt(flags.projectDir, signal), flags.run);
+  if (steered === null) return tellNoRun(flags);
   const { run, state, live } = steered;
   requireTasks(steered, tasks);
-  const wish = { kind: 'retry', tasks, fresh: flags.fresh === true } as const;
-  if (!live) {
-    const answer = respond(wish, { ...state, outcome: null, stopping: null });
-    if (answer.kind === 'refused') throw new UserError(answer.why);
-    const { json, fresh: _fresh, run: _run, ...how } = flags;
-    refuseSilence(flags);
-    const events = json === true ? { events: true } : {};
-    return resume(run, { ...how, ...events }, { source: null, retry: wish });
-  }
+  const { fresh = false, note, run: _, ...how } = flags;
+  if (note?.trim() === '') throw new UserError('The note is empty.');
+  const told = note === undefined ? {} : { note };
+  const command = { kind: 'retry', tasks, fresh, ...told } as const;
+  if (!live) return takeUp(steered, command, how);
   refuseAtStart(run, flags);
-  await send(steered, wish);
+  await send(steered, { ...command, mended: await mendedIn(steered, signal) });
   if (flags.json === true) process.stdout.write(jsonText({ run, tasks, retried: true }));
   else
-    console.log(`${tasks.join(', ')}: tried again${state.paused ? ' once the run goes on' : ''}.`);
+    console.log(
+      `${tasks.join(', ')}: tried again${state.paused ? ' once the run continues' : ''}.`,
+    );
   return EXIT.ok;
-}
-
-/** What a run prints as JSON is printed by its engine. */
-function refuseSilence({ json, detach }: RetryFlags): void {
-  if (json !== true || detach !== true) return;
-  throw new UserError(
-    '--detach leaves the run to the background, so --json has nothing to print.',
-    'Leave out one of them. `--detach --quiet` prints the id of the run.',
-  );
 }

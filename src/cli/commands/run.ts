@@ -1,37 +1,68 @@
 /** `landfast run`: a plan file becomes a run. */
 
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import { Option } from 'commander';
+import { adjust, type PlanChanges } from '../../app/adjust.ts';
+import { isCoding, requireAbilities } from '../../app/agents.ts';
+import { findConfig } from '../../app/config-files.ts';
+import { leftoverState } from '../../app/leftover-state.ts';
+import { asksGit, type LoadedPlan, loadPlan, planFile } from '../../app/load-plan.ts';
+import type { Place } from '../../app/place.ts';
+import { formatOf, type ReadFlags, readOptionsOf } from '../../app/read-options.ts';
 import { OperationalError, UserError } from '../../base/errors.ts';
-import { identityProblem } from '../../git/identity.ts';
-import { readRef } from '../../git/refs.ts';
-import type { Repository } from '../../git/repository.ts';
-import { signingProblem } from '../../git/signing.ts';
 import { openDatabase } from '../../journal/database.ts';
-import { isClaimed } from '../../journal/lease.ts';
-import { newestRunOf } from '../../journal/log.ts';
-import type { Event } from '../../model/event.ts';
-import type { Plan, Sha } from '../../model/plan.ts';
+import { newestRunOf } from '../../journal/journal.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { Config } from '../../plan/config/schema.ts';
+import { FORMATS } from '../../plan/formats/index.ts';
+import { dryRunResults, executionSummary } from '../../report/execution-summary.ts';
 import { dryRunText } from '../../report/plan-text.ts';
-import { resultsSummary, skippedResults } from '../../report/task-results.ts';
-import { adjust, type PlanFlags } from '../adjust.ts';
-import { isCoding, requireAbilities } from '../agents.ts';
-import { agreed } from '../ask.ts';
-import { requireFreeBranches } from '../branches.ts';
-import { findConfig } from '../config-files.ts';
-import { checkHow, execute, type HowToRun } from '../execute.ts';
-import { asksGit, type LoadedPlan, loadPlan } from '../load-plan.ts';
-import { EXIT, showError } from '../main.ts';
-import { newRunId } from '../names.ts';
-import { findPlace, type Place } from '../place.ts';
-import { leftState } from '../po-state.ts';
-import { remoteBase, withKnownRemote } from '../remote-base.ts';
-import { withoutSecrets } from '../secrets.ts';
-import { branchBehind, targetIn } from '../target.ts';
-import { formatOf, type WishFlags, wishesOf } from '../wishes.ts';
+import { EXIT, showError } from '../exit.ts';
+import { limitsFrom } from '../limits.ts';
+import { digits, howToRun, list, type Program, two, type Wrap } from '../options.ts';
+import { agreed } from '../terminal/ask.ts';
+import { type HowToRun, startRun } from '../terminal/drive.ts';
+import { placeAt } from '../terminal/host.ts';
 import { resume as resumeNewest } from './resume.ts';
 
-export interface RunFlags extends PlanFlags, HowToRun, WishFlags {
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  const described = program
+    .command('run')
+    .argument('[plan]', 'the plan file, of any known format, or a folder with a manifest.json')
+    .description('execute a plan: agents, gates, landing, publishing')
+    .option('-c, --config <file>', `the plan, named by an option (default: ${USUAL_PLAN})`)
+    .option('--resume', 'resume the last run of this plan instead of starting a new one');
+  howToRun(described)
+    .option('-y, --auto-approve', 'let agents do anything without asking')
+    .option('--no-pr', 'do not ask agents to open pull requests')
+    .option('-n, --dry-run', 'check the plan, show what would run, and stop')
+    .option('--tasks <ids>', 'only these tasks, separated by commas', list)
+    .option('--agent <name>', 'this agent for every task that has a coding agent')
+    .option('--target <branch>', 'publish to this branch instead of the current one')
+    .option('--format <name>', 'read the plan as this format instead of detecting it')
+    .option(
+      '--no-barriers',
+      'start each task as soon as its dependencies are met, not wave by wave',
+    )
+    .addOption(
+      new Option('--on-conflict <who>', 'who resolves a conflict').choices(['agent', 'fail']),
+    )
+    .option('-t, --from-todo <file>', 'run the open items of a todo list instead of a plan')
+    .option('-e, --execute', 'run the items of a todo list without asking')
+    .option('--yolo', 'the same')
+    .option(
+      '--split <n>',
+      'run a dispatch plan as two streams, split after this many batches',
+      digits,
+    )
+    .option('--streams <n>', 'run a dispatch plan as two streams, split in the middle', two)
+    .action(wrap((plan, _, command: Program) => run(plan, command.optsWithGlobals())));
+}
+
+export interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
   readonly resume?: boolean;
   readonly dryRun?: boolean;
   readonly format?: string;
@@ -46,19 +77,20 @@ export interface RunFlags extends PlanFlags, HowToRun, WishFlags {
 export async function run(named: string | undefined, flags: RunFlags): Promise<number> {
   const path = planPath(named, flags);
   if (path === null) return resumeNewest(undefined, flags);
+  if (lacksTaskFile(path, flags)) return EXIT.failed;
   const signal = new AbortController().signal;
-  const place = await findPlace(flags.projectDir, signal);
+  const place = await placeAt(flags.projectDir, signal);
   const format = formatOf(flags);
-  const config = await findConfig(place, signal, { asksGit: asksGit(path, format) });
-  if (config === null) return EXIT.usage;
+  const config = await findConfig(place, signal, { asksGit: asksGit(path, format, place.host) });
   const from = {
     root: place.dir,
+    host: place.host,
     format,
     config,
-    wishes: wishesOf(flags),
+    options: readOptionsOf(flags),
   };
   const loaded = loadPlan(path, from);
-  if (loaded.plan === null) return loaded.exit;
+  if (loaded === null) return EXIT.ok;
   try {
     const isAsked = flags.fromTodo !== undefined && !wantsExecution(flags, config);
     return await runLoaded({ ...loaded, path }, place, { ...flags, isAsked }, signal);
@@ -69,8 +101,17 @@ export async function run(named: string | undefined, flags: RunFlags): Promise<n
   }
 }
 
-function wantsExecution({ execute, yolo }: RunFlags, { workflow }: Config): boolean {
-  return execute === true || yolo === true || workflow?.mode === 'yolo';
+function wantsExecution({ execute, yolo }: RunFlags, { workflow = {} }: Config): boolean {
+  const { mode, stop_after_generate: stops = true } = workflow;
+  return execute === true || yolo === true || mode === 'yolo' || !stops;
+}
+
+/** A missing task file is what the exit code 1 means to those who have them; others say 2. */
+function lacksTaskFile(path: string, { config }: RunFlags): boolean {
+  const isTaskFile = config !== undefined || basename(path) === USUAL_PLAN;
+  if (!isTaskFile || existsSync(planFile(path, { home: homedir() }))) return false;
+  showError(new UserError(`There is no task file ${path}.`, 'Check the path, or name a plan.'));
+  return true;
 }
 
 async function runLoaded(
@@ -79,10 +120,10 @@ async function runLoaded(
   flags: RunFlags & { readonly isAsked: boolean },
   signal: AbortSignal,
 ): Promise<number> {
-  const plan = adjust(loaded.plan, flags, isCoding);
+  const plan = adjust(loaded.plan, { ...flags, limits: limitsFrom(flags) }, isCoding);
   tellUnknown(loaded.plan, flags);
   if (plan.tasks.length === 0) return EXIT.ok;
-  requireAbilities(plan);
+  requireAbilities(plan, place.host);
   if (flags.dryRun === true) {
     tellDryRun(plan, loaded);
     return EXIT.ok;
@@ -91,38 +132,41 @@ async function runLoaded(
     tellDryRun(plan, loaded);
     if (!(await agreed(signal))) return EXIT.ok;
   }
-  checkHow(plan, flags);
   if (flags.resume === true) {
     refuseChanges(flags);
     const last = lastRunOf(place, loaded.hash);
     const going = { source: loaded.plan, retry: null };
     if (last !== null) return resumeNewest(last, flags, going);
-    console.error('landfast: there is no run of this plan, unchanged, to resume; it starts anew.');
-    const left = loaded.format === 'po-manifest' ? leftState(loaded.path) : null;
-    if (left !== null) console.error(left);
+    console.error('landfast: no earlier run of this exact plan; starting a new one.');
+    const leftover = leftoverState(loaded.format, loaded.path);
+    if (leftover !== null) console.error(leftover);
   }
   return startRun({ ...loaded, plan }, place, flags, signal);
 }
 
-const USUAL_PLAN = 'task_config.yaml';
+/** The file that one of the formats is usually in. */
+const USUAL_PLAN = FORMATS.flatMap(({ usualFile }) => usualFile ?? [])[0]!;
 
 /** The plan to run; null where none is needed because a run goes on. */
 function planPath(named: string | undefined, flags: RunFlags): string | null {
   const { config, resume, fromTodo } = flags;
   if (fromTodo !== undefined) {
     if (named === undefined && config === undefined) return fromTodo;
-    throw new UserError('A plan and a todo list are named.', 'Leave out one of them.');
+    throw new UserError('Both a plan and a todo list are given.', 'Leave out one of them.');
   }
   if (named !== undefined && config !== undefined) {
-    throw new UserError('Two plans are named.', `Leave out ${named} or --config ${config}.`);
+    throw new UserError('Two plans are given.', `Leave out ${named} or --config ${config}.`);
   }
   const path = named ?? config;
   if (path !== undefined) return path;
   if (resume === true) return null;
   if (!existsSync(USUAL_PLAN)) {
-    throw new UserError('Which plan?', 'landfast run PLAN, or landfast resume for the last run.');
+    throw new UserError(
+      'No plan given.',
+      'landfast run PLAN, or landfast resume for the last run.',
+    );
   }
-  console.error(`landfast: no plan is named: ${USUAL_PLAN} is run.`);
+  console.error(`landfast: no plan given; running ${USUAL_PLAN}.`);
   return USUAL_PLAN;
 }
 
@@ -131,7 +175,7 @@ function tellUnknown({ tasks }: Plan, flags: RunFlags): void {
   const known = new Set(tasks.map(({ id }) => id));
   const unknown = (flags.tasks ?? []).filter((id) => !known.has(id));
   if (unknown.length > 0) console.error(`landfast: there is no task ${unknown.join(', ')} to run.`);
-  if (tasks.length === 0) console.error('landfast: the plan has no tasks: there is nothing to do.');
+  if (tasks.length === 0) console.error('landfast: the plan has no tasks; nothing to do.');
 }
 
 function tellDryRun(plan: Plan, { format, preview }: LoadedPlan): void {
@@ -140,7 +184,7 @@ function tellDryRun(plan: Plan, { format, preview }: LoadedPlan): void {
   const lines = preview.map((line) => `${line}\n`);
   if (lines.length > 0) process.stdout.write(`\n${lines.join('')}`);
   if (plan.conventions.summary !== 'results') return;
-  process.stdout.write(`\n${resultsSummary(skippedResults(plan))}`);
+  process.stdout.write(`\n${executionSummary(dryRunResults(plan))}`);
 }
 
 const CHANGES = [
@@ -159,74 +203,9 @@ function refuseChanges(flags: RunFlags): void {
   const names = flags.barriers === false ? [...given, '--no-barriers'] : given;
   if (names.length === 0) return;
   throw new UserError(
-    `A run that goes on keeps its plan: ${names.join(', ')} cannot be changed.`,
+    `A resumed run keeps its plan: ${names.join(', ')} cannot be changed.`,
     'Leave it out, or start a new run without --resume.',
   );
-}
-
-/** Starts a new run of a plan. */
-export async function startRun(
-  { plan: given, hash }: Pick<LoadedPlan, 'plan' | 'hash'>,
-  place: Place,
-  how: HowToRun,
-  signal: AbortSignal,
-): Promise<number> {
-  const plan = await withKnownRemote(given, place, signal);
-  const from = await startingPoint(plan, place, signal);
-  using db = openDatabase(place.stateDir);
-  const id = newRunId(new Date(), (each) => isClaimed(db, each));
-  if (place.repository !== null && from.base !== null) {
-    await requireFreeBranches(plan, { dir: place.dir, run: id, base: from.base }, signal);
-  }
-  const started: Event & { type: 'run.started' } = {
-    type: 'run.started',
-    plan: withoutSecrets(plan),
-    planHash: hash,
-    ...from,
-  };
-  return await execute({ place, db, run: id, plan, started, before: null, how });
-}
-
-/** The commit a run starts from and the branch it will publish to. */
-async function startingPoint(
-  plan: Plan,
-  { repository, dir }: Place,
-  signal: AbortSignal,
-): Promise<{ readonly base: Sha | null; readonly target: string | null }> {
-  const nowhere = { base: null, target: null };
-  if (plan.tasks.every(({ mode }) => mode === 'here')) return nowhere;
-  if (repository === null) {
-    if (plan.tasks.every(({ mode }) => mode !== 'write')) return nowhere;
-    throw new OperationalError(`${dir} is not in a git repository.`, {
-      remedy: 'Tasks that write need one: git init, and a first commit; or use -C DIR.',
-    });
-  }
-  const problem = await identityProblem(repository.commonDir, signal);
-  if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
-  if (plan.tasks.some(({ mode }) => mode === 'write')) await requireSignatures(repository, signal);
-  if ((await readRef(repository.commonDir, 'refs/heads/landfast', signal)) !== null) {
-    throw new OperationalError(
-      'There is a branch called landfast, so there can be no landfast/….',
-      {
-        remedy: 'Rename it: git branch -m landfast landfast-old',
-      },
-    );
-  }
-  if (plan.base !== undefined) {
-    const base = await remoteBase(repository, plan.base, signal);
-    const target = await branchBehind(repository, plan.target ?? plan.base, signal);
-    return { base, target };
-  }
-  return targetIn(repository, plan.target, signal);
-}
-
-/** Throws where commits are to be signed and cannot be: nothing would land. */
-export async function requireSignatures(
-  { commonDir }: Repository,
-  signal: AbortSignal,
-): Promise<void> {
-  const problem = await signingProblem(commonDir, signal);
-  if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
 }
 
 function lastRunOf(place: Place, hash: string): string | null {

@@ -2,24 +2,38 @@
 
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { adjust } from '../../app/adjust.ts';
+import { isCoding } from '../../app/agents.ts';
+import { findConfig } from '../../app/config-files.ts';
+import { takenIds } from '../../app/spawn-ids.ts';
 import { UserError } from '../../base/errors.ts';
-import { branchNames } from '../../git/refs.ts';
-import { openForReading } from '../../journal/database.ts';
-import { listRuns } from '../../journal/log.ts';
-import type { TaskId } from '../../model/plan.ts';
 import type { Config } from '../../plan/config/schema.ts';
-import { conventionsFor, spawnPlan, tasksIn } from '../../plan/spawn.ts';
-import { adjust } from '../adjust.ts';
-import { isCoding } from '../agents.ts';
-import { findConfig } from '../config-files.ts';
-import { checkHow, type HowToRun } from '../execute.ts';
-import { EXIT } from '../main.ts';
-import { findPlace, type Place } from '../place.ts';
-import { readState } from '../watch-run.ts';
-import { startRun } from './run.ts';
+import { spawnPlan, tasksIn } from '../../plan/spawn-plan.ts';
+import { limitsFrom } from '../limits.ts';
+import { howToRun, type Program, positive, type Wrap } from '../options.ts';
+import { type HowToRun, startRun } from '../terminal/drive.ts';
+import { placeAt } from '../terminal/host.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  const described = program
+    .command('spawn')
+    .argument(
+      '[tasks...]',
+      'what each agent should do; - reads one task per line from standard input',
+    )
+    .description('run ad hoc tasks, each by an agent of its own')
+    .option('-p, --parallel <n>', 'at most this many at a time; all of them run', positive);
+  howToRun(described)
+    .option('--agent <name>', 'the agent (default: claude)')
+    .option('--model <name>', "the agent's model")
+    .option('--no-land', 'leave the work of each task on its branch')
+    .option('--no-worktree', 'work in the current folder itself, one task at a time')
+    .option('--target <branch>', 'publish to this branch instead of the current one')
+    .action(wrap((tasks, _, command: Program) => spawn(tasks, command.optsWithGlobals())));
+}
 
 export interface SpawnFlags extends HowToRun {
   readonly parallel?: number;
@@ -37,16 +51,25 @@ export async function spawn(tasks: readonly string[], flags: SpawnFlags): Promis
   const signal = new AbortController().signal;
   const prompts = await promptsOf(tasks);
   refuseIdle(flags);
-  const place = await findPlace(flags.projectDir, signal);
+  const place = await placeAt(flags.projectDir, signal);
   const config = await findConfig(place, signal);
-  if (config === null) return EXIT.usage;
   const { agent, model, land, target } = flags;
   const taken = await takenIds(place, config, signal);
   const here = flags.worktree ? null : folderWithin(place.dir, flags.projectDir);
-  const wanted = spawnPlan({ prompts, agent, model, land, here, config, home: homedir(), taken });
+  const wanted = spawnPlan({
+    prompts,
+    agent,
+    model,
+    land,
+    here,
+    config,
+    home: place.host.home,
+    taken,
+  });
   const how = { ...flags, ...parallelOf(flags, config) };
-  const plan = adjust(wanted, { ...how, ...(target === undefined ? {} : { target }) }, isCoding);
-  checkHow(plan, how);
+  const limits = limitsFrom(how);
+  const changes = { limits, ...(target === undefined ? {} : { target }) };
+  const plan = adjust(wanted, changes, isCoding);
   const hash = createHash('sha256').update(JSON.stringify(prompts)).digest('hex');
   return startRun({ plan, hash }, place, how, signal);
 }
@@ -55,7 +78,7 @@ export async function spawn(tasks: readonly string[], flags: SpawnFlags): Promis
 function refuseIdle({ worktree, land, target }: SpawnFlags): void {
   if (worktree || (land && target === undefined)) return;
   throw new UserError(
-    `With --no-worktree nothing is committed, so ${land ? '--target' : '--no-land'} has no place.`,
+    `With --no-worktree nothing is committed, so ${land ? '--target' : '--no-land'} has no effect.`,
     'Leave one of them out.',
   );
 }
@@ -68,27 +91,9 @@ function parallelOf(flags: SpawnFlags, config: Config): Pick<HowToRun, 'maxWorke
   const { parallel = flags.maxWorkers } = flags;
   if (parallel === undefined) return {};
   const most = config.max_parallel ?? parallel;
-  if (most < parallel) console.error(`landfast: max_parallel is ${most}: so many run at a time.`);
+  if (most < parallel)
+    console.error(`landfast: max_parallel is ${most}: at most that many run at a time.`);
   return { maxWorkers: Math.min(parallel, most) };
-}
-
-/** Without the run in their names, branches and folders of earlier runs would be met again. */
-async function takenIds(
-  { repository, stateDir }: Place,
-  config: Config,
-  signal: AbortSignal,
-): Promise<ReadonlySet<TaskId>> {
-  const { branch_prefix: prefix } = config;
-  if (prefix === undefined || repository === null) return new Set();
-  const branches = await branchNames(repository.commonDir, `refs/heads/${prefix}/`, signal);
-  const { branch } = conventionsFor(prefix);
-  using db = openForReading(stateDir);
-  const open = db === null ? [] : listRuns(db).filter(({ outcome }) => outcome === null);
-  const waiting = open.flatMap(({ run }) => {
-    const { plan } = readState(db!, run);
-    return plan.conventions.branch === branch ? plan.tasks.map(({ id }) => id) : [];
-  });
-  return new Set([...branches.map((name) => name.slice(prefix.length + 1)), ...waiting]);
 }
 
 async function promptsOf(tasks: readonly string[]): Promise<readonly string[]> {
@@ -99,11 +104,11 @@ async function promptsOf(tasks: readonly string[]): Promise<readonly string[]> {
   }
   if (parts.length === 0) {
     throw new UserError(
-      'There is no task to spawn.',
-      'landfast spawn "implement auth" "add tests", or a list with one task a line: landfast spawn - < FILE',
+      'No tasks given.',
+      'landfast spawn "implement auth" "add tests", or one task per line: landfast spawn - < FILE',
     );
   }
   const wrong = parts.findIndex((part) => part.trim() === '' || part.includes('\0'));
   if (wrong === -1) return parts;
-  throw new UserError(`Task ${wrong + 1} of ${parts.length} is empty or no text.`);
+  throw new UserError(`Task ${wrong + 1} of ${parts.length} is empty or not text.`);
 }

@@ -1,24 +1,40 @@
 /** `landfast status`: a run as it stands, once or until it ends. Reads the journal, nothing else. */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { agentsKnown } from '../../app/agents.ts';
+import { isLive, runNamed } from '../../app/find-run.ts';
+import type { Place } from '../../app/place.ts';
+import { isPlanFolder, pendingText, planOf, runOfPlan } from '../../app/plan-status.ts';
+import { lastActions, lastHeard, readState, staleAfter } from '../../app/watch-run.ts';
 import { openForReading } from '../../journal/database.ts';
 import { follow } from '../../journal/follow.ts';
-import { findRun } from '../../journal/log.ts';
+import { executionResults, executionTable } from '../../report/execution-summary.ts';
 import { jsonText } from '../../report/json.ts';
 import { statusJson, statusText } from '../../report/status.ts';
-import { resultsOf, resultsTable } from '../../report/task-results.ts';
 import { waitsOf } from '../../schedule/decide.ts';
-import { inkOf, wantsColor } from '../../ui/color.ts';
-import { frame } from '../../ui/live.ts';
-import { Painter } from '../../ui/paint.ts';
-import { agentsKnown } from '../agents.ts';
-import { isLive, noRun, runNamed } from '../find-run.ts';
-import { Following } from '../live.ts';
-import { EXIT } from '../main.ts';
-import { findPlace, type Place } from '../place.ts';
-import { isPlanFolder, newestRunNamed, pendingText, planOf } from '../plan-status.ts';
-import { clock, openScreen } from '../screen.ts';
-import { lastActions, lastHeard, readState, staleAfter } from '../watch-run.ts';
+import { frame } from '../../tui/live.ts';
+import { Painter } from '../../tui/painter.ts';
+import { inkOf, wantsColor } from '../../tui/styled-text.ts';
+import { EXIT } from '../exit.ts';
+import type { Program, Wrap } from '../options.ts';
+import { Following } from '../terminal/following.ts';
+import { placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/no-run.ts';
+import { clock, openScreen } from '../terminal/screen.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('status')
+    .argument(
+      '[run]',
+      'run id or prefix, or a plan folder (default: the live run, else the latest)',
+    )
+    .description('show the state of a run')
+    .option('-w, --watch', 'keep showing it until it ends')
+    .option('--json', 'print JSON')
+    .action(wrap((run, _, command: Program) => status(run, command.optsWithGlobals())));
+}
 
 export interface StatusFlags {
   readonly projectDir: string;
@@ -29,22 +45,20 @@ export interface StatusFlags {
 /** Shows a run. */
 export async function status(given: string | undefined, flags: StatusFlags): Promise<number> {
   const signal = new AbortController().signal;
-  const place = await findPlace(flags.projectDir, signal);
+  const place = await placeAt(flags.projectDir, signal);
   using db = openForReading(place.stateDir);
   let prefix = given;
-  if (isPlanFolder(given)) {
+  if (isPlanFolder(given, place)) {
     const plan = await planOf(given, place, signal);
     if (plan === null) return EXIT.usage;
-    prefix = newestRunNamed(db, plan.name) ?? undefined;
+    prefix = runOfPlan(db, plan.name) ?? undefined;
     if (prefix === undefined) {
       process.stdout.write(pendingText(plan, flags.json === true));
       return EXIT.ok;
     }
   }
-  const hasRun = db !== null && findRun(db, null).kind !== 'none';
-  if (!hasRun && prefix === undefined) return tellNothing(flags.json === true);
-  if (db === null) throw noRun(prefix);
-  const run = runNamed(db, prefix);
+  const run = runNamed(db, prefix, place);
+  if (db === null || run === null) return tellNoRun(flags);
   if (flags.watch === true) {
     using following = new Following(place.stateDir, run);
     await watch(place, run, flags.json === true, following.signal);
@@ -56,18 +70,15 @@ export async function status(given: string | undefined, flags: StatusFlags): Pro
   const actions = await lastActions(place.stateDir, run, state, signal);
   const waits = waitsOf(state, now, agentsKnown);
   const ink = inkOf(wantsColor(process.env, process.stdout.isTTY === true));
-  const hearing = { heardAt: lastHeard(place.stateDir, run, state), staleMs: staleAfter(place) };
-  const info = { run, now, live, actions, waits, clock, hearing, ink };
+  const liveness = {
+    lastActivityAt: lastHeard(place.stateDir, run, state),
+    staleMs: staleAfter(place),
+  };
+  const info = { run, now, live, actions, waits, clock, liveness, ink };
   const isTable = state.plan.conventions.summary === 'results' && state.outcome !== null;
-  const text = () => (isTable ? resultsTable(resultsOf(state, run)) : statusText(state, info));
+  const text = () =>
+    isTable ? executionTable(executionResults(state, run)) : statusText(state, info);
   process.stdout.write(flags.json === true ? jsonText(statusJson(state, info)) : text());
-  return EXIT.ok;
-}
-
-/** That nothing was run yet is an answer, not a mistake. */
-function tellNothing(json: boolean): number {
-  const remedy = 'Start one: landfast run PLAN';
-  process.stdout.write(json ? jsonText(null) : `No run yet in this repository. ${remedy}\n`);
   return EXIT.ok;
 }
 
@@ -117,11 +128,11 @@ async function currentFrame(
   const state = readState(db, run);
   const signal = AbortSignal.timeout(LOOK_LIMIT_MS);
   const actions = await lastActions(place.stateDir, run, state, signal);
-  const { columns: width = 80, rows: height = 24 } = process.stdout;
+  const { columns, rows } = process.stdout; // A terminal may say that it has none.
   const now = state.finishedAt ?? Date.now();
   const waits = waitsOf(state, now, agentsKnown);
   const color = wantsColor(process.env, true);
-  const hearing = { heardAt: lastHeard(place.stateDir, run, state), staleMs };
-  const size = { width, height: height - 1 };
-  return frame({ run, state, now, ...size, actions, color, waits, clock, hearing });
+  const liveness = { lastActivityAt: lastHeard(place.stateDir, run, state), staleMs };
+  const size = { width: columns || 80, height: (rows || 24) - 1 };
+  return frame({ run, state, now, ...size, actions, color, waits, clock, liveness });
 }

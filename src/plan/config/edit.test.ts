@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { claudeOrchestra } from '../formats/foreign/orchestra/config.ts';
+import { claudeOrchestrator } from '../formats/foreign/task-config/config.ts';
 import { edited } from './edit.ts';
-import { type ConfigStyle, readConfig } from './read.ts';
+import { type ConfigDialect, OWN_DIALECT, readConfig } from './read.ts';
 
-const set = (text: string, key: string, value: unknown, style: ConfigStyle = 'landfast') =>
-  edited(text, style, { path: key.split('.'), value });
+const set = (text: string, key: string, value: unknown, dialect: ConfigDialect = OWN_DIALECT) =>
+  edited(text, dialect, { path: key.split('.'), value });
 
 describe('comments, order and looks stay', () => {
   const TEXT = [
@@ -22,14 +24,17 @@ describe('comments, order and looks stay', () => {
 
   test.each([
     ['agent.max_retries', 3, TEXT.replace('max_retries: 1', 'max_retries: 3')],
-    ['agent.max_runtime', undefined, TEXT.replace('    max_runtime: 7200\n', '')],
     ['tools.allowed_cli', ['gh', 'az'], TEXT.replace('[gh]', '[gh, az]')],
     ['target', 'dev', `${TEXT}target: dev\n`],
     ['land.verify', 'off', `${TEXT}land:\n    verify: off\n`],
   ])('%s = %j', (key, value, expected) => {
-    const result = set(TEXT, key, value);
-    if (key === 'agent.max_runtime') expect(result).toContain('# one is enough');
-    else expect(result).toBe(expected);
+    expect(set(TEXT, key, value)).toBe(expected);
+  });
+
+  test('also where a key is removed', () => {
+    const result = set(TEXT, 'agent.max_runtime', undefined);
+    expect(result).not.toContain('max_runtime');
+    expect(result).toContain('# one is enough');
   });
 
   test('also of a section with nothing in it', () => {
@@ -59,9 +64,9 @@ test('a new file holds what was set and nothing else', () => {
 test.each(['yes', 'off', '0', '1:30', 'a: b', '# x', ' two\nlines\n', '~'])(
   'the text %j is the same text when it is read again, in every kind of file',
   (text) => {
-    for (const style of ['landfast', 'claude-orchestrator'] as const) {
-      const written = set('', 'project.test_command', text, style);
-      const file = { path: 'c', text: written, style, scope: 'project' } as const;
+    for (const dialect of [OWN_DIALECT, claudeOrchestrator] as const) {
+      const written = set('', 'project.test_command', text, dialect);
+      const file = { path: 'c', text: written, dialect, scope: 'project' } as const;
       expect(readConfig(file).layer?.values).toEqual({ project: { test_command: text } });
     }
   },
@@ -69,8 +74,8 @@ test.each(['yes', 'off', '0', '1:30', 'a: b', '# x', ' two\nlines\n', '~'])(
 
 test('JSON keeps its order and indentation', () => {
   const text = '{\n\t"worktree_dir": "a",\n\t"comment": "x"\n}\n';
-  expect(set(text, 'worktree_dir', 'b', 'orchestra')).toBe(text.replace('"a"', '"b"'));
-  expect(set(text, 'limits.workers', 2, 'orchestra')).toBe(
+  expect(set(text, 'worktree_dir', 'b', claudeOrchestra)).toBe(text.replace('"a"', '"b"'));
+  expect(set(text, 'limits.workers', 2, claudeOrchestra)).toBe(
     text.replace('"x"', '"x",\n\t"default_parallel": 2'),
   );
 });
@@ -81,5 +86,7 @@ test('what is behind an alias is not changed for others', () => {
 });
 
 test('what is read but is no strict JSON is not guessed at when it is written', () => {
-  expect(() => set('{ worktree_dir: a }', 'worktree_dir', 'b', 'orchestra')).toThrow(/not JSON/);
+  expect(() => set('{ worktree_dir: a }', 'worktree_dir', 'b', claudeOrchestra)).toThrow(
+    /not JSON/,
+  );
 });

@@ -1,22 +1,21 @@
 /**
- * One value in the text of a configuration file: set or removed, and nothing else changed.
- *
- *   D1. Comments and the order of keys stay as they are.
- *   D2. What is written is only what was asked for: no default, no value of another file.
+ * Edits one value in the text of a configuration file, keeping comments and the order of keys; and
+ * reads values that come as text from a command line.
  */
 
 import { type Document, isAlias, isMap, isScalar, parseDocument, type ToStringOptions } from 'yaml';
 import { messageOf, UserError } from '../../base/errors.ts';
-import type { ConfigStyle } from './read.ts';
+import type { Shape } from '../formats/native/values.ts';
+import type { ConfigDialect } from './read.ts';
 
 /** The text with the value at the path; `undefined` removes what is there. */
 export function edited(
   text: string,
-  style: ConfigStyle,
+  { yaml: version, keyFor }: ConfigDialect,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },
 ): string {
-  if (style === 'orchestra') return editedJson(text, path, value);
-  const version = style === 'claude-orchestrator' ? '1.1' : '1.2';
+  const name = path.join('.');
+  if (keyFor !== undefined) return editedJson(text, keyFor(name) ?? name, value);
   const document = parseDocument(text, { version });
   if (value === undefined && !document.hasIn(path)) return text;
   if (value === undefined) remove(document, path);
@@ -27,7 +26,7 @@ export function edited(
   return document.toString(looksOf(text));
 }
 
-/** How the text is laid out, so that what is not changed keeps its looks. */
+/** The layout of the text, for what is added to it. */
 function looksOf(text: string): ToStringOptions {
   const indent = /^( +)\S/m.exec(text)?.[1]?.length ?? 2;
   return {
@@ -37,19 +36,6 @@ function looksOf(text: string): ToStringOptions {
     flowCollectionPadding: /[{[] \S/.test(text),
   };
 }
-
-/** claude-orchestra's key for one of ours; null where its file cannot say it. */
-export function orchestraKey(key: string): string | null {
-  return ORCHESTRA_KEYS[key] ?? null;
-}
-
-const ORCHESTRA_KEYS: Readonly<Record<string, string>> = {
-  claude_projects_dir: 'claude_projects_dir',
-  worktree_dir: 'worktree_dir',
-  branch_prefix: 'branch_prefix',
-  'limits.workers': 'default_parallel',
-  'tools.allowed_tools': 'bypass_permissions',
-};
 
 function put(document: Document, path: readonly string[], value: unknown): void {
   // Left alone, the library would begin a file of YAML 1.1 with an ordered map.
@@ -76,7 +62,7 @@ function put(document: Document, path: readonly string[], value: unknown): void 
   else document.setIn(path, node);
 }
 
-/** Sections that are left empty go with it. */
+/** Also removes sections that become empty. */
 function remove(document: Document, path: readonly string[]): void {
   document.deleteIn(path);
   const above = path.slice(0, -1);
@@ -84,8 +70,7 @@ function remove(document: Document, path: readonly string[]): void {
   if (isMap(left) && left.items.length === 0) remove(document, above);
 }
 
-function editedJson(text: string, path: readonly string[], value: unknown): string {
-  const key = orchestraKey(path.join('.')) ?? path.join('.');
+function editedJson(text: string, key: string, value: unknown): string {
   const values = jsonOf(text);
   if (value === undefined) delete values[key];
   else values[key] = value;
@@ -93,11 +78,54 @@ function editedJson(text: string, path: readonly string[], value: unknown): stri
   return `${JSON.stringify(values, null, indent)}\n`;
 }
 
-/** Such a file may be read although it is no strict JSON; written it must be. */
+/** Reading tolerates what is not strict JSON; writing cannot. */
 function jsonOf(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new UserError(`The file is not JSON: ${messageOf(error)}.`, 'Mend it by hand first.');
+    throw new UserError(`The file is not JSON: ${messageOf(error)}.`, 'Fix it by hand first.');
   }
+}
+
+export type TypedText =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'wrong'; readonly expected: string };
+
+/** Reads a text as a value of this shape, without checking its bounds. */
+export function typedText(shape: Shape, text: string): TypedText {
+  const types = [shape.type ?? []].flat();
+  if (types.includes('boolean')) return flagOf(text);
+  if (shape.anyOf !== undefined) {
+    const isWord = shape.anyOf.some((one) => one.enum?.includes(text));
+    return { kind: 'value', value: isWord ? text : partsOf(text) };
+  }
+  if (types.includes('array')) {
+    if (shape.items?.type === 'string') return { kind: 'value', value: partsOf(text) };
+    return { kind: 'wrong', expected: 'entries of several keys, which only an editor can write' };
+  }
+  if (types.includes('object')) {
+    return { kind: 'wrong', expected: 'names and values: set one of them, as KEY.NAME' };
+  }
+  const isNumber = types.includes('integer') || types.includes('number');
+  if (isNumber && /^-?\d+(?:\.\d+)?$/.test(text)) return { kind: 'value', value: Number(text) };
+  if (isNumber && !types.includes('string')) {
+    return { kind: 'wrong', expected: types.includes('integer') ? boundsOf(shape) : 'a number' };
+  }
+  return { kind: 'value', value: text };
+}
+
+function flagOf(text: string): TypedText {
+  if (/^(?:true|yes|1)$/i.test(text)) return { kind: 'value', value: true };
+  if (/^(?:false|no|0)$/i.test(text)) return { kind: 'value', value: false };
+  return { kind: 'wrong', expected: 'true or false' };
+}
+
+/** Splits at commas outside of brackets: `Bash(a, b), Edit` are two. */
+function partsOf(text: string): readonly string[] {
+  const parts = text.match(/(?:\([^)]*\)|\{[^}]*\}|[^,])+/g) ?? [];
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function boundsOf({ minimum, maximum }: Shape): string {
+  return `a whole number from ${minimum} to ${maximum}`;
 }

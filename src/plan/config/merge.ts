@@ -1,16 +1,12 @@
 /**
- * Configuration from several files: the last one that says something about a key wins.
- *
- *   G1. Mappings are merged key by key; a list, a number, a text or a server of MCP is replaced.
- *   G2. Every value knows the file it came from.
- *   G3. Two names of one thing (`agent.max_retries`, `defaults.retries`) are one key: whoever says
- *       either of them later wins over both.
+ * Merges configuration files: for each key the last file that has it wins, and the value knows that
+ * file. Mappings are merged key by key; lists, scalars and MCP servers are replaced. Two names of one
+ * thing (`agent.max_retries`, `defaults.retries`) count as one key.
  */
 
 import type { ConfigLayer, Values } from './read.ts';
 import { type Config, configSchema } from './schema.ts';
 
-/** One value, as it was written. */
 export interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -39,7 +35,7 @@ export function mergeConfig(layers: readonly ConfigLayer[], home: string): Confi
   if (settings.size === 0) return { config: {}, settings };
   const values: Record<string, unknown> = {};
   for (const { path, value } of settings.values()) put(values, path, value);
-  return { config: withHome(configSchema().parse(values), home), settings };
+  return { config: withHome(configSchema.parse(values), home), settings };
 }
 
 function leaves(
@@ -57,7 +53,7 @@ const TOOLS = ['allowed_cli', 'allowed_tools', 'disallowed_tools', 'add_dirs'].m
   `defaults.tools.${key}`,
 ]);
 
-/** Names of one thing each: what is said by one of them is said. */
+/** Keys that mean the same thing. */
 export const SAME_THING: readonly (readonly string[])[] = [
   ['agent.max_retries', 'defaults.retries'],
   ['agent.max_runtime', 'defaults.timeout'],
@@ -89,7 +85,7 @@ function put(values: Record<string, unknown>, path: readonly string[], value: un
   put(values[step] as Record<string, unknown>, rest, value);
 }
 
-/** Paths that only we read; those an agent or the fence gets are expanded where they are used. */
+/** Only paths that Landfast itself reads; agents and the fence expand their own. */
 function withHome(config: Config, home: string): Config {
   const { worktree_dir, claude_projects_dir } = config;
   const expand = (path: string) => path.replace(/^~(?=\/|$)/, () => home);

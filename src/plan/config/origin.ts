@@ -1,11 +1,10 @@
 /**
- * What a repository itself says about where it is hosted and which branch work starts from. What is
- * found is used where nothing is configured, and never written to a file.
+ * Where a repository is hosted and which branch work starts from, as its remote shows it. Used where
+ * nothing is configured, and never written to a file.
  */
 
 import type { Config } from './schema.ts';
 
-/** Where a repository is hosted, as far as its address tells. */
 export interface Hosting {
   readonly provider: 'github' | 'bitbucket' | 'unknown';
   readonly owner?: string;
@@ -39,20 +38,20 @@ export function hostingOf(address: string): Hosting {
   return { provider, owner: steps.slice(0, -1).join('/'), repo: steps.at(-1)! };
 }
 
-/** What git knows of branches without asking anybody else. */
+/** What git knows of branches without contacting the remote. */
 export interface Branches {
-  /** The branch that is checked out; null where none is. */
+  /** Null when HEAD is detached. */
   readonly current: string | null;
-  /** The branches of `origin` as they were when last fetched. */
+  /** Branches of `origin`, as last fetched. */
   readonly remote: readonly string[];
-  /** The branch that `origin` calls its own; null where that is not known. */
+  /** The default branch of `origin`; null if unknown. */
   readonly remoteHead: string | null;
 }
 
 const MAIN_BRANCHES = ['main', 'master', 'develop', 'dev', 'development'];
 const FALLBACKS = ['main', 'master', 'develop'];
 
-/** The branch that work starts from, where nobody says. */
+/** The branch that work starts from by default. */
 export function baseOf({ current, remote, remoteHead }: Branches): string {
   if (current !== null && MAIN_BRANCHES.includes(current)) return current;
   if (remote.includes('develop')) return 'develop';
@@ -60,15 +59,14 @@ export function baseOf({ current, remote, remoteHead }: Branches): string {
   return FALLBACKS.find((name) => remote.includes(name)) ?? 'main';
 }
 
-/** The `git` section with everything filled in that can be. */
 export interface GitFacts extends Hosting {
   readonly base: string;
   readonly destination: string;
-  /** The name Bitbucket knows a repository by; elsewhere just the repository's. */
+  /** Bitbucket's name of the repository; elsewhere the repository's own. */
   readonly slug?: string;
 }
 
-/** What is configured, and behind it what was found: a configured branch is not second-guessed. */
+/** What is configured wins over what was found. */
 export function gitFacts(
   configured: NonNullable<Config['git']>,
   found: { readonly address: string | null; readonly branches: Branches },

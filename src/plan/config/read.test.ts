@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { claudeOrchestra } from '../formats/foreign/orchestra/config.ts';
+import { claudeOrchestrator } from '../formats/foreign/task-config/config.ts';
 import { formatProblem } from '../problem.ts';
-import { type ConfigStyle, readConfig } from './read.ts';
+import { type ConfigDialect, OWN_DIALECT, readConfig } from './read.ts';
 
-function read(text: string, style: ConfigStyle = 'landfast') {
-  const { layer, problems } = readConfig({ path: 'c', text, style, scope: 'project' });
+function read(text: string, dialect: ConfigDialect = OWN_DIALECT) {
+  const { layer, problems } = readConfig({ path: 'c', text, dialect, scope: 'project' });
   return { values: layer?.values ?? null, problems: problems.map(formatProblem) };
 }
 
@@ -21,12 +23,12 @@ describe('a file of ours', () => {
     expect({ values, problems }).toEqual({ values: {}, problems: [] });
   });
 
-  test.each<ConfigStyle>(['landfast', 'claude-orchestrator'])(
-    'is told once which of its keys have no effect in this version (%s)',
-    (style) => {
+  test.each([OWN_DIALECT, claudeOrchestrator])(
+    'is told once which of its keys have no effect in this version ($projectFile)',
+    (dialect) => {
       const text =
         'git: { owner: a }\nworkflow: { auto_pr: true, stop_after_run: true }\nmcps: { enabled: [a] }\n';
-      expect(read(text, style).problems).toEqual([
+      expect(read(text, dialect).problems).toEqual([
         'c:2:28: warning: no effect in this version: workflow.stop_after_run, mcps\n' +
           '  remove what you do not need elsewhere',
       ]);
@@ -52,7 +54,7 @@ describe('a file of ours', () => {
 
   test('cannot have two gates of one name', () => {
     const text = 'gates: [{ name: a, run: b }, { name: a, run: c }]';
-    expect(read(text).problems).toEqual(['c:1:38: error: two gates are called "a"\n  rename one']);
+    expect(read(text).problems).toEqual(['c:1:38: error: duplicate gate name "a"\n  rename one']);
   });
 
   test('is a mapping', () => {
@@ -63,7 +65,7 @@ describe('a file of ours', () => {
 });
 
 describe('a file of claude-code-orchestrator', () => {
-  const cco = (text: string) => read(text, 'claude-orchestrator');
+  const cco = (text: string) => read(text, claudeOrchestrator);
 
   test('is YAML 1.1, and what it holds besides is a warning', () => {
     expect(cco('workflow: { auto_pr: yes, moed: x }\nextra: 1\ngit:\n')).toEqual({
@@ -102,7 +104,7 @@ describe('a file of claude-code-orchestrator', () => {
 });
 
 describe('a file of claude-orchestra', () => {
-  const orchestra = (values: object) => read(JSON.stringify(values), 'orchestra');
+  const orchestra = (values: object) => read(JSON.stringify(values), claudeOrchestra);
 
   test('is read in our words', () => {
     const theirs = {

@@ -1,30 +1,55 @@
 /**
- * One configuration file: its text becomes checked values, or problems with line and column.
- *
- *   F1. Never throws, and never takes half of a file that is wrong.
- *   F2. A key with nothing behind it was not said: `git:` alone is an empty section.
- *   F3. An unknown key is an error in a file of ours, a warning in one of another tool.
+ * One configuration file: its text becomes checked values, or problems with line and column. Never
+ * throws, and never takes half of a wrong file. A key without a value counts as absent.
  */
 
 import type * as z from 'zod';
-import { checkGateNames } from '../formats/native/gate-names.ts';
-import { withoutBom } from '../front-matter.ts';
+import { checkGateNames } from '../formats/native/checks.ts';
 import { type Problem, ProblemLog } from '../problem.ts';
-import { plainValue, readYaml, type YamlNode } from '../yaml-source.ts';
-import { reportIssues } from '../zod-problems.ts';
-import { fromOrchestra, orchestraSchema, UNUSED_OF_ORCHESTRA } from './orchestra.ts';
+import { withoutBom } from '../syntax/front-matter.ts';
+import { nodeAt, placeOf, plainValue, readYaml, type YamlNode } from '../syntax/yaml.ts';
+import { reportIssues } from '../syntax/zod-problems.ts';
 import { configSchema } from './schema.ts';
-import { mendTexts } from './typed-text.ts';
-import { reportUnused, UNUSED_HERE } from './unused.ts';
 
-/** Whose words a file uses. */
-export type ConfigStyle = 'landfast' | 'claude-orchestrator' | 'orchestra';
+/** Whose words a file uses, and where such files are. */
+export interface ConfigDialect {
+  /** The file of a project, relative to its root. */
+  readonly projectFile: string;
+  /** The file of a user, below the folder of configurations (`~/.config`). */
+  readonly userFile: string;
+  readonly yaml: '1.1' | '1.2';
+  /** Another tool's file: an unknown key is a warning, and an empty text says nothing. */
+  readonly isForeign: boolean;
+  /** The values in the words of configSchema; null where some are wrong, which is then in the log. */
+  read(file: ReadFile, log: ProblemLog): Values | null;
+  /** Where the file is a flat JSON object: its word for a key of configSchema; null without one. */
+  keyFor?(key: string): string | null;
+  readonly scaffold?: Scaffold;
+}
+
+/** What `landfast init --format` writes for users of another tool. */
+export interface Scaffold {
+  /** What the format is called there. */
+  readonly name: string;
+  /** The content of the project file. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The folder for worktrees, relative to the root. */
+  readonly worktrees: string;
+  /** The tool's own state, which it must be able to read; `~` is the home. */
+  readonly stateFile: string;
+}
+
+/** A file that is a mapping: its tree, and its values without those that say nothing. */
+export interface ReadFile {
+  readonly root: YamlNode;
+  readonly values: Values;
+}
 
 export interface ConfigFile {
   /** As it is shown to the user. */
   readonly path: string;
   readonly text: string;
-  readonly style: ConfigStyle;
+  readonly dialect: ConfigDialect;
   readonly scope: 'global' | 'project';
 }
 
@@ -49,8 +74,8 @@ export function readConfig(file: ConfigFile): {
   return { layer, problems: log.sorted() };
 }
 
-function readValues({ text, style }: ConfigFile, log: ProblemLog): Values | null {
-  const version = style === 'claude-orchestrator' ? '1.1' : '1.2'; // Theirs was read by PyYAML.
+function readValues({ text, dialect }: ConfigFile, log: ProblemLog): Values | null {
+  const { yaml: version, isForeign } = dialect;
   const root = readYaml({ text: withoutBom(text), firstLine: 1, version }, log);
   if (root === null) return null;
   if (root.kind === 'scalar' && root.value === null) return {};
@@ -58,59 +83,59 @@ function readValues({ text, style }: ConfigFile, log: ProblemLog): Values | null
     log.error(root.at, 'a configuration must be a mapping', 'write it as key: value');
     return null;
   }
-  const given = said(plainValue(root), style) as Values;
-  switch (style) {
-    case 'landfast':
-      checkGateNames(root, log);
-      return usable(root, check(configSchema(), { root, given, isOurs: true }, log), log);
-    case 'claude-orchestrator': {
-      const mended = mendTexts(given, root, log);
-      return usable(root, check(configSchema(), { root, given: mended, isOurs: false }, log), log);
-    }
-    case 'orchestra': {
-      const values = check(orchestraSchema(), { root, given, isOurs: false }, log);
-      if (values === null) return null;
-      reportUnused(root, UNUSED_OF_ORCHESTRA, log);
-      return fromOrchestra(orchestraSchema().parse(values));
-    }
-  }
+  return dialect.read({ root, values: withoutEmpty(plainValue(root), isForeign) as Values }, log);
 }
 
-/** The values as they are; of a file that is right it is said which of its keys have no effect. */
-function usable(root: YamlNode, values: Values | null, log: ProblemLog): Values | null {
-  if (values !== null) reportUnused(root, UNUSED_HERE, log);
+export const OWN_DIALECT: ConfigDialect = {
+  projectFile: 'landfast.yaml',
+  userFile: 'landfast/config.yaml',
+  yaml: '1.2',
+  isForeign: false,
+  read: (file, log) => {
+    checkGateNames(file.root, log);
+    return checkOwnWords(file, log, { isForeign: false });
+  },
+};
+
+export function checkOwnWords(
+  file: ReadFile,
+  log: ProblemLog,
+  { isForeign }: Pick<ConfigDialect, 'isForeign'>,
+): Values | null {
+  const values = checkValues(configSchema, { ...file, isForeign }, log);
+  if (values !== null) reportUnused(file.root, UNUSED, log);
   return values;
 }
 
-/** The values without those that say nothing. */
-function said(value: unknown, style: ConfigStyle): unknown {
+function withoutEmpty(value: unknown, isForeign: boolean): unknown {
   if (Array.isArray(value) || value === null || typeof value !== 'object') return value;
-  const isSaid = (one: unknown) => one !== null && (style === 'landfast' || one !== '');
-  const entries = Object.entries(value).filter(([, one]) => isSaid(one));
-  return Object.fromEntries(entries.map(([key, one]) => [key, said(one, style)]));
+  const entries = Object.entries(value).filter(
+    ([, one]) => one !== null && !(isForeign && one === ''),
+  );
+  return Object.fromEntries(entries.map(([key, one]) => [key, withoutEmpty(one, isForeign)]));
 }
 
-function check(
+/** The values without unknown keys; null if one is wrong. */
+export function checkValues(
   schema: z.ZodType,
-  file: { readonly root: YamlNode; readonly given: Values; readonly isOurs: boolean },
+  file: ReadFile & Pick<ConfigDialect, 'isForeign'>,
   log: ProblemLog,
 ): Values | null {
-  const parsed = schema.safeParse(file.given);
-  if (parsed.success) return file.given;
+  const parsed = schema.safeParse(file.values);
+  if (parsed.success) return file.values;
   const { issues } = parsed.error;
   const unknown = issues.filter(({ code }) => code === 'unrecognized_keys');
   const asWarning = { error: log.warning.bind(log), isFull: log.isFull };
-  reportIssues(unknown, schema, file.root, file.isOurs ? log : asWarning);
+  reportIssues(unknown, schema, file.root, file.isForeign ? asWarning : log);
   const wrong = issues.filter(({ code }) => code !== 'unrecognized_keys');
   reportIssues(wrong, schema, file.root, log);
   if (log.failed) return null;
   const paths = unknown.flatMap(({ path, ...issue }) =>
     'keys' in issue ? issue.keys.map((key) => [...path, key]) : [],
   );
-  return paths.reduce(without, file.given) as Values;
+  return paths.reduce(without, file.values) as Values;
 }
 
-/** The value without what is at the path. */
 function without(value: unknown, [step, ...rest]: readonly PropertyKey[]): unknown {
   if (value === null || typeof value !== 'object' || step === undefined) return value;
   if (Array.isArray(value)) {
@@ -121,4 +146,26 @@ function without(value: unknown, [step, ...rest]: readonly PropertyKey[]): unkno
     return rest.length === 0 ? [] : [[key, without(one, rest)]];
   });
   return Object.fromEntries(entries);
+}
+
+/**
+ * Known keys that wait for their feature: plans made by a model, reviews, servers, sessions.
+ * `project.key_files` is one too, but `landfast init` writes it with a comment that says so.
+ */
+const UNUSED: readonly string[] = [
+  'claude_projects_dir',
+  'workflow.stop_after_run',
+  'review',
+  'mcps',
+];
+
+/** One warning for all such keys, at the first of them. */
+export function reportUnused(root: YamlNode, keys: readonly string[], log: ProblemLog): void {
+  const found = keys.filter((key) => nodeAt(root, key.split('.')) !== undefined);
+  const [first] = found
+    .map((key) => placeOf(root, key.split('.'), 'key'))
+    .sort((a, b) => a.line - b.line || a.column - b.column);
+  if (first === undefined) return;
+  const message = `no effect in this version: ${found.join(', ')}`;
+  log.warning(first, message, 'remove what you do not need elsewhere');
 }

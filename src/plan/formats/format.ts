@@ -17,41 +17,40 @@ export interface PlanInput {
    * begins with `..` where the file lies outside the repository.
    */
   readonly directory: string;
-  /** The text of a file named relative to the plan's folder; null where it cannot be read. */
+  /** The text of a file, relative to the plan's folder; null if it cannot be read. */
   read(path: string): string | null;
-  /** The names in a folder named relative to the plan's folder, sorted; none where it is none. */
+  /** The sorted names in a folder, relative to the plan's folder; none if it is no folder. */
   list(path: string): readonly string[];
-  /** The same two, relative to the repository's root, which is an absolute path. */
+  /** The same, relative to the repository's root, which is an absolute path. */
   readonly repository: {
     readonly root: string;
     read(path: string): string | null;
     list(path: string): readonly string[];
   };
-  /** What the user configured beside the plan; what the plan says wins. */
+  /** The plan wins over it. */
   readonly config: Config;
-  readonly wishes: Wishes;
+  readonly options: ReadOptions;
   /** The user's home, for `~` in paths. */
   readonly home: string;
 }
 
-/** Flags that change how a text is read, not only what is done with it. */
-export interface Wishes {
-  /** Cut a list of batches in two streams after so many; null means in the middle. */
+/** Flags that change how a text is read. */
+export interface ReadOptions {
+  /** Split the batches into two streams after so many; null means in the middle. */
   readonly split?: number | null;
-  /** False where waves are only as strict as the needs of their tasks. */
+  /** False: a task waits only for the tasks it needs, not for the wave before. */
   readonly barriers?: boolean;
-  /** False where no pull request is wanted. */
+  /** False: agents open no pull requests. */
   readonly pr?: boolean;
-  /** Agents may do anything. */
+  /** Agents run without permission prompts. */
   readonly autoApprove?: boolean;
-  /** The branch that `--target` names. */
   readonly target?: string;
 }
 
 export interface ParsedPlan {
   /** Null exactly when there is a problem of severity error. */
   readonly plan: Plan | null;
-  /** The name of the format; null where none was recognised. */
+  /** Null if no format was recognised. */
   readonly format: string | null;
   readonly problems: readonly Problem[];
   /**
@@ -59,22 +58,56 @@ export interface ParsedPlan {
    * of the format know another than 2 and 3.
    */
   readonly refusalExit?: 1 | 2;
-  /** Lines that users of the format know from a dry run; shown behind the plan. */
+  /** Lines of a dry run as the format's own tool prints them; shown after the plan. */
   readonly preview?: readonly string[];
+}
+
+/** The name of a file without folders and extension. */
+export function stemOf(path: string): string {
+  return (path.split(/[\\/]/).at(-1) ?? '').replace(/(?<=.)\.[^.]*$/, '');
 }
 
 export interface PlanFormat {
   readonly name: string;
-  /** What tells a text of this format from others, such as `a key landfast`. */
+  /** How texts of this format are recognised, such as `a key landfast`. */
   readonly marker: string;
-  /** Cheap and certain: where the marker that only this format has stands; null without one. */
+  /** Where the marker is that only this format has; null without one. Cheap and certain. */
   detect(file: SourceFile): Place | null;
-  /** Its texts can say all that a Plan holds: what a configuration adds is its own business. */
+  /** It applies the configuration itself, because its texts can say all that a Plan holds. */
   readonly isWhole?: true;
-  /** It reads the `git` section, in which then also stands what git knows of the repository. */
+  /** It reads the `git` section, which must be completed from the repository first. */
   readonly asksGit?: true;
   /** Never throws: all problems at once, each with its place and a way out. */
   parse(input: PlanInput): ParsedPlan;
-  /** The variable that is 1 inside of such plans' agents: there such a plan does nothing. */
+  /** The variable that is 1 inside the format's agents, where such a plan does nothing. */
   readonly idleInside?: string;
+  /** Its plan is a list of batches, which `--split` and `--streams` split in two. */
+  readonly hasBatches?: true;
+  /** It is what `--from-todo` reads. */
+  readonly isTodoList?: true;
+  /** The file that is run where no plan is named. */
+  readonly usualFile?: string;
+  readonly leftover?: Leftover;
+  readonly promptFiles?: PromptFiles;
+}
+
+/** The state that the format's own tool leaves beside a plan. */
+export interface Leftover {
+  readonly tool: string;
+  /** `stem` is the name of the plan's file without its extension. */
+  fileFor(stem: string): string;
+  /** The ids of completed tasks; null if the text is not understood. */
+  completedIn(text: string): readonly string[] | null;
+}
+
+/** Prompts that are files beside the plan, with sections that agents rely on. */
+export interface PromptFiles {
+  lacksOf(prompt: string): readonly Lack[];
+  /** Prompts generated from the task files, by path from the plan's folder. */
+  made(input: PlanInput): ReadonlyMap<string, string>;
+}
+
+export interface Lack {
+  readonly what: string;
+  readonly critical: boolean;
 }

@@ -1,18 +1,15 @@
-/**
- * A Plan in the words of a native plan: the way back from formats/native/lower.ts.
- *
- *   R1. Every field of a Plan has its word here. `undefined` is what cannot be said and need not be.
- */
+/** A Plan in the keys of a native plan: the inverse of formats/native/lower.ts. Undefined is left out. */
 
-import type {
-  AgentOptions,
-  Conventions,
-  InjectSpec,
-  McpServer,
-  NotifySpec,
-  Plan,
-  RetrySpec,
-  TaskSpec,
+import {
+  type AgentOptions,
+  type Conventions,
+  type InjectSpec,
+  type McpServer,
+  type NotifySpec,
+  type Plan,
+  type RetrySpec,
+  type TaskSpec,
+  usesCheckout,
 } from '../../model/plan.ts';
 
 /** Keys and plain values, in the order in which they are written. */
@@ -30,6 +27,7 @@ export function sectionWords(plan: Plan): Words {
       copy: workspace.copy,
       dir: workspace.dir,
       keep: workspace.keep,
+      salvage: workspace.salvage,
       exclude: workspace.exclude,
       pool: workspace.pool,
       pool_disk: workspace.poolDisk,
@@ -42,26 +40,11 @@ export function sectionWords(plan: Plan): Words {
       sparse_also: workspace.sparseAlso,
       inject: workspace.inject.map(injectWords),
     },
-    gates: plan.gates.map(({ timeoutMs, name, run, ...rest }) => ({
+    gates: plan.gates.map(({ timeoutMs, name, run, inProcess: _, ...rest }) => ({
       ...{ name, run, timeout: span(timeoutMs) },
       ...rest,
     })),
-    land: {
-      strategy: landing.strategy,
-      verify: landing.verify,
-      on_conflict: landing.onConflict,
-      on_gate_failure: landing.onGateFailure,
-      reworks: landing.reworks,
-      publish: landing.publish,
-      trailers: landing.trailers === true ? 'on' : 'off',
-      remember: landing.remember === false ? 'off' : undefined,
-      regenerate: landing.regenerate?.map(({ paths, run, timeoutMs }) => ({
-        ...{ paths, run, timeout: span(timeoutMs) },
-      })),
-      fingerprint: landing.fingerprint,
-      radar: typeof landing.radar === 'number' ? span(landing.radar) : landing.radar,
-      push: landing.push,
-    },
+    land: landWords(landing),
     limits: {
       workers: limits.workers,
       gates: limits.gates,
@@ -77,6 +60,28 @@ export function sectionWords(plan: Plan): Words {
     notify: plan.notify.map(notifyWords),
     failures: plan.failures,
     conventions: conventionWords(plan.conventions),
+  };
+}
+
+function landWords(landing: Plan['landing']): Words {
+  return {
+    strategy: landing.strategy,
+    verify: landing.verify,
+    on_conflict: landing.onConflict,
+    on_gate_failure: landing.onGateFailure,
+    on_semantic: landing.onSemantic,
+    gate_order: landing.gateOrder,
+    reworks: landing.reworks,
+    publish: landing.publish,
+    order: landing.order,
+    trailers: landing.trailers === true ? 'on' : 'off',
+    remember: landing.remember === false ? 'off' : undefined,
+    regenerate: landing.regenerate?.map(({ paths, run, timeoutMs }) => ({
+      ...{ paths, run, timeout: span(timeoutMs) },
+    })),
+    fingerprint: landing.fingerprint,
+    radar: typeof landing.radar === 'number' ? span(landing.radar) : landing.radar,
+    push: landing.push,
   };
 }
 
@@ -97,7 +102,7 @@ export function taskWords(task: TaskSpec): Words {
     branch: task.branch,
     commit_message: task.commitMessage,
     wave: task.wave,
-    here: task.mode === 'here' ? true : undefined,
+    here: usesCheckout(task) ? true : undefined,
     read_only: task.mode === 'read' ? true : undefined,
     writes: task.mode === 'read' ? undefined : task.writes,
     outside: task.outside,
@@ -200,6 +205,7 @@ function conventionWords(conventions: Conventions): Words {
     conflict_exit: conventions.conflictExit,
     summary: conventions.summary,
     no_tasks: conventions.noTasks,
+    edits: conventions.edits,
     logs: conventions.logs,
     reports: conventions.reports,
   };

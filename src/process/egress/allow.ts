@@ -11,7 +11,7 @@
 
 import { BlockList, isIP } from 'node:net';
 
-/** Where a program wants to go. `host` is in the one form that is compared; IPv6 has no brackets. */
+/** `host` is normalised; IPv6 has no brackets. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -21,13 +21,13 @@ export interface Target {
 export type Verdict = 'forbidden' | 'public' | 'anywhere';
 
 const TARGET = /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\%]+)(?::(\d{1,5}))?$/i;
-/** Where nobody can connect to. */
+/** One above the highest port. */
 const NO_PORT = 65_536;
-/** The longest name there can be. */
+/** The longest DNS name. */
 const NAME_LENGTH = 253;
 const PLAIN_PORTS: readonly number[] = [80, 443];
 
-/** Reads `host:port`; without a port it is `usual`. Null is what cannot be read. */
+/** Parses `host:port`; the default port is `usual`. Null where it is malformed. */
 export function targetOf(text: string, usual: number): Target | null {
   const [, name = '', digits] = TARGET.exec(text) ?? [];
   const host = hostOf(name);
@@ -35,13 +35,13 @@ export function targetOf(text: string, usual: number): Target | null {
   return host === null || port < 1 || port >= NO_PORT ? null : { host, port };
 }
 
-/** As a pattern would say it. */
+/** In the form of a pattern. */
 export function nameOf({ host, port }: Target): string {
   const shown = isIP(host) === 6 ? `[${host}]` : host;
   return PLAIN_PORTS.includes(port) ? shown : `${shown}:${port}`;
 }
 
-/** What a list of patterns says about a target. A pattern that cannot be read matches nothing. */
+/** A malformed pattern matches nothing. */
 export function verdictOf(patterns: readonly string[], target: Target): Verdict {
   const matching = patterns.filter((pattern) => matches(pattern, target));
   if (matching.length === 0) return 'forbidden';
@@ -50,7 +50,7 @@ export function verdictOf(patterns: readonly string[], target: Target): Verdict 
   return isLocal ? 'anywhere' : 'public';
 }
 
-/** Whether an address is this machine's, its network's, or nobody's. */
+/** Whether an address is of this machine or its network, or reserved. */
 export function isPrivate(address: string): boolean {
   return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
@@ -70,44 +70,21 @@ function hostOf(text: string): string | null {
   return host === '' || host.length > NAME_LENGTH ? null : host;
 }
 
+const PRIVATE_V4 =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
+  '192.168.0.0/16 224.0.0.0/4 240.0.0.0/4';
+const PRIVATE_V6 = '::/127 fc00::/7 fe80::/10 fec0::/10 ff00::/8 64:ff9b:1::/48';
 const PRIVATE = privateAddresses();
 
 function privateAddresses(): BlockList {
   const list = new BlockList();
-  const v4: readonly (readonly [string, number])[] = [
-    ...([
-      ['0.0.0.0', 8],
-      ['10.0.0.0', 8],
-      ['100.64.0.0', 10],
-      ['127.0.0.0', 8],
-    ] as const),
-    ...([
-      ['169.254.0.0', 16],
-      ['172.16.0.0', 12],
-      ['192.0.0.0', 24],
-    ] as const),
-    ...([
-      ['192.168.0.0', 16],
-      ['224.0.0.0', 4],
-      ['240.0.0.0', 4],
-    ] as const),
-  ];
-  for (const [address, bits] of v4) {
-    list.addSubnet(address, bits, 'ipv4');
-    list.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6'); // Through a translator of addresses.
+  const networks = (text: string) => text.split(' ').map((each) => each.split('/'));
+  for (const [address = '', bits] of networks(PRIVATE_V4)) {
+    list.addSubnet(address, Number(bits), 'ipv4');
+    list.addSubnet(`64:ff9b::${address}`, 96 + Number(bits), 'ipv6'); // Through NAT64.
   }
-  const v6: readonly (readonly [string, number])[] = [
-    ...([
-      ['::', 127],
-      ['fc00::', 7],
-      ['fe80::', 10],
-      ['fec0::', 10],
-    ] as const),
-    ...([
-      ['ff00::', 8],
-      ['64:ff9b:1::', 48],
-    ] as const),
-  ];
-  for (const [address, bits] of v6) list.addSubnet(address, bits, 'ipv6');
+  for (const [address = '', bits] of networks(PRIVATE_V6)) {
+    list.addSubnet(address, Number(bits), 'ipv6');
+  }
   return list;
 }

@@ -18,10 +18,11 @@
  *   B5. A cache never holds the repository, and is never inside of its git folder.
  */
 
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { OperationalError, UserError } from '../../base/errors.ts';
+import { OperationalError, trySystem, UserError } from '../../base/errors.ts';
+import { makeFolders } from '../../base/make-folders.ts';
 
 /** Where an attempt may write, besides its temp folder. All paths are real and absolute. */
 export interface Bounds {
@@ -39,24 +40,28 @@ export interface Bounds {
 /** All of the network, none, or only a proxy that listens on a socket (egress.ts). */
 export type NetworkRule = 'on' | 'off' | { readonly proxy: string };
 
-/** What is asked for. */
-export interface BoundsRules {
+/** What one attempt may do. All paths are absolute. */
+export interface FenceRules {
+  /** A linked worktree. */
   readonly workspace: string;
+  /** The git folder that all worktrees share. */
   readonly commonDir: string;
+  /** The full ref that is checked out in the workspace; null where HEAD is detached. */
   readonly branchRef: string | null;
+  /** Caches and the agent's own state. Missing folders are made, for the owner only. */
   readonly writable: readonly string[];
   readonly network: NetworkRule;
 }
 
-/** Finds the paths and makes those that must exist before a fence is put around them. */
-export function boundsOf(rules: BoundsRules): Bounds {
+/** Finds the paths, and makes those that must exist before they can be fenced. */
+export function boundsOf(rules: FenceRules): Bounds {
   const workspace = realpathSync(rules.workspace);
   const commonDir = realpathSync(rules.commonDir);
   const checkout = basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
   const admin = adminOf(workspace, commonDir);
   const objects = join(commonDir, 'objects');
   const kept = [join(objects, 'info'), join(objects, 'pack')];
-  for (const dir of kept) mkdirSync(dir, { recursive: true });
+  for (const dir of kept) makeFolders(dir);
   const settings = ['commondir', 'gitdir', 'config.worktree'].map((name) => join(admin, name));
   makeFile(join(admin, 'config.worktree'));
   const caches = rules.writable.map((path) => cacheAt(path, { checkout, commonDir }));
@@ -69,28 +74,21 @@ export function boundsOf(rules: BoundsRules): Bounds {
   };
 }
 
-/** Whether a path is a folder or lies in it. */
+/** Whether a path is the folder or inside it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === sep ? sep : folder + sep);
 }
 
 /** The workspace's own folder in the common one, which its file `.git` names. */
 function adminOf(workspace: string, commonDir: string): string {
-  const link = readLink(join(workspace, '.git'));
+  // Unreadable where it is a folder: this is no linked worktree.
+  const link = trySystem(() => readFileSync(join(workspace, '.git'), 'utf8'), null);
   const admin = link === null ? null : resolve(workspace, link.replace(/^gitdir: /, '').trimEnd());
   if (admin !== null && existsSync(admin)) {
     const real = realpathSync(admin);
     if (dirname(real) === join(commonDir, 'worktrees')) return real;
   }
   throw new OperationalError(`${workspace} is not a worktree of ${commonDir}`);
-}
-
-function readLink(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null; // A folder: this is no linked worktree.
-  }
 }
 
 /** The log must be there before: it is fenced as a single file, in a folder of others' logs. */
@@ -100,8 +98,8 @@ function branchAt(commonDir: string, branchRef: string | null): Bounds['branch']
   assert(isOwn, `a fenced branch needs a folder below refs/heads/: ${branchRef}`);
   const ref = join(commonDir, branchRef);
   const log = join(commonDir, 'logs', branchRef);
-  mkdirSync(dirname(ref), { recursive: true });
-  mkdirSync(dirname(log), { recursive: true });
+  makeFolders(dirname(ref));
+  makeFolders(dirname(log));
   makeFile(log);
   return { ref, log };
 }
@@ -116,7 +114,7 @@ function cacheAt(
 ): string {
   const remedy = 'Name a folder such as a package cache, by its absolute path.';
   if (!isAbsolute(path)) throw new UserError(`the cache ${path} is not an absolute path`, remedy);
-  if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) makeFolders(path, 0o700);
   const real = realpathSync(path);
   if (isWithin(checkout, real) || isWithin(real, commonDir)) {
     throw new UserError(`the cache ${path} would open the repository to agents`, remedy);

@@ -3,7 +3,7 @@
  *
  *     program ──► 127.0.0.1:PORT ──► bridge ──► SOCKET, mounted from outside
  *
- *   R1. Loopback inside is the fence's own, so that the port is always free and nobody else's.
+ *   R1. Loopback inside is the fence's own, so that the port is always free.
  *   R2. The program starts once the bridge listens, or not at all.
  *   R3. The bridge lives as long as the program, also while that says goodbye after SIGINT, and
  *       ends with it. Neither the program's input nor its output is open in it.

@@ -6,8 +6,8 @@
  *   U2. `/tmp` is the temp folder and `/run` is empty. Both are where sockets of others lie (a terminal
  *       multiplexer, a container engine, a key agent), through which a program could act outside;
  *       a socket works on a read-only file system as well. What is needed of them is shown again.
- *   U3. Processes inside have process ids of their own and see nobody else's. From outside they are
- *       ordinary descendants, with their environment, so that tree.ts finds and ends them.
+ *   U3. Processes inside have process ids of their own and see no others. From outside they are
+ *       ordinary descendants, with their environment, so that process-tree.ts finds and ends them.
  *   U4. Where a proxy is the only way out there is no network either. Variables tell programs where
  *       the proxy is, and one that does not heed them reaches nothing. See bridge.ts.
  *   U5. SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
@@ -103,4 +103,26 @@ function mounts({ bounds, temp, node }: Wrapping, file: string): readonly string
     ...[...bounds.writable, ...branch, temp].flatMap((path) => ['--bind', path, path]),
     ...bounds.kept.flatMap((path) => ['--ro-bind', path, path]),
   ];
+}
+
+const NAMESPACES =
+  'Allow user namespaces for bwrap: an AppArmor profile for it (Ubuntu 24.04 and later: ' +
+  '`apt-get install apparmor-profiles`, then enable `bwrap-userns-restrict`), or the setting ' +
+  '`kernel.apparmor_restrict_unprivileged_userns=0` or `kernel.unprivileged_userns_clone=1`. ' +
+  'Inside of a container, which is a fence already, use `sandbox: off`.';
+
+const CONTAINER =
+  'This looks like a container, which is a fence already: use `sandbox: off`, or start it with ' +
+  'rights to make namespaces and to mount /proc.';
+
+const OTHER = 'Run `bwrap --ro-bind / / true` to see more, or use `sandbox: off`.';
+
+/** Why there is no fence although the tool is there. */
+export function refusalOf(said: string): { readonly why: string; readonly remedy: string } {
+  const why = `bubblewrap is installed, but the system refuses: ${said || 'it said nothing'}`;
+  if (/mount proc|remount|pivot_root|make \/ slave/i.test(said)) return { why, remedy: CONTAINER };
+  if (/namespace|uid map|RTM_NEWADDR|not permitted|denied/i.test(said)) {
+    return { why, remedy: NAMESPACES };
+  }
+  return { why, remedy: OTHER };
 }

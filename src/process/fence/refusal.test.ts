@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from './bubblewrap.ts';
 
 test.each([
   ['bwrap: setting up uid map: Permission denied', /apparmor/],

@@ -1,51 +1,52 @@
 /**
- * The conflict radar: while agents work, what they have changed so far is merged in memory,
- * pairwise and with what is about to land. Conflicts to be are facts, told when they come and when
- * they go. What merges is looked at once more, for names (semantic-guard.ts), and so is work beside
- * what landed since it began (landed-names.ts).
+ * The conflict radar: while agents work, their changes are merged in memory, pairwise and with the
+ * candidates that are about to land. Expected conflicts are reported when they appear and when they
+ * are gone. Work that merges is checked for clashing names, too (semantic-guard.ts, landed-names.ts).
  *
- *   R1. It only looks: no file, index or ref of anybody is touched (sighting.ts).
- *   R2. Its cost is bounded: only what changed is looked at, only pairs that could meet are merged,
- *       at most `MOST_MERGES` a look, those with most in common first. After a long look it waits
- *       four times as long as the look took.
- *   R3. It is a help and no duty: a look that fails says nothing, and the next one begins anew.
+ *   R1. It only reads: no file, index or ref is changed (change-tracker.ts).
+ *   R2. Its cost is bounded: only changed work is examined, only pairs that could conflict are merged,
+ *       at most `MOST_MERGES` a look, most overlap first. It is idle for three quarters of the time.
+ *   R3. It is optional: a failed look reports nothing, and the next one starts over.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rethrowBug } from '../../base/errors.ts';
 import { differences } from '../../git/diff.ts';
 import { conflictsOf } from '../../git/merge-tree.ts';
 import type { RadarEvent } from '../../model/event.ts';
-import type { Sha, TaskId } from '../../model/plan.ts';
+import type { Sha, TaskId, TaskSpec } from '../../model/plan.ts';
+import { inScope } from '../../model/scope.ts';
 import { chainOf, type RunState } from '../../model/state.ts';
-import type { Ground } from '../ground.ts';
+import type { RunContext } from '../run-context.ts';
 import { LandedNames } from './landed-names.ts';
-import { Lookout, type Member } from './lookout.ts';
-import { type Changes, meetings } from './reach.ts';
+import { type Changes, overlap } from './overlap.ts';
 import { SemanticGuard } from './semantic-guard.ts';
-import { straysOf } from './strays.ts';
+import { type TrackedWork, WorkTracker } from './work-tracker.ts';
 
 const EVERY_MS = 2_000;
 const MOST_MERGES = 64;
-/** What a look may take of the time between two; on a busy machine little of it is work. */
+/** The share of time that looks may take; on a busy machine most of it is waiting. */
 const SHARE = 1 / 4;
 
-/** Looks again and again until the signal is aborted. */
 export async function watchWork(
-  ground: Ground,
+  context: RunContext,
   look: () => RunState,
   report: (fact: RadarEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { radar: every = EVERY_MS, strategy } = ground.plan.landing;
-  if (every === 'off' || !isWorthwhile(ground)) return;
-  const radar = new Radar(ground, { report, lands: strategy !== 'none' });
+  const { radar: every = EVERY_MS, strategy } = context.plan.landing;
+  if (every === 'off' || !isWorthwhile(context)) return;
+  const radar = new Radar(context, { report, lands: strategy !== 'none' });
   try {
     for (let wait = every; ; ) {
       await sleep(wait, undefined, { signal });
       const began = performance.now();
-      // Whoever has only just begun has nothing to show, and may be done before the next look.
+      // Work that has just started has no changes yet, and may be done before the next look.
       const until = Date.now() - every;
-      await radar.look(look(), until, signal).catch(() => radar.forget());
+      await radar.look(look(), until, signal).catch((error: unknown) => {
+        rethrowBug(error);
+        radar.forget();
+      });
       wait = Math.max(every, (performance.now() - began) / SHARE);
     }
   } catch (error) {
@@ -55,8 +56,8 @@ export async function watchWork(
   }
 }
 
-/** A task alone meets nobody; it can only leave its scope. */
-function isWorthwhile({ plan }: Ground): boolean {
+/** A single task cannot conflict; it can only leave its scope. */
+function isWorthwhile({ plan }: RunContext): boolean {
   const writers = plan.tasks.filter(({ mode }) => mode === 'write');
   return writers.length > 1 || writers.some((task) => task.writes.length + task.forbids.length > 0);
 }
@@ -71,41 +72,38 @@ interface Approach extends Pair {
   readonly near: number;
 }
 
-/** What is known between two looks. */
 export class Radar {
-  readonly #ground: Ground;
+  readonly #context: RunContext;
   readonly #report: (fact: RadarEvent) => void;
   readonly #lands: boolean;
-  readonly #lookout: Lookout;
+  readonly #tracker: WorkTracker;
   readonly #guard: SemanticGuard;
   readonly #landedNames: LandedNames;
-  /** Pairs that have to be looked at again. */
   readonly #open = new Map<string, Pair>();
-  /** What was said, so that it is said once. */
-  readonly #told = new Map<string, Pair & { readonly files: readonly string[] }>();
+  readonly #reported = new Map<string, Pair & { readonly files: readonly string[] }>();
   readonly #astray = new Map<TaskId, { readonly attempt: number; readonly files: string }>();
   readonly #landed = new Map<Sha, Promise<Changes>>();
   #tip: Sha | null = null;
 
   constructor(
-    ground: Ground,
+    context: RunContext,
     how: { readonly report: (fact: RadarEvent) => void; readonly lands: boolean },
   ) {
-    this.#ground = ground;
+    this.#context = context;
     this.#report = how.report;
     this.#lands = how.lands;
-    this.#lookout = new Lookout(ground);
-    this.#guard = new SemanticGuard(ground, this.#lookout, how.report);
-    const known = { lookout: this.#lookout, guard: this.#guard };
-    this.#landedNames = new LandedNames(ground, known, how.report);
+    this.#tracker = new WorkTracker(context);
+    this.#guard = new SemanticGuard(context, this.#tracker, how.report);
+    const known = { tracker: this.#tracker, guard: this.#guard };
+    this.#landedNames = new LandedNames(context, known, how.report);
   }
 
-  /** One look at everything that has changed since the last, of whoever began until then. */
+  /** Examines everything that changed since the last look, of work that started before `until`. */
   async look(state: RunState, until: number, signal: AbortSignal): Promise<void> {
-    const changed = await this.#lookout.look(state, until, signal);
-    for (const id of changed) this.#guardScope(this.#lookout.members.get(id)!);
+    const changed = await this.#tracker.look(state, until, signal);
+    for (const id of changed) this.#guardScope(this.#tracker.tracked.get(id)!);
     this.#forgetGone();
-    if (!this.#lands) return; // What is never merged cannot conflict.
+    if (!this.#lands) return; // Without merges there are no conflicts.
     this.#openPairs(state, changed);
     const pairs = [...this.#open.values()];
     const near = await this.#approaching(signal);
@@ -114,9 +112,9 @@ export class Radar {
     await this.#landedNames.look(state, signal);
   }
 
-  /** Everything is seen anew; what was told stays told until it is seen to be otherwise. */
+  /** Starts over; reports stand until a look finds otherwise. */
   forget(): void {
-    this.#lookout.close();
+    this.#tracker.close();
     this.#landed.clear();
     this.#tip = null;
   }
@@ -126,16 +124,16 @@ export class Radar {
     const merging: (readonly [TaskId, TaskId])[] = [];
     for (const { a, b } of pairs) {
       if (b === null || this.#open.has(keyOf(a, b))) continue;
-      if (this.#told.has(keyOf(a, b))) this.#guard.clear(a, b);
+      if (this.#reported.has(keyOf(a, b))) this.#guard.clear(a, b);
       else merging.push([a, b]);
     }
     await this.#guard.prepare(new Set(merging.flat()), signal);
     for (const [a, b] of merging) await this.#guard.look(a, b, signal);
   }
 
-  #guardScope({ spec, attempt, changes, sighting }: Member): void {
-    if (sighting === null) return; // Its work is judged as a whole already.
-    const files = straysOf(spec, changes.keys());
+  #guardScope({ spec, attempt, changes, live }: TrackedWork): void {
+    if (live === null) return; // Its work is judged as a whole already.
+    const files = filesOutOfScope(spec, changes.keys());
     const said = this.#astray.get(spec.id);
     const before = said?.attempt === attempt ? said.files : '';
     const now = files.join('\0');
@@ -144,19 +142,19 @@ export class Radar {
     this.#report({ type: 'scope.strayed', task: spec.id, attempt, files });
   }
 
-  /** The fold forgets a task that is over as well: nothing has to be said. */
+  /** The fold forgets finished tasks as well: no report is needed. */
   #forgetGone(): void {
-    const { members } = this.#lookout;
+    const { tracked } = this.#tracker;
     this.#guard.forgetGone();
-    for (const pairs of [this.#open, this.#told]) {
+    for (const pairs of [this.#open, this.#reported]) {
       for (const [key, { a, b }] of pairs) {
-        if (!members.has(a) || (b !== null && !members.has(b))) pairs.delete(key);
+        if (!tracked.has(a) || (b !== null && !tracked.has(b))) pairs.delete(key);
       }
     }
   }
 
   #openPairs(state: RunState, changed: ReadonlySet<TaskId>): void {
-    const ids = [...state.tasks.keys()].filter((id) => this.#lookout.members.has(id));
+    const ids = [...state.tasks.keys()].filter((id) => this.#tracker.tracked.has(id));
     for (const [at, a] of ids.entries()) {
       for (const b of ids.slice(at + 1)) if (changed.has(a) || changed.has(b)) this.#openPair(a, b);
     }
@@ -174,26 +172,30 @@ export class Radar {
     this.#open.set(keyOf(a, b), { a, b });
   }
 
-  /** The open pairs that could conflict, those with most in common first; the others are clear. */
+  /** The open pairs that could conflict, most overlap first; the others are cleared. */
   async #approaching(signal: AbortSignal): Promise<readonly Approach[]> {
     const found: Approach[] = [];
     for (const [key, pair] of this.#open) {
-      const mine = this.#lookout.members.get(pair.a)!;
-      const near = meetings(mine.changes, await this.#otherChanges(mine, pair.b, signal));
+      const mine = this.#tracker.tracked.get(pair.a)!;
+      const near = overlap(mine.changes, await this.#otherChanges(mine, pair.b, signal));
       if (near > 0) found.push({ ...pair, near });
       else {
         this.#open.delete(key);
-        this.#tell(pair, []);
+        this.#reportPair(pair, []);
       }
     }
     return found.sort((one, other) => other.near - one.near);
   }
 
-  async #otherChanges(mine: Member, other: TaskId | null, signal: AbortSignal): Promise<Changes> {
-    if (other !== null) return this.#lookout.members.get(other)!.changes;
+  async #otherChanges(
+    mine: TrackedWork,
+    other: TaskId | null,
+    signal: AbortSignal,
+  ): Promise<Changes> {
+    if (other !== null) return this.#tracker.tracked.get(other)!.changes;
     const tip = this.#tip;
     if (tip === null || tip === mine.base) return new Map();
-    const { commonDir } = this.#ground.repository;
+    const { commonDir } = this.#context.repository;
     const known = this.#landed.get(mine.base) ?? differences(commonDir, mine.base, tip, signal);
     this.#landed.set(mine.base, known);
     return known;
@@ -204,22 +206,22 @@ export class Radar {
     for (const { a, b } of pairs) {
       commits.push([await this.#commitOf(a, signal), await this.#commitOf(b, signal)]);
     }
-    const { commonDir } = this.#ground.repository;
+    const { commonDir } = this.#context.repository;
     const merged = await conflictsOf(commonDir, commits, signal);
     for (const [at, pair] of pairs.entries()) {
       const files = merged[at]!;
       this.#open.delete(keyOf(pair.a, pair.b));
-      this.#tell(pair, files.length === 0 ? [] : await this.#own(pair, files, signal));
+      this.#reportPair(pair, files.length === 0 ? [] : await this.#own(pair, files, signal));
     }
   }
 
-  /** Without the files in which only what landed before is in the way: that is no fault of `b`. */
+  /** Leaves out files that conflict only because of earlier landings. */
   async #own(
     { a, b }: Pair,
     files: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly string[]> {
-    const mine = this.#lookout.members.get(a)!;
+    const mine = this.#tracker.tracked.get(a)!;
     const others = await this.#otherChanges(mine, b, signal);
     const shared = files.filter((file) => mine.changes.has(file) && others.has(file));
     return shared.length > 0 ? shared : files;
@@ -227,30 +229,40 @@ export class Radar {
 
   async #commitOf(id: TaskId | null, signal: AbortSignal): Promise<Sha> {
     if (id === null) return this.#tip!;
-    const { work, sighting } = this.#lookout.members.get(id)!;
-    return work ?? sighting!.commit(signal);
+    const { work, live } = this.#tracker.tracked.get(id)!;
+    return work ?? live!.commit(signal);
   }
 
-  #tell({ a, b }: Pair, files: readonly string[]): void {
+  #reportPair({ a, b }: Pair, files: readonly string[]): void {
     const key = keyOf(a, b);
-    const before = this.#told.get(key)?.files ?? [];
+    const before = this.#reported.get(key)?.files ?? [];
     if (before.join('\0') === files.join('\0')) return;
     if (files.length === 0) {
-      this.#told.delete(key);
+      this.#reported.delete(key);
       this.#report({ type: 'radar.cleared', a, b });
     } else {
-      this.#told.set(key, { a, b, files });
+      this.#reported.set(key, { a, b, files });
       this.#report({ type: 'radar.conflict', a, b, files });
     }
   }
 }
 
-/** Task ids hold no blanks. */
+/** Task ids contain no spaces. */
 function keyOf(a: TaskId, b: TaskId | null): string {
   return `${a} ${b ?? ''}`;
 }
 
-/** Where the head will be when all that is built has landed. */
+/** The head once all built candidates have landed. */
 function readRef(state: RunState): Sha | null {
   return chainOf(state).findLast(({ built }) => built !== null)?.built?.commit ?? state.head;
+}
+
+/** The files that a task's scope does not cover, or that it must not touch, sorted. */
+export function filesOutOfScope(
+  { writes, forbids }: Pick<TaskSpec, 'writes' | 'forbids'>,
+  files: Iterable<string>,
+): readonly string[] {
+  const isAstray = (file: string): boolean =>
+    inScope(file, forbids) || (writes.length > 0 && !inScope(file, writes));
+  return [...files].filter(isAstray).sort();
 }

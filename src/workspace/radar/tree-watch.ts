@@ -1,15 +1,16 @@
 /**
- * Which paths of a workspace may have changed since somebody last asked, without looking at any of
- * them: the kernel tells.
+ * tree-watch: the paths of a workspace that may have changed since the last call, as the kernel reports.
  *
- *   T1. Only folders with files that git would take are watched, never those that it ignores: a
- *       folder of packages has more folders than a machine has watches.
- *   T2. What is told is a hint and may be too much; where it may be too little (`isBlind`), somebody
- *       has to compare everything.
+ *   T1. Only folders with files that git would take are watched, never ignored ones: a folder of
+ *       packages has more folders than a machine has watches.
+ *   T2. Reports are hints and may be too many; where some may be missing (`isBlind`), the caller
+ *       compares everything.
  */
 
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isSystemError } from '../../base/errors.ts';
+import { namesIn } from '../disk.ts';
 
 /** Beyond this a workspace is compared as a whole instead. */
 const MOST_FOLDERS = 4_096;
@@ -24,7 +25,6 @@ export class TreeWatch {
     this.#root = root;
   }
 
-  /** Whether changes may go by unseen. */
   get isBlind(): boolean {
     return this.#isBlind;
   }
@@ -49,7 +49,6 @@ export class TreeWatch {
     for (const name of namesIn(join(this.#root, dir))) this.#touched.add(pathIn(dir, name));
   }
 
-  /** The paths that were touched since the last call. */
   take(): readonly string[] {
     const touched = this.#touched;
     this.#touched = new Set();
@@ -73,9 +72,9 @@ export class TreeWatch {
       watcher.on('error', () => this.#drop(dir));
       this.#watchers.set(dir, watcher);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      if (!isSystemError(error)) throw error;
       // Gone meanwhile: its parent tells. Anything else is a limit of the machine.
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') this.#giveUp();
+      if (!isSystemError(error, 'ENOENT', 'ENOTDIR')) this.#giveUp();
     }
   }
 
@@ -99,12 +98,4 @@ export class TreeWatch {
 
 function pathIn(dir: string, name: string): string {
   return dir === '' ? name : `${dir}/${name}`;
-}
-
-function namesIn(path: string): readonly string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
 }

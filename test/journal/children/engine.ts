@@ -15,15 +15,11 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive, thisProcess } from '../../../src/base/process-identity.ts';
 import { type Database, openDatabase } from '../../../src/journal/database.ts';
-import {
-  acquireLease,
-  isAlive,
-  type Lease,
-  releaseLease,
-  thisProcess,
-} from '../../../src/journal/lease.ts';
-import { Journal, readEntries } from '../../../src/journal/log.ts';
+import { Journal, readEntries } from '../../../src/journal/journal.ts';
+import { acquireLease, type Lease, releaseLease } from '../../../src/journal/lease.ts';
+import { NO_SECRETS } from '../../../src/journal/mask.ts';
 import type { Event } from '../../../src/model/event.ts';
 import { finished, started, usage } from '../support.ts';
 
@@ -76,7 +72,9 @@ async function obey(verb: string, [count = 0, ms = 0]: number[]): Promise<string
 
 function append(event: Event): string {
   const isNew = readEntries(db, run, 0).length === 0;
-  const journal = isNew ? Journal.create(db, lease) : Journal.open(db, lease);
+  const journal = isNew
+    ? Journal.create(db, lease, NO_SECRETS)
+    : Journal.open(db, lease, NO_SECRETS);
   const entries = journal.append(isNew ? [started(), event] : [event], Date.now());
   return String(entries.at(-1)?.seq);
 }

@@ -1,38 +1,34 @@
-/** A checked native plan becomes a Plan: every default is written down here, and only here. */
+/**
+ * A checked native plan becomes a Plan, with every default. A configuration stands in where the plan
+ * says nothing; its model and role reach only tasks of the agent it names, its tool rules no scripts.
+ */
 
-import type {
-  AgentOptions,
-  GateSpec,
-  LandingSpec,
-  LimitsSpec,
-  McpServer,
-  NotifySpec,
-  Plan,
-  RegenerateSpec,
-  SandboxSpec,
-  TaskSpec,
-  WorkspaceSpec,
+import {
+  type AgentOptions,
+  type Conventions,
+  type FailurePattern,
+  type GateSpec,
+  type LandingSpec,
+  type LimitsSpec,
+  type McpServer,
+  NATIVE_CONVENTIONS,
+  type NotifySpec,
+  type Permissions,
+  type Plan,
+  type RegenerateSpec,
+  type RetrySpec,
+  type SandboxSpec,
+  type TaskSpec,
+  type WorkspaceSpec,
 } from '../../../model/plan.ts';
 import type { Config } from '../../config/schema.ts';
-import {
-  agentOf,
-  isScript,
-  permissionsOf,
-  type Sources,
-  type Wishes,
-  wishesFor,
-  withConfig,
-} from './configured.ts';
-import { lowerConventions, lowerRetry } from './conventions.ts';
-import { lowerFailures } from './failures.ts';
-import type { NativePlan, NativeTask } from './schema.ts';
+import type { CheckedPlan, CheckedTask } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** What the text of a plan does not hold. */
-export interface Around {
-  /** For a plan that has no name of its own. */
+export interface PlanContext {
+  /** For a plan without a name. */
   readonly name: string;
   readonly config: Config;
   /** What `~` stands for. */
@@ -40,28 +36,28 @@ export interface Around {
 }
 
 /** `prompts` are in the order of the tasks. */
-export function lower(plan: NativePlan, prompts: readonly string[], around: Around): Plan {
-  const native = withConfig(plan, around.config);
-  const sources = { plan: plan.defaults ?? {}, config: around.config };
+export function lower(plan: CheckedPlan, prompts: readonly string[], context: PlanContext): Plan {
+  const native = withConfig(plan, context.config);
+  const sources = { plan: plan.defaults ?? {}, config: context.config };
   return {
-    name: native.name ?? around.name,
+    name: native.name ?? context.name,
     ...present('base', native.base),
     ...present('target', native.target),
     tasks: native.tasks.map((task, i) => lowerTask(task, prompts[i] ?? '', sources)),
     gates: (native.gates ?? []).map(lowerGate),
-    workspace: lowerWorkspace(native.workspace ?? {}, around.home),
+    workspace: lowerWorkspace(native.workspace ?? {}, context.home),
     landing: lowerLanding(native.land ?? {}),
     limits: lowerLimits(native.limits ?? {}),
     sandbox: lowerSandbox(native),
     notify: (native.notify ?? []).map(lowerNotify),
-    ...lowerFailures(plan.failures, around.config.failures),
+    ...lowerFailures(plan.failures, context.config.failures),
     conventions: lowerConventions(native.conventions ?? {}),
   };
 }
 
-function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec {
+function lowerTask(task: CheckedTask, prompt: string, sources: Sources): TaskSpec {
   const agent = agentOf(task, sources);
-  const defaults = wishesFor(agent, sources);
+  const defaults = defaultsFor(agent, sources);
   const retry = task.retry ?? defaults.retry;
   return {
     id: task.id,
@@ -73,6 +69,7 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
     ...present('model', task.model ?? defaults.model),
     ...lowerFallbacks(task.fallbacks ?? usualFallbacks(agent, task.model, defaults)),
     mode: modeOf(task),
+    ...(task.read_only === true && task.here === true ? { inPlace: true } : {}),
     ...present('branch', task.branch),
     ...present('commitMessage', task.commit_message),
     ...present('wave', task.wave),
@@ -99,33 +96,33 @@ function lowerTask(task: NativeTask, prompt: string, sources: Sources): TaskSpec
   };
 }
 
-/** No fallbacks are none: a task can do without those of the defaults. */
-function lowerFallbacks(given: Wishes['fallbacks']): Pick<TaskSpec, 'fallbacks'> {
-  if (given === undefined || given.length === 0) return {};
-  return { fallbacks: given.map(({ agent, model }) => ({ agent, ...present('model', model) })) };
+/** An empty list overrides the defaults. */
+function lowerFallbacks(section: TaskDefaults['fallbacks']): Pick<TaskSpec, 'fallbacks'> {
+  if (section === undefined || section.length === 0) return {};
+  return { fallbacks: section.map(({ agent, model }) => ({ agent, ...present('model', model) })) };
 }
 
-/** Those of the defaults, but for scripts, and without the one that the task begins with. */
+/** The fallbacks of the defaults, without the agent that the task begins with; none for scripts. */
 function usualFallbacks(
   agent: string,
   own: string | undefined,
-  { model = undefined, fallbacks = [] }: Wishes,
-): Wishes['fallbacks'] {
+  { model = undefined, fallbacks = [] }: TaskDefaults,
+): TaskDefaults['fallbacks'] {
   if (isScript(agent)) return [];
   return fallbacks.filter((each) => each.agent !== agent || each.model !== (own ?? model));
 }
 
 /** Scripts cost nothing. */
-function usualEstimate(agent: string, { estimate_usd }: Wishes): number | undefined {
+function usualEstimate(agent: string, { estimate_usd }: TaskDefaults): number | undefined {
   return isScript(agent) ? undefined : estimate_usd;
 }
 
-function modeOf({ read_only, here }: NativeTask): TaskSpec['mode'] {
-  if (here === true) return 'here';
-  return read_only === true ? 'read' : 'write';
+function modeOf({ read_only, here }: CheckedTask): TaskSpec['mode'] {
+  if (read_only === true) return 'read';
+  return here === true ? 'here' : 'write';
 }
 
-function lowerOptions(task: NativeTask, defaults: Wishes): AgentOptions {
+function lowerOptions(task: CheckedTask, defaults: TaskDefaults): AgentOptions {
   const tools = { ...defaults.tools, ...task.tools };
   const servers = Object.entries({ ...defaults.mcp, ...task.mcp });
   return {
@@ -145,22 +142,26 @@ function lowerOptions(task: NativeTask, defaults: Wishes): AgentOptions {
   };
 }
 
-function lowerServer({ command, env, url }: NonNullable<Wishes['mcp']>[string]): McpServer {
+function lowerServer({ command, env, url }: NonNullable<TaskDefaults['mcp']>[string]): McpServer {
   return url === undefined ? { command: command ?? [], env: env ?? {} } : { url };
 }
 
-function lowerWorkspace(given: NonNullable<NativePlan['workspace']>, home: string): WorkspaceSpec {
-  const { setup, setup_key, copy, dir, keep, exclude, inject } = given;
+function lowerWorkspace(
+  section: NonNullable<CheckedPlan['workspace']>,
+  home: string,
+): WorkspaceSpec {
+  const { setup, setup_key, copy, dir, keep, exclude, inject, salvage } = section;
   return {
     setup: setup ?? [],
     setupKey: setup_key ?? [],
     copy: copy ?? [],
-    ...poolWords(given),
+    ...lowerPool(section),
     ...present(
       'dir',
       dir?.replace(/^~(?=\/|$)/, () => home),
     ),
     ...present('keep', keep),
+    ...present('salvage', salvage),
     ...present('exclude', exclude),
     inject: (inject ?? []).map(({ from, to, skip, blank }) => ({
       from: from.replace(/^~(?=\/|$)/, () => home),
@@ -171,27 +172,27 @@ function lowerWorkspace(given: NonNullable<NativePlan['workspace']>, home: strin
   };
 }
 
-/** How workspaces are used again, and what they hold. */
-export function poolWords(
-  given: NonNullable<NativePlan['workspace']>,
+/** How workspaces are reused, and what they hold. */
+export function lowerPool(
+  section: NonNullable<CheckedPlan['workspace']>,
 ): Pick<
   WorkspaceSpec,
   'pool' | 'poolDisk' | 'keepFiles' | (`${'seed' | 'sparse'}${string}` & keyof WorkspaceSpec)
 > {
   return {
-    ...present('pool', given.pool),
-    ...present('sparse', given.sparse),
-    ...present('sparseAlso', given.sparse_also),
-    ...present('poolDisk', given.pool_disk),
-    ...present('keepFiles', given.keep_files),
-    ...present('seed', given.seed),
-    ...present('seedBy', given.seed_by),
-    ...present('seedMost', given.seed_most),
-    ...present('seedDisk', given.seed_disk),
+    ...present('pool', section.pool),
+    ...present('sparse', section.sparse),
+    ...present('sparseAlso', section.sparse_also),
+    ...present('poolDisk', section.pool_disk),
+    ...present('keepFiles', section.keep_files),
+    ...present('seed', section.seed),
+    ...present('seedBy', section.seed_by),
+    ...present('seedMost', section.seed_most),
+    ...present('seedDisk', section.seed_disk),
   };
 }
 
-function lowerSandbox({ sandbox, fence }: NativePlan): SandboxSpec {
+function lowerSandbox({ sandbox, fence }: CheckedPlan): SandboxSpec {
   return {
     mode: sandbox ?? 'off',
     network: fence?.network ?? 'on',
@@ -199,21 +200,20 @@ function lowerSandbox({ sandbox, fence }: NativePlan): SandboxSpec {
   };
 }
 
-/** Without `on` somebody is told of every end once, and of what cannot wait. */
-export function lowerNotify(entry: NonNullable<NativePlan['notify']>[number]): NotifySpec {
+/** Without `on`: each end once, and what cannot wait. */
+export function lowerNotify(entry: NonNullable<CheckedPlan['notify']>[number]): NotifySpec {
   const { on = ['finished', 'person', 'limit'], webhook, command, desktop } = entry;
   if (webhook !== undefined) return { on, to: { kind: 'webhook', url: webhook } };
   if (command !== undefined) return { on, to: { kind: 'command', run: command } };
   return { on, to: { kind: desktop === true ? 'desktop' : 'bell' } };
 }
 
-/** A gate of a plan or of a configuration. */
 export function lowerGate({
   name,
   run,
   timeout,
   ...rest
-}: NonNullable<NativePlan['gates']>[number]): GateSpec {
+}: NonNullable<CheckedPlan['gates']>[number]): GateSpec {
   return {
     ...{ name, run, timeoutMs: timeout ?? 10 * MINUTE_MS },
     ...present('retries', rest.retries),
@@ -221,17 +221,21 @@ export function lowerGate({
     ...present('env', rest.env),
     ...present('quarantine', rest.quarantine),
     ...present('sees', rest.sees),
+    ...present('base', rest.base),
   };
 }
 
-function lowerLanding(land: NonNullable<NativePlan['land']>): LandingSpec {
+function lowerLanding(land: NonNullable<CheckedPlan['land']>): LandingSpec {
   return {
     strategy: land.strategy ?? 'merge',
     verify: land.verify ?? 'each',
     onConflict: land.on_conflict ?? 'agent',
     onGateFailure: land.on_gate_failure ?? 'agent',
+    onSemantic: land.on_semantic ?? 'agent',
+    ...present('gateOrder', land.gate_order),
     reworks: land.reworks ?? 2,
     publish: land.publish ?? 'end',
+    ...(land.order === 'plan' ? { order: 'plan' } : {}),
     ...(land.trailers === 'off' ? {} : { trailers: true }),
     ...(land.remember === 'off' ? { remember: false } : {}),
     ...present('regenerate', land.regenerate?.map(lowerRegenerate)),
@@ -245,11 +249,11 @@ function lowerRegenerate({
   paths,
   run,
   timeout,
-}: NonNullable<NonNullable<NativePlan['land']>['regenerate']>[number]): RegenerateSpec {
+}: NonNullable<NonNullable<CheckedPlan['land']>['regenerate']>[number]): RegenerateSpec {
   return { paths, run, timeoutMs: timeout ?? 10 * MINUTE_MS };
 }
 
-function lowerLimits(limits: NonNullable<NativePlan['limits']>): LimitsSpec {
+function lowerLimits(limits: NonNullable<CheckedPlan['limits']>): LimitsSpec {
   return {
     workers: limits.workers ?? 4,
     gates: limits.gates ?? 1,
@@ -259,9 +263,9 @@ function lowerLimits(limits: NonNullable<NativePlan['limits']>): LimitsSpec {
   };
 }
 
-/** What a run may take of the machine; also used for plans of formats that cannot say it. */
+/** What a run may take of the machine. */
 export function lowerMachine(
-  limits: NonNullable<NativePlan['limits']>,
+  limits: NonNullable<CheckedPlan['limits']>,
 ): Pick<LimitsSpec, 'diskBytes' | 'diskFreeBytes' | 'memoryPerAttempt' | 'loadPerCore'> {
   return {
     ...present('diskBytes', limits.disk),
@@ -271,7 +275,144 @@ export function lowerMachine(
   };
 }
 
-/** `{ key: value }`, or nothing where there is no value. */
+/** `{ key: value }`, or `{}` without a value. */
 function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}
+
+export type TaskDefaults = NonNullable<CheckedPlan['defaults']>;
+
+export const DEFAULT_AGENT = 'claude';
+/** Needs no program of its own. */
+export const SCRIPT_AGENT = 'shell';
+const SCRIPTS: readonly string[] = [SCRIPT_AGENT, 'command'];
+
+export function isScript(agent: string): boolean {
+  return SCRIPTS.includes(agent);
+}
+
+/** The plan with the configuration as defaults of its sections; `defaults` itself is not merged. */
+export function withConfig(native: CheckedPlan, config: Config): CheckedPlan {
+  const { worktree_dir: dir } = config;
+  return {
+    ...native,
+    target: native.target ?? config.target,
+    workspace: { ...(dir === undefined ? {} : { dir }), ...config.workspace, ...native.workspace },
+    gates: native.gates ?? config.gates,
+    land: { ...config.land, ...native.land },
+    limits: {
+      ...config.limits,
+      ...native.limits,
+      groups: { ...config.limits?.groups, ...native.limits?.groups },
+    },
+    sandbox: native.sandbox ?? config.sandbox,
+    fence: { ...config.fence, ...native.fence },
+    notify: native.notify ?? config.notify,
+  };
+}
+
+export function agentOf(task: { readonly agent?: string | undefined }, of: Sources): string {
+  return task.agent ?? of.plan.agent ?? of.config.defaults?.agent ?? DEFAULT_AGENT;
+}
+
+export interface Sources {
+  /** The plan's own `defaults`. */
+  readonly plan: TaskDefaults;
+  readonly config: Config;
+}
+
+/** Values for what a task of this agent does not say. */
+export function defaultsFor(agent: string, { plan, config }: Sources): TaskDefaults {
+  const behind = configured(agent, config);
+  return {
+    ...behind,
+    ...plan,
+    env: { ...behind.env, ...plan.env },
+    pass_env: [...new Set([...(behind.pass_env ?? []), ...(plan.pass_env ?? [])])],
+    tools: { ...behind.tools, ...plan.tools },
+    mcp: { ...behind.mcp, ...plan.mcp },
+    permissions: permissionsOf(plan) ?? behind.permissions,
+  };
+}
+
+/** `permissions` is the native key; `tools` has those of claude-code-orchestrator. */
+export function permissionsOf({ permissions, tools }: TaskDefaults): Permissions | undefined {
+  if (permissions !== undefined) return permissions;
+  return tools?.skip_permissions === true ? 'bypassPermissions' : tools?.permission_mode;
+}
+
+function configured(agent: string, config: Config): TaskDefaults {
+  const { defaults = {}, agent: limits = {} } = config;
+  const tools = { ...config.tools, ...defaults.tools };
+  const { env, pass_env, retry, allow_empty, outside, answer, rules } = defaults;
+  const { mcp, max_turns, budget_usd, estimate_usd } = defaults;
+  const { role, model, command, prompt_as, fallbacks } = defaults;
+  const isMeant = agent === (defaults.agent ?? DEFAULT_AGENT);
+  return {
+    env,
+    pass_env,
+    retry,
+    allow_empty,
+    outside,
+    answer,
+    rules,
+    retries: defaults.retries ?? limits.max_retries,
+    timeout: defaults.timeout ?? inMs(limits.max_runtime),
+    idle: defaults.idle ?? inMs(limits.inactivity_timeout),
+    permissions: permissionsOf({ ...defaults, tools }),
+    ...(isScript(agent) ? {} : { tools, mcp, max_turns, budget_usd, estimate_usd, fallbacks }),
+    ...(isMeant ? { role, model, command, prompt_as } : {}),
+  };
+}
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+export function lowerConventions(section: NonNullable<CheckedPlan['conventions']>): Conventions {
+  const { commit_message, merge_message, conflict_exit, no_tasks, reports = [] } = section;
+  const { branch: name, workspace, summary, logs, edits = 'any' } = section;
+  const ours = NATIVE_CONVENTIONS;
+  return {
+    branch: name ?? ours.branch,
+    workspace: workspace ?? ours.workspace,
+    commitMessage: commit_message ?? ours.commitMessage,
+    mergeMessage: merge_message ?? ours.mergeMessage,
+    conflictExit: conflict_exit ?? ours.conflictExit,
+    summary: summary ?? ours.summary,
+    noTasks: no_tasks ?? ours.noTasks,
+    ...(edits === 'any' ? {} : { edits }),
+    ...(logs === undefined ? {} : { logs }),
+    reports: reports.map(({ path, style, subject }) =>
+      subject === undefined ? { path, style } : { path, style, subject },
+    ),
+  };
+}
+
+export function lowerRetry(section: NonNullable<TaskDefaults['retry']>): RetrySpec {
+  const {
+    pause: pauseMs = 1_000,
+    factor: growth,
+    session = 'resumed',
+    after_timeout = false,
+  } = section;
+  return {
+    pauseMs,
+    ...(growth === undefined ? {} : { factor: growth }),
+    session,
+    afterTimeout: after_timeout,
+  };
+}
+
+type Patterns = NonNullable<CheckedPlan['failures']>;
+
+/** Those of the plan come first. */
+export function lowerFailures(
+  own: Patterns = [],
+  configured: Patterns = [],
+): { readonly failures?: readonly FailurePattern[] } {
+  const failures = [...own, ...configured].map(({ match, kind, agent }) =>
+    agent === undefined ? { match, kind } : { match, kind, agent },
+  );
+  return failures.length === 0 ? {} : { failures };
 }

@@ -1,17 +1,16 @@
 /** Finds each task's prompt: in the task, in a file, or in a section of the body. */
 
-import { withoutBom } from '../../front-matter.ts';
 import { type Place, type ProblemLog, quote } from '../../problem.ts';
-import { entryOf, type YamlNode } from '../../yaml-source.ts';
+import { LINE_BREAK, withoutBom } from '../../syntax/front-matter.ts';
+import { entryOf, textOf, type YamlNode } from '../../syntax/yaml.ts';
 import type { PlanInput } from '../format.ts';
-import type { Section } from './sections.ts';
-import { taskNodes, textOf } from './tree.ts';
+import { taskNodes } from './checks.ts';
 import { pathRefusal } from './values.ts';
 
-/** The prompts in the order of the tasks; '' where there is none, which is then in the log. */
+/** In the order of the tasks; '' for a missing one, which is then in the log. */
 export function promptsOf(
   root: YamlNode,
-  input: PlanInput,
+  input: Pick<PlanInput, 'directory' | 'read'>,
   sections: readonly Section[],
   log: ProblemLog,
 ): readonly string[] {
@@ -19,12 +18,16 @@ export function promptsOf(
 }
 
 class PromptReader {
-  readonly #input: PlanInput;
+  readonly #input: Pick<PlanInput, 'directory' | 'read'>;
   readonly #log: ProblemLog;
   readonly #sections: ReadonlyMap<string, Section>;
   readonly #used = new Set<string>();
 
-  constructor(input: PlanInput, sections: readonly Section[], log: ProblemLog) {
+  constructor(
+    input: Pick<PlanInput, 'directory' | 'read'>,
+    sections: readonly Section[],
+    log: ProblemLog,
+  ) {
     this.#input = input;
     this.#log = log;
     this.#sections = new Map(sections.map((section) => [section.title, section]));
@@ -35,7 +38,7 @@ class PromptReader {
     for (const { title, line } of this.#sections.values()) {
       if (this.#used.has(title)) continue;
       const remedy = '## is for the ids of tasks without a prompt; inside a prompt use ###';
-      const message = `section ${quote(title)} is the prompt of no task`;
+      const message = `section ${quote(title)} belongs to no task without a prompt`;
       this.#log.warning({ line, column: 1 }, message, remedy);
     }
     return prompts;
@@ -59,7 +62,7 @@ class PromptReader {
     const fromRoot = isAbsolute ? path : `${this.#input.directory || '.'}/${path}`;
     const wrong = pathRefusal(fromRoot) && pathRefusal(path); // Below the plan's folder is fine.
     if (wrong !== null) {
-      const message = `prompt_file: ${wrong.message ?? `${quote(path)} is no path`}`;
+      const message = `prompt_file: ${wrong.message ?? `${quote(path)} is not a path`}`;
       this.#log.error(at, message, "name a file in the repository, relative to the plan's folder");
       return '';
     }
@@ -85,4 +88,41 @@ class PromptReader {
     this.#log.error(at, `task ${id === undefined ? '' : `${quote(id)} `}has no prompt`, remedy);
     return '';
   }
+}
+
+/** A heading `## <task id>` in the body of a Markdown plan, and what follows it. */
+export interface Section {
+  readonly title: string;
+  readonly text: string;
+  /** The line of its heading in the file. */
+  readonly line: number;
+}
+
+/** A section ends at the next heading of level one or two; headings in code fences do not count. */
+export function sectionsOf(body: string, firstLine: number): readonly Section[] {
+  const sections: { title: string; lines: string[]; line: number }[] = [];
+  let isOpen = false;
+  let fence: string | null = null;
+  for (const [index, line] of body.split(LINE_BREAK).entries()) {
+    fence = fenceAfter(line, fence);
+    const heading = fence === null ? /^(#{1,2})[ \t]+(.*?)[ \t]*#*[ \t]*$/.exec(line) : null;
+    if (heading === null) {
+      if (isOpen) sections.at(-1)!.lines.push(line);
+      continue;
+    }
+    isOpen = heading[1] === '##';
+    if (!isOpen) continue;
+    const title = heading[2]!.replace(/^`(.*)`$/, '$1');
+    sections.push({ title, lines: [], line: firstLine + index });
+  }
+  return sections.map(({ title, lines, line }) => ({ title, text: lines.join('\n').trim(), line }));
+}
+
+/** The fence that is open after the line. */
+function fenceAfter(line: string, open: string | null): string | null {
+  const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line);
+  if (mark === null) return open;
+  const [, fence = '', info = ''] = mark;
+  if (open === null) return fence.startsWith('`') && info.includes('`') ? null : fence;
+  return fence.startsWith(open) && info.trim() === '' ? null : open;
 }

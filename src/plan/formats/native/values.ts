@@ -1,81 +1,75 @@
 /**
- * The kinds of value in a native plan, each read from whatever YAML gave: a value or a refusal.
- *
- *   N1. What is refused says what would be right, so that one look at the problem is enough.
- *   N2. Nothing passes that could later be read as an option, leave the repository, or change how
- *       programs are loaded.
+ * The kinds of value in a native plan: how each is read, and its shape for editors (JSON Schema), which
+ * accepts whatever the reader does. A refusal says what would be right. Nothing passes that could later
+ * be read as an option, leave the repository, or change how programs are loaded.
  */
 
+import * as z from 'zod';
+import { isPublicHost } from '../../../base/public-address.ts';
+import { placesOf } from '../../../model/cone.ts';
 import type { Permissions } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
-import { quote } from '../../problem.ts';
-import { closest } from '../../suggest.ts';
-import { webhookRefusal } from '../../webhook-url.ts';
-import { inQuotes, type Refusal, type Shape, value } from './value.ts';
+import { closest, quote } from '../../problem.ts';
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const ID_RULE = 'letters, digits, "_" and "-", at most 64, beginning with a letter or a digit';
 
-export const id = value({ type: 'string', pattern: ID.source }, (given, refuse) =>
-  typeof given === 'string' && ID.test(given)
-    ? given
-    : refuse({ expected: `an id (${ID_RULE})`, ...inQuotes(given) }),
+export const id = value({ type: 'string', pattern: ID.source }, (raw, refuse) =>
+  typeof raw === 'string' && ID.test(raw)
+    ? raw
+    : refuse({ expected: `an id (${ID_RULE})`, ...inQuotes(raw) }),
 );
 
 export const text = textValue(() => null);
 
-/** Some text that nothing more is wrong with. */
-export function textValue(wrongWith: (given: string) => Refusal | null) {
-  return value({ type: 'string', pattern: '\\S' }, (given, refuse) => {
-    if (typeof given !== 'string' || given.trim() === '') {
-      return refuse({ expected: 'some text', ...inQuotes(given) });
+export function textValue(wrongWith: (raw: string) => Refusal | null) {
+  return value({ type: 'string', pattern: '\\S' }, (raw, refuse) => {
+    if (typeof raw !== 'string' || raw.trim() === '') {
+      return refuse({ expected: 'text', ...inQuotes(raw) });
     }
-    if (given.includes('\0')) return refuse({ message: 'text must not contain NUL' });
-    const wrong = wrongWith(given);
-    return wrong === null ? given : refuse(wrong);
+    if (raw.includes('\0')) return refuse({ message: 'text must not contain NUL' });
+    const wrong = wrongWith(raw);
+    return wrong === null ? raw : refuse(wrong);
   });
 }
 
 const WORD = /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/;
 
-/** A name that becomes an argument of a command. */
-export const word = value({ type: 'string', pattern: WORD.source }, (given, refuse) =>
-  typeof given === 'string' && WORD.test(given)
-    ? given
+/** Becomes an argument of a command. */
+export const word = value({ type: 'string', pattern: WORD.source }, (raw, refuse) =>
+  typeof raw === 'string' && WORD.test(raw)
+    ? raw
     : refuse({
-        expected: 'a name without blanks that does not begin with "-"',
-        ...inQuotes(given),
+        expected: 'a name without spaces that does not begin with "-"',
+        ...inQuotes(raw),
       }),
 );
 
-export const flag = value({ type: 'boolean' }, (given, refuse) =>
-  typeof given === 'boolean' ? given : refuse({ expected: 'true or false' }),
+export const flag = value({ type: 'boolean' }, (raw, refuse) =>
+  typeof raw === 'boolean' ? raw : refuse({ expected: 'true or false' }),
 );
 
-/** Whether workspaces stay; a list would be of files that stay in them. */
-export const keep = value({ type: 'boolean' }, (given, refuse) => {
-  if (typeof given === 'boolean') return given;
+export const keep = value({ type: 'boolean' }, (raw, refuse) => {
+  if (typeof raw === 'boolean') return raw;
   const remedy = 'name files that the next task may find in keep_files';
-  return refuse({ expected: 'true or false', ...(Array.isArray(given) ? { remedy } : {}) });
+  return refuse({ expected: 'true or false', ...(Array.isArray(raw) ? { remedy } : {}) });
 });
 
-export const money = value({ type: 'number', exclusiveMinimum: 0 }, (given, refuse) =>
-  typeof given === 'number' && Number.isFinite(given) && given > 0
-    ? given
+export const money = value({ type: 'number', exclusiveMinimum: 0 }, (raw, refuse) =>
+  typeof raw === 'number' && Number.isFinite(raw) && raw > 0
+    ? raw
     : refuse({ expected: 'an amount of dollars above zero' }),
 );
 
-/** A load average for each core. */
-export const load = value({ type: 'number', exclusiveMinimum: 0 }, (given, refuse) =>
-  typeof given === 'number' && Number.isFinite(given) && given > 0
-    ? given
-    : refuse({ expected: 'a load for each core above zero, such as 1.5' }),
+export const load = value({ type: 'number', exclusiveMinimum: 0 }, (raw, refuse) =>
+  typeof raw === 'number' && Number.isFinite(raw) && raw > 0
+    ? raw
+    : refuse({ expected: 'a load per core above zero, such as 1.5' }),
 );
 
-/** What something grows by each time. */
-export const factor = value({ type: 'number', minimum: 1 }, (given, refuse) =>
-  typeof given === 'number' && Number.isFinite(given) && given >= 1
-    ? given
+export const factor = value({ type: 'number', minimum: 1 }, (raw, refuse) =>
+  typeof raw === 'number' && Number.isFinite(raw) && raw >= 1
+    ? raw
     : refuse({ expected: 'a number of at least 1' }),
 );
 
@@ -90,7 +84,7 @@ const PERMISSIONS: readonly Permissions[] = [
 
 export const permissions = choice(PERMISSIONS);
 
-/** Timers count in 31 bits: a longer wait would end at once. */
+/** Timers count in 31 bits: a longer one would fire at once. */
 const MAX_DURATION_MS = 24 * 24 * 3_600_000;
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -108,8 +102,8 @@ const DURATION_SHAPE: Shape = {
 };
 
 /** `90s`, `1h30m`, `500ms` or a number of seconds; in milliseconds. */
-export const duration = value(DURATION_SHAPE, (given, refuse) => {
-  const ms = typeof given === 'number' ? given * 1_000 : durationMs(given);
+export const duration = value(DURATION_SHAPE, (raw, refuse) => {
+  const ms = typeof raw === 'number' ? raw * 1_000 : durationMs(raw);
   if (!(ms > 0)) return refuse({ expected: 'a duration such as 90s, 7m or 1h30m' });
   if (ms > MAX_DURATION_MS) return refuse({ expected: 'a duration of at most 24d' });
   return Math.ceil(ms);
@@ -117,43 +111,41 @@ export const duration = value(DURATION_SHAPE, (given, refuse) => {
 
 const PAUSE_SHAPE: Shape = { type: ['string', 'number'], pattern: DURATION.source, minimum: 0 };
 
-/** A duration, or 0 for none. */
-export const pause = value(PAUSE_SHAPE, (given, refuse) => {
-  if (given === 0) return 0;
-  const read = duration.safeParse(given);
+export const pause = value(PAUSE_SHAPE, (raw, refuse) => {
+  if (raw === 0) return 0;
+  const read = duration.safeParse(raw);
   return read.success ? read.data : refuse({ expected: 'a duration such as 5s, or 0' });
 });
 
 const OFTEN_SHAPE: Shape = { ...DURATION_SHAPE, pattern: `^off$|${DURATION.source}` };
 
-/** How often something is done, or `off`. */
-export const offOrDuration = value(OFTEN_SHAPE, (given, refuse): number | 'off' => {
-  if (given === 'off') return given;
-  const read = duration.safeParse(given);
+export const offOrDuration = value(OFTEN_SHAPE, (raw, refuse): number | 'off' => {
+  if (raw === 'off') return raw;
+  const read = duration.safeParse(raw);
   return read.success ? read.data : refuse({ expected: 'off, or a duration such as 2s' });
 });
 
 const PATH_SHAPE: Shape = { type: 'string', pattern: '\\S' };
 
 /** A glob relative to the repository's root. */
-export const scope = value(PATH_SHAPE, (given, refuse) => {
-  const wrong = pathRefusal(given);
-  return wrong === null ? normaliseGlob(given as string) : refuse(wrong);
+export const scope = value(PATH_SHAPE, (raw, refuse) => {
+  const wrong = pathRefusal(raw);
+  return wrong === null ? normaliseGlob(raw as string) : refuse(wrong);
 });
 
 /** A folder relative to the repository's root; '' is the root itself. */
-export const folder = value(PATH_SHAPE, (given, refuse) => {
-  const wrong = pathRefusal(given);
+export const folder = value(PATH_SHAPE, (raw, refuse) => {
+  const wrong = pathRefusal(raw);
   if (wrong !== null) return refuse(wrong);
-  return /^[./]*$/.test(given as string) ? '' : normaliseGlob(given as string);
+  return /^[./]*$/.test(raw as string) ? '' : normaliseGlob(raw as string);
 });
 
-export const branch = value({ type: 'string', pattern: '^[^\\s~^:?*[\\\\-]' }, (given, refuse) => {
+export const branch = value({ type: 'string', pattern: '^[^\\s~^:?*[\\\\-]' }, (raw, refuse) => {
   const isName =
-    typeof given === 'string' &&
-    /^[^\s\x00-\x20\x7f~^:?*[\\-][^\s\x00-\x20\x7f~^:?*[\\]*$/.test(given) &&
-    !/\.\.|@\{|\/\/|\.lock(?:\/|$)|(?:^|\/)\.|[./]$|^\/|^@$/.test(given);
-  return isName ? given : refuse({ expected: 'the name of a branch', ...inQuotes(given) });
+    typeof raw === 'string' &&
+    /^[^\s\x00-\x20\x7f~^:?*[\\-][^\s\x00-\x20\x7f~^:?*[\\]*$/.test(raw) &&
+    !/\.\.|@\{|\/\/|\.lock(?:\/|$)|(?:^|\/)\.|[./]$|^\/|^@$/.test(raw);
+  return isName ? raw : refuse({ expected: 'the name of a branch', ...inQuotes(raw) });
 });
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -161,67 +153,81 @@ const ENV_REFUSED = /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*)$/;
 
 const PROGRAM = /^[\w][\w.+-]*$/;
 
-/** A program's name, as it is looked up on PATH. */
-export const program = value({ type: 'string', pattern: PROGRAM.source }, (given, refuse) =>
-  typeof given === 'string' && PROGRAM.test(given)
-    ? given
-    : refuse({ expected: 'the name of a program', ...inQuotes(given) }),
+/** As it is looked up on PATH. */
+export const program = value({ type: 'string', pattern: PROGRAM.source }, (raw, refuse) =>
+  typeof raw === 'string' && PROGRAM.test(raw)
+    ? raw
+    : refuse({ expected: 'the name of a program', ...inQuotes(raw) }),
 );
 
-/** A folder anywhere on the machine: absolute, below the home (`~/`), or in the repository. */
-export const anyFolder = value(PATH_SHAPE, (given, refuse) => {
-  if (typeof given === 'string' && /^(?:\/|~\/)[^\0\n]*$/.test(given)) return given;
-  const wrong = pathRefusal(given);
-  return wrong === null ? normaliseGlob(given as string) : refuse(wrong);
+/** A folder anywhere on the machine: absolute, below the home (`~/`), or relative to the root. */
+export const anyFolder = value(PATH_SHAPE, (raw, refuse) => {
+  if (typeof raw === 'string' && /^(?:\/|~\/)[^\0\n]*$/.test(raw)) return raw;
+  if (typeof raw === 'string' && /^\.\.(?:\/[^\0\n]*)?$/.test(normaliseGlob(raw))) {
+    return normaliseGlob(raw);
+  }
+  const wrong = pathRefusal(raw);
+  return wrong === null ? normaliseGlob(raw as string) : refuse(wrong);
 });
 
 /** A path anywhere: absolute, below the home (`~/`), or relative to the repository's root. */
-export const place = value(PATH_SHAPE, (given, refuse) =>
-  typeof given === 'string' && /^[^\0\n-][^\0\n]*$/.test(given) && given.trim() !== ''
-    ? given
-    : refuse({ expected: 'a path', ...inQuotes(given) }),
+export const place = value(PATH_SHAPE, (raw, refuse) =>
+  typeof raw === 'string' && /^[^\0\n-][^\0\n]*$/.test(raw) && raw.trim() !== ''
+    ? raw
+    : refuse({ expected: 'a path', ...inQuotes(raw) }),
 );
 
 const HTTP_URL = /^https?:\/\/[^\s]+$/;
 
-export const httpUrl = value({ type: 'string', pattern: HTTP_URL.source }, (given, refuse) =>
-  typeof given === 'string' && HTTP_URL.test(given)
-    ? given
-    : refuse({ expected: 'an http or https address', ...inQuotes(given) }),
+export const httpUrl = value({ type: 'string', pattern: HTTP_URL.source }, (raw, refuse) =>
+  typeof raw === 'string' && HTTP_URL.test(raw)
+    ? raw
+    : refuse({ expected: 'an http or https address', ...inQuotes(raw) }),
 );
 
-/** Where a webhook goes: HTTPS, and never this machine or its neighbours. */
-export const webhookUrl = value({ type: 'string', pattern: '^https://' }, (given, refuse) => {
-  if (typeof given !== 'string')
-    return refuse({ expected: 'an https address', ...inQuotes(given) });
-  const wrong = webhookRefusal(given);
-  return wrong === null ? given : refuse({ ...wrong, message: `the address ${wrong.message}` });
+export const webhookUrl = value({ type: 'string', pattern: '^https://' }, (raw, refuse) => {
+  if (typeof raw !== 'string') return refuse({ expected: 'an https address', ...inQuotes(raw) });
+  const wrong = webhookRefusal(raw);
+  return wrong === null ? raw : refuse({ ...wrong, message: `the address ${wrong.message}` });
 });
 
 const NETWORK_SHAPE: Shape = {
   anyOf: [{ enum: ['on', 'off'] }, { type: 'array', minItems: 1, items: { type: 'string' } }],
 };
 
-/** All of the network, none of it, or a list of hosts. */
-export const network = value(NETWORK_SHAPE, (given, refuse): 'on' | 'off' | readonly string[] => {
-  if (given === 'on' || given === 'off') return given;
-  if (!Array.isArray(given)) {
-    const isHost = typeof given === 'string' && hostRefusal(given) === null;
-    const remedy = isHost ? { remedy: `write it as a list: [${quote(given)}]` } : {};
-    return refuse({ expected: 'on, off or a list of hosts', ...remedy });
-  }
-  if (given.length === 0) return refuse({ message: 'the list is empty', remedy: 'use off' });
-  for (const [i, host] of given.entries()) {
-    const wrong = hostRefusal(host);
-    if (wrong !== null) refuse({ ...wrong, path: [i] });
-  }
-  return given.map((host) => String(host).toLowerCase());
-});
+export const network = value(
+  NETWORK_SHAPE,
+  wordOrList(['on', 'off'] as const, 'hosts', hostRefusal, (host) => host.toLowerCase()),
+);
 
-export const envName = value({ type: 'string', pattern: ENV_NAME.source }, (given, refuse) =>
-  typeof given === 'string' && ENV_NAME.test(given) && !ENV_REFUSED.test(given)
-    ? given
-    : refuse({ expected: 'the name of a variable that may be passed on', ...inQuotes(given) }),
+/** Reads one of a few words, or a list of which each item is checked. */
+function wordOrList<T extends string>(
+  words: readonly T[],
+  items: string,
+  refusalOf: (raw: unknown) => Refusal | null,
+  normalise: (item: string) => string,
+) {
+  return (raw: unknown, refuse: (refusal: Refusal) => never): T | readonly string[] => {
+    const word = words.find((one) => one === raw);
+    if (word !== undefined) return word;
+    if (!Array.isArray(raw)) {
+      const isItem = typeof raw === 'string' && refusalOf(raw) === null;
+      const remedy = isItem ? { remedy: `write it as a list: [${quote(raw)}]` } : {};
+      return refuse({ expected: `${words.join(', ')} or a list of ${items}`, ...remedy });
+    }
+    if (raw.length === 0) return refuse({ message: 'the list is empty', remedy: 'use off' });
+    for (const [i, item] of raw.entries()) {
+      const wrong = refusalOf(item);
+      if (wrong !== null) refuse({ ...wrong, path: [i] });
+    }
+    return raw.map((item) => normalise(String(item)));
+  };
+}
+
+export const envName = value({ type: 'string', pattern: ENV_NAME.source }, (raw, refuse) =>
+  typeof raw === 'string' && ENV_NAME.test(raw) && !ENV_REFUSED.test(raw)
+    ? raw
+    : refuse({ expected: 'the name of a variable that may be passed on', ...inQuotes(raw) }),
 );
 
 const ENV_SHAPE: Shape = {
@@ -230,11 +236,11 @@ const ENV_SHAPE: Shape = {
   additionalProperties: { type: 'string' },
 };
 
-export const env = value(ENV_SHAPE, (given, refuse) => {
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+export const env = value(ENV_SHAPE, (raw, refuse) => {
+  if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
     return refuse({ expected: 'a mapping of names to text' });
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(raw);
   for (const [name, content] of entries) {
     const wrong = envRefusal(name, content);
     if (wrong !== null) refuse({ ...wrong, path: [name] });
@@ -242,76 +248,100 @@ export const env = value(ENV_SHAPE, (given, refuse) => {
   return Object.fromEntries(entries) as Record<string, string>;
 });
 
-/** A whole number within bounds. */
 export function count(min: number, max: number) {
-  return value({ type: 'integer', minimum: min, maximum: max }, (given, refuse) =>
-    typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max
-      ? given
+  return value({ type: 'integer', minimum: min, maximum: max }, (raw, refuse) =>
+    typeof raw === 'number' && Number.isInteger(raw) && raw >= min && raw <= max
+      ? raw
       : refuse({ expected: `a whole number from ${min} to ${max}` }),
   );
 }
 
-/** One of a few words; those in `later` are known but not in this version. */
-export function choice<T extends string>(allowed: readonly T[], later: readonly string[] = []) {
-  return value({ type: 'string', enum: allowed }, (given, refuse) => {
-    const found = allowed.find((one) => one === given);
-    if (found !== undefined) return found;
+/** One of a few words; `unavailable` are known ones that this version refuses, each with the reason. */
+export function choice<T extends string>(
+  allowed: readonly T[],
+  unavailable: Readonly<Record<string, string>> = {},
+) {
+  return value({ type: 'string', enum: allowed }, (raw, refuse) => {
     const usable = `use ${allowed.join(' or ')}`;
-    if (typeof given === 'string' && later.includes(given)) {
-      return refuse({
-        message: `${quote(given)} is not available in this version`,
-        remedy: usable,
-      });
+    if (typeof raw === 'string' && Object.hasOwn(unavailable, raw)) {
+      const message = `${quote(raw)} is not available in this version: ${unavailable[raw]}`;
+      return refuse({ message, remedy: usable });
     }
-    const guess = typeof given === 'string' ? closest(given, allowed) : null;
-    const remedy = guess === null ? {} : { remedy: `did you mean ${guess}?` };
-    return refuse({ expected: `one of ${allowed.join(', ')}`, ...remedy });
+    return wordAmong(allowed, raw, refuse);
   });
 }
 
-/** Whether a path or glob leaves the repository, or means git's own folder. */
-export function pathRefusal(given: unknown): Refusal | null {
-  if (typeof given !== 'string' || given.trim() === '' || given.includes('\0')) {
+/** The word that is meant, or a refusal with a guess. */
+function wordAmong<T extends string>(
+  allowed: readonly T[],
+  raw: unknown,
+  refuse: (refusal: Refusal) => never,
+): T {
+  const found = allowed.find((one) => one === raw);
+  if (found !== undefined) return found;
+  const guess = typeof raw === 'string' ? closest(raw, allowed) : null;
+  const remedy = guess === null ? {} : { remedy: `did you mean ${guess}?` };
+  return refuse({ expected: `one of ${allowed.join(', ')}`, ...remedy });
+}
+
+export const AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'acp', 'command', 'shell'];
+
+/** A known agent, or `function:NAME`: an agent that the program which starts the run provides. */
+export const agent = value(
+  {
+    anyOf: [
+      { type: 'string', enum: AGENTS },
+      { type: 'string', pattern: '^function:' },
+    ],
+  },
+  (raw, refuse) => {
+    if (typeof raw === 'string' && /^function:[\w-]+$/.test(raw)) return raw;
+    return wordAmong(AGENTS, raw, refuse);
+  },
+);
+
+/** Refuses a path or glob that leaves the repository, or is in git's own folder. */
+export function pathRefusal(raw: unknown): Refusal | null {
+  if (typeof raw !== 'string' || raw.trim() === '' || raw.includes('\0')) {
     return { expected: 'a path relative to the repository' };
   }
-  if (/^(?:[\\/~]|[A-Za-z]:[\\/])/.test(given)) {
+  if (/^(?:[\\/~]|[A-Za-z]:[\\/])/.test(raw)) {
     return {
-      message: `${quote(given)} is an absolute path`,
+      message: `${quote(raw)} is an absolute path`,
       remedy: "write it relative to the repository's root",
     };
   }
-  const path = normaliseGlob(given);
+  const path = normaliseGlob(raw);
   if (/(?:^|[/{,\\])\.\.(?:[/},\\]|$)/.test(path)) {
     return {
-      message: `${quote(given)} climbs out of the repository`,
+      message: `${quote(raw)} leaves the repository`,
       remedy: "name something below the repository's root, without ..",
     };
   }
-  if (/^\.git(?:\/|$)/i.test(path)) return { message: `${quote(given)} belongs to git itself` };
+  if (/^\.git(?:\/|$)/i.test(path)) return { message: `${quote(raw)} belongs to git itself` };
   return null;
 }
 
 const HOST = /^(?:(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?\.?|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?$/i;
 
-/** Whether something is no host, such as `api.example.com`, `*.example.com` or `10.0.0.7:8080`. */
-function hostRefusal(given: unknown): Refusal | null {
+function hostRefusal(raw: unknown): Refusal | null {
   const expected = 'a host such as api.example.com, *.example.com or api.example.com:8443';
-  if (typeof given !== 'string') return { expected, ...inQuotes(given) };
-  if (given === '*') return { message: '"*" is every host', remedy: 'use network: on' };
-  if (/^localhost\.?$/i.test(given)) {
+  if (typeof raw !== 'string') return { expected, ...inQuotes(raw) };
+  if (raw === '*') return { message: '"*" would allow every host', remedy: 'use network: on' };
+  if (/^localhost\.?$/i.test(raw)) {
     return { message: 'localhost needs a port', remedy: 'name the one it may use: localhost:3000' };
   }
-  if (HOST.test(given) && !given.includes('..')) return null;
-  const [, host] = /^\w+:\/\/([^/?#@]+)/.exec(given) ?? [];
+  if (HOST.test(raw) && !raw.includes('..')) return null;
+  const [, host] = /^\w+:\/\/([^/?#@]+)/.exec(raw) ?? [];
   return { expected, ...(host === undefined ? {} : { remedy: `leave only the host: ${host}` }) };
 }
 
-function durationMs(given: unknown): number {
-  if (typeof given !== 'string' || !DURATION.test(given)) {
+function durationMs(raw: unknown): number {
+  if (typeof raw !== 'string' || !DURATION.test(raw)) {
     return Number.NaN;
   }
   let sum = 0;
-  for (const [, amount, unit] of given.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+  for (const [, amount, unit] of raw.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     sum += Number(amount) * (UNIT_MS[unit!] ?? Number.NaN);
   }
   return sum;
@@ -319,7 +349,7 @@ function durationMs(given: unknown): number {
 
 function envRefusal(name: string, content: unknown): Refusal | null {
   if (!ENV_NAME.test(name)) {
-    const message = `${quote(name)} is no name of an environment variable`;
+    const message = `${quote(name)} is not a valid name of an environment variable`;
     return {
       message,
       remedy: 'use letters, digits and _, not beginning with a digit',
@@ -332,4 +362,140 @@ function envRefusal(name: string, content: unknown): Refusal | null {
   }
   if (typeof content !== 'string') return { expected: 'text', ...inQuotes(content) };
   return content.includes('\0') ? { message: 'text must not contain NUL' } : null;
+}
+
+// Compiling the checks takes longer than checking a thousand tasks.
+z.config({ jitless: true });
+
+/** Why a value is refused. Travels through zod as the parameters of an issue. */
+export interface Refusal {
+  /** What would be right: the message is then "expected …, found …". */
+  readonly expected?: string;
+  readonly message?: string;
+  readonly remedy?: string;
+  /** Where inside the value. */
+  readonly path?: readonly (string | number)[];
+  /** The key itself is wrong, not what it holds. */
+  readonly onKey?: boolean;
+}
+
+/** A kind of value in the words of JSON Schema. */
+export interface Shape {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly items?: Shape;
+  readonly minItems?: number;
+  readonly additionalProperties?: Shape;
+  readonly propertyNames?: Shape;
+  readonly anyOf?: readonly Shape[];
+}
+
+/** `refuse` may be called several times; the result is then ignored. */
+export function value<T>(
+  shape: Shape,
+  read: (raw: unknown, refuse: (refusal: Refusal) => never) => T,
+) {
+  return z
+    .unknown()
+    .transform((raw, context): T => {
+      const refuse = (refusal: Refusal): never => {
+        context.issues.push({
+          code: 'custom',
+          message: refusal.message ?? '',
+          params: { ...refusal },
+          path: [...(refusal.path ?? [])],
+          input: raw,
+        });
+        return z.NEVER;
+      };
+      return read(raw, refuse);
+    })
+    .meta({ ...shape });
+}
+
+export function inQuotes(raw: unknown): { remedy?: string } {
+  return typeof raw === 'number' || typeof raw === 'boolean'
+    ? { remedy: `put it in quotes: "${raw}"` }
+    : {};
+}
+
+const SHAPE: Shape = { type: ['string', 'number'], pattern: '^\\d', minimum: 0 };
+
+/** A size in bytes; 0 for none. */
+export const size = value(SHAPE, (raw, refuse) => {
+  const bytes = typeof raw === 'string' ? bytesIn(raw) : raw;
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) {
+    return refuse({ expected: 'a size such as 10GB, 512MiB or a number of bytes' });
+  }
+  return bytes;
+});
+
+export const room = value(SHAPE, (raw, refuse) => {
+  const read = size.safeParse(raw);
+  if (read.success && read.data > 0) return read.data;
+  return refuse({ expected: 'a size above zero, such as 10GB' });
+});
+
+const SIZE = /^(\d+(?:\.\d+)?) ?([KMGT]i?)?B$/i;
+const UNITS = ['', 'k', 'm', 'g', 't'];
+
+/** Null if the text is no size, or too large to count. */
+export function bytesIn(text: string): number | null {
+  const [, digits = '', unit = ''] = SIZE.exec(text) ?? [];
+  if (digits === '') return null;
+  const [letter = '', binary] = unit.toLowerCase();
+  const scale = (binary === 'i' ? 1_024 : 1_000) ** UNITS.indexOf(letter);
+  const bytes = Math.round(Number(digits) * scale);
+  return Number.isSafeInteger(bytes) ? bytes : null;
+}
+
+const FOLDER_SHAPE: Shape = { type: 'string', pattern: '\\S' };
+
+const SPARSE_SHAPE: Shape = {
+  anyOf: [
+    { type: 'string', enum: ['off', 'auto'] },
+    { type: 'array', items: FOLDER_SHAPE, minItems: 1 },
+  ],
+};
+
+/** A folder, or a glob below one. */
+export const coneFolder = value(FOLDER_SHAPE, (raw, refuse) => {
+  const wrong = folderRefusal(raw);
+  return wrong === null ? normaliseGlob(raw as string) : refuse(wrong);
+});
+
+export const sparse = value(
+  SPARSE_SHAPE,
+  wordOrList(['off', 'auto'] as const, 'folders', folderRefusal, normaliseGlob),
+);
+
+function folderRefusal(raw: unknown): Refusal | null {
+  const wrong = pathRefusal(raw);
+  if (wrong !== null) return wrong;
+  if (placesOf([raw as string]) !== null) return null;
+  return { expected: 'a folder', remedy: 'a glob has to begin with the name of one: tools/**' };
+}
+
+const MAX_LENGTH = 2048;
+
+/** A webhook goes to a public HTTPS address, never to this machine or its network. */
+export function webhookRefusal(
+  url: string,
+): { readonly message: string; readonly remedy: string } | null {
+  if (!url.startsWith('https://')) {
+    const scheme = /^[^:/?#]*(?=:)/.exec(url)?.[0] ?? '';
+    const message = `needs HTTPS (https://…), found the scheme ${quote(scheme)}`;
+    return { message, remedy: 'use the https address of the receiver' };
+  }
+  if (url.length > MAX_LENGTH) {
+    return { message: `is longer than ${MAX_LENGTH} characters`, remedy: 'use a shorter one' };
+  }
+  const host = URL.parse(url)?.hostname ?? null;
+  if (host === null) return { message: 'is not a valid address', remedy: 'name a public host' };
+  if (isPublicHost(host)) return null;
+  return { message: `must not point to ${quote(host)}`, remedy: 'name a public host' };
 }

@@ -1,0 +1,112 @@
+/**
+ * The files a configuration is made of, and where they are.
+ *
+ *   F1. A file of ours hides those of other tools in the same place; both places are always read.
+ *   F2. A file that is there but cannot be used ends the command: nothing runs on half of what the
+ *       user has configured.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../base/errors.ts';
+import { remoteAddress, remoteBranches } from '../git/remote.ts';
+import { headBranch } from '../git/repository.ts';
+import { type Configuration, mergeConfig } from '../plan/config/merge.ts';
+import { type GitFacts, gitFacts, withGitFacts } from '../plan/config/origin.ts';
+import { type ConfigFile, type ConfigLayer, readConfig } from '../plan/config/read.ts';
+import type { Config } from '../plan/config/schema.ts';
+import { CONFIG_DIALECTS } from '../plan/formats/index.ts';
+import type { Problem } from '../plan/problem.ts';
+import type { Host } from './host.ts';
+import type { Place } from './place.ts';
+import { ProblemsError } from './problems.ts';
+
+type Scope = ConfigFile['scope'];
+type KnownFile = Omit<ConfigFile, 'text'>;
+
+/**
+ * What formats are told of: what is configured, and the repository's own hosting and branches where
+ * `git` does not say them, unless `asksGit` is false.
+ */
+export async function findConfig(
+  place: Place,
+  signal: AbortSignal,
+  { asksGit }: { readonly asksGit: boolean } = { asksGit: true },
+): Promise<Config> {
+  const { config } = loadConfiguration(place);
+  if (!asksGit) return config;
+  return withGitFacts(config, await findGitFacts(config, place, signal));
+}
+
+/** What is configured for a repository. Throws the problems of files that cannot be used. */
+export function loadConfiguration(
+  { dir, host }: Pick<Place, 'dir' | 'host'>,
+  scopes: readonly Scope[] = ['global', 'project'],
+): Configuration {
+  const layers: ConfigLayer[] = [];
+  const found: Problem[] = [];
+  let isBroken = false;
+  for (const file of scopes.flatMap((scope) => filesOf(scope, dir, host))) {
+    const { layer, problems } = readConfig(file);
+    found.push(...problems);
+    if (layer === null) isBroken = true;
+    else layers.push(layer);
+  }
+  if (isBroken) throw new ProblemsError(found);
+  for (const problem of found) host.problem(problem);
+  return mergeConfig(layers, host.home);
+}
+
+/** The files of one place that are read, the weakest first. */
+export function filesOf(scope: Scope, root: string, host: Host): readonly ConfigFile[] {
+  const [ours, ...others] = knownFiles(scope, root, host);
+  const own = ours === undefined ? null : read(ours);
+  return own === null ? others.flatMap((file) => read(file) ?? []) : [own];
+}
+
+/** Ours first, then those that are read where ours is not there. */
+export function knownFiles(
+  scope: Scope,
+  root: string,
+  { env, home: userHome }: Host,
+): readonly KnownFile[] {
+  const home = join(userHome, '.config');
+  const own = env.XDG_CONFIG_HOME || home;
+  return CONFIG_DIALECTS.map((dialect) => {
+    const folder = scope === 'project' ? root : dialect.isForeign ? home : own;
+    const name = scope === 'project' ? dialect.projectFile : dialect.userFile;
+    return { path: join(folder, name), dialect, scope };
+  });
+}
+
+/** What is configured about the repository's hosting and branches, and what git knows of them. */
+export async function findGitFacts(
+  config: Config,
+  { repository }: Pick<Place, 'repository'>,
+  signal: AbortSignal,
+): Promise<GitFacts> {
+  const configured = config.git ?? {};
+  if (repository === null) {
+    const branches = { current: null, remote: [], remoteHead: null };
+    return gitFacts(configured, { address: null, branches });
+  }
+  const { dir, commonDir } = repository;
+  const [address, known, head] = await Promise.all([
+    remoteAddress(commonDir, 'origin', signal),
+    remoteBranches(commonDir, 'origin', signal),
+    headBranch(dir, signal),
+  ]);
+  const current = head.kind === 'detached' ? null : head.name;
+  const branches = { current, remote: known.names, remoteHead: known.head };
+  return gitFacts(configured, { address, branches });
+}
+
+function read(file: KnownFile): ConfigFile | null {
+  try {
+    return { ...file, text: readFileSync(file.path, 'utf8') };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new UserError(`The configuration ${file.path} cannot be read (${code}).`);
+  }
+}

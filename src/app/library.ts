@@ -1,0 +1,407 @@
+/**
+ * The library: what other programs import (src/index.ts).
+ *
+ *   L1. Several repositories and runs live in one process; none knows of the others.
+ *   L2. A failed task is data. Promises reject for wrong input and for an engine that broke.
+ *   L3. Nothing is printed, no signal is caught, the process never exits, no folder is changed.
+ */
+
+import { createHash } from 'node:crypto';
+import { functionAgent } from '../agents/function-agent.ts';
+import { UserError } from '../base/errors.ts';
+import { Runtime } from '../base/runtime.ts';
+import { type Database, openDatabase, openForReading } from '../journal/database.ts';
+import { follow } from '../journal/follow.ts';
+import { listRuns, readEntries } from '../journal/journal.ts';
+import type { Command, ReopeningCommand } from '../model/command.ts';
+import type { Entry, ReviewComment } from '../model/event.ts';
+import { fold } from '../model/fold.ts';
+import { inProcessGate } from '../model/gate.ts';
+import type { LimitChanges, Plan } from '../model/plan.ts';
+import { costOf, isGood, type RunState, type TaskState, taskCost } from '../model/state.ts';
+import type { NativePlan } from '../plan/formats/native/native-plan.ts';
+import { gateOf, landPlan } from '../plan/land-plan.ts';
+import { parsePlanObject } from '../plan/parse.ts';
+import { simulate as play } from '../schedule/simulate.ts';
+import { agentsKnown } from './agents.ts';
+import type {
+  CheckedPlan,
+  EventsOptions,
+  LandOptions,
+  OpenOptions,
+  PauseOptions,
+  PlanOptions,
+  Repository,
+  ResumeOptions,
+  RetryOptions,
+  Run,
+  RunResult,
+  RunSettings,
+  RunSummary,
+  SimulatedRun,
+  SimulateOptions,
+  TaskResult,
+} from './api.ts';
+import { branchesToLand } from './branches-to-land.ts';
+import { findConfig } from './config-files.ts';
+import { type Attendant, type Execution, execute, type RunOptions } from './execute.ts';
+import { isLive, noSuchRun, runNamed } from './find-run.ts';
+import type { Host } from './host.ts';
+import { asksGit, inputAround, loadPlan } from './load-plan.ts';
+import { findPlace, type Place, requireRepository } from './place.ts';
+import { ProblemsError } from './problems.ts';
+import { resumedRun } from './resume-run.ts';
+import { newRun } from './start-run.ts';
+import { requireLive, runToSteer, send } from './steer.ts';
+import { targetIn } from './target.ts';
+import { readState } from './watch-run.ts';
+
+/** Opens the repository of a folder; `process` stands for what the caller did not say. */
+export async function openHosted(
+  dir: string,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Repository> {
+  const place = await inRuntime(host, () => findPlace(dir, host, signal));
+  requireRepository(place);
+  return new OpenedRepository(place);
+}
+
+/** What the caller said, over what this process is. */
+export function hostFor(
+  options: OpenOptions,
+  own: Pick<Host, 'env' | 'home' | 'platform' | 'cwd'>,
+): Host {
+  const { env = own.env, onWarning = () => undefined } = options;
+  return {
+    ...own,
+    env,
+    attended: false,
+    agents: [],
+    gates: new Map(),
+    warn: onWarning,
+    problem: () => undefined,
+  };
+}
+
+/** Everything that starts git runs with the environment that was given, not that of the process. */
+async function inRuntime<T>({ env }: Host, work: () => Promise<T>): Promise<T> {
+  await using runtime = new Runtime({ env });
+  return await runtime.enter(work);
+}
+
+class OpenedRepository implements Repository {
+  readonly #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  get dir(): string {
+    return this.#place.dir;
+  }
+
+  plan(source: string | NativePlan, { format }: PlanOptions = {}): Promise<CheckedPlan> {
+    return inRuntime(this.#place.host, () => check(source, format ?? null, this.#place));
+  }
+
+  async start(plan: string | NativePlan | CheckedPlan, settings: RunSettings = {}): Promise<Run> {
+    const checked = isChecked(plan) ? plan : await this.plan(plan);
+    return await this.#begin(checked, settings);
+  }
+
+  async resume(run?: string, settings: ResumeOptions = {}): Promise<Run> {
+    settings.signal?.throwIfAborted();
+    const place = placeFor(this.#place, settings);
+    const id = this.#idOf(run);
+    const db = openDatabase(place.stateDir);
+    return drive(this.#resumed(id, place, db, settings), settings);
+  }
+
+  async land(branches: readonly string[], settings: LandOptions = {}): Promise<RunResult> {
+    const { gates = [], verify, strategy, agent = null, ...rest } = settings;
+    const checked = await inRuntime(this.#place.host, async () => {
+      const signal = settings.signal ?? NEVER;
+      const { dir, host } = this.#place;
+      const repository = requireRepository(this.#place);
+      const config = await findConfig(this.#place, signal);
+      const { base, target } = await targetIn(repository, settings.target ?? config.target, signal);
+      const found = await branchesToLand(branches, { dir, target, base, host }, signal);
+      if (found.length === 0) throw new UserError(`${target} already holds these branches.`);
+      const wish = { branches: found, target, gates: gates.map(gateFrom), verify, strategy };
+      const plan = landPlan({ ...wish, agent, like: null, config, home: host.home });
+      return checkedPlan(plan, hashOf(found), []);
+    });
+    const run = await this.#begin(checked, rest);
+    return run.result();
+  }
+
+  async run(id?: string): Promise<Run> {
+    return new FollowedRun(this.#place, this.#idOf(id));
+  }
+
+  async runs(): Promise<readonly RunSummary[]> {
+    using db = openForReading(this.#place.stateDir);
+    if (db === null) return [];
+    return listRuns(db).map(({ run, planName, outcome }) => ({
+      run,
+      plan: planName,
+      outcome,
+      live: isLive(db, run),
+    }));
+  }
+
+  async #begin(checked: CheckedPlan, settings: RunSettings): Promise<Run> {
+    settings.signal?.throwIfAborted();
+    const place = placeFor(this.#place, settings);
+    const options = optionsFor(settings);
+    const limits = { ...checked.plan.limits, ...options.limits };
+    const added = Object.keys(settings.gates ?? {}).map((name) => inProcessGate(gateSpec(name)));
+    const plan = { ...checked.plan, limits, gates: [...checked.plan.gates, ...added] };
+    const execution = await inRuntime(place.host, () =>
+      newRun({ plan, hash: checked.hash }, place, options, settings.signal ?? NEVER),
+    );
+    return drive(execution, settings);
+  }
+
+  #resumed(run: string, place: Place, db: Database, settings: ResumeOptions): Execution {
+    try {
+      const left = { place, db, run, before: fold(readEntries(db, run, 0)) };
+      return resumedRun(left, optionsFor(settings), { source: null, retry: reopening(settings) });
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  #idOf(prefix: string | undefined): string {
+    using db = openForReading(this.#place.stateDir);
+    const run = runNamed(db, prefix, this.#place);
+    if (run === null) throw noSuchRun(prefix ?? '');
+    return run;
+  }
+}
+
+const NEVER = new AbortController().signal;
+const GATE_LIMIT_MS = 600_000;
+
+function gateSpec(name: string): Parameters<typeof inProcessGate>[0] {
+  return { name, timeoutMs: GATE_LIMIT_MS };
+}
+
+/** `npm test` is a gate of that name; `tests=npm test` is one called tests. */
+function gateFrom(text: string) {
+  return gateOf(text) ?? { name: text, run: text, timeoutMs: GATE_LIMIT_MS };
+}
+
+async function check(
+  source: string | NativePlan,
+  format: string | null,
+  place: Place,
+): Promise<CheckedPlan> {
+  const { dir: root, host } = place;
+  if (typeof source === 'string') {
+    const config = await findConfig(place, NEVER, { asksGit: asksGit(source, format, host) });
+    const loaded = loadPlan(source, { root, host, format, config });
+    if (loaded === null) throw new UserError(`${source} is not started by one of its own agents.`);
+    return checkedPlan(loaded.plan, loaded.hash, loaded.problems);
+  }
+  const config = await findConfig(place, NEVER);
+  const around = inputAround(root, { root, host, format: null, config });
+  const { plan, problems } = parsePlanObject(source, 'plan', around);
+  if (plan === null) throw new ProblemsError(problems);
+  return checkedPlan(plan, hashOf(source), problems);
+}
+
+function checkedPlan(plan: Plan, hash: string, problems: CheckedPlan['problems']): CheckedPlan {
+  return { name: plan.name, tasks: plan.tasks.map(({ id }) => id), problems, plan, hash };
+}
+
+function isChecked(plan: string | NativePlan | CheckedPlan): plan is CheckedPlan {
+  return typeof plan === 'object' && 'hash' in plan;
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+function placeFor(place: Place, { agents = [], gates = {}, attended = false }: RunSettings): Place {
+  const functions = { agents: agents.map(functionAgent), gates: new Map(Object.entries(gates)) };
+  return { ...place, host: { ...place.host, ...functions, attended } };
+}
+
+/** What a run is taken up for; null to give all failed tasks a new chance. */
+function reopening({ retry: tasks, publish }: ResumeOptions): ReopeningCommand | null {
+  if (tasks !== undefined && publish !== undefined) {
+    throw new UserError('A run is resumed either to retry tasks or to answer `land.publish: ask`.');
+  }
+  if (publish !== undefined) return { kind: 'approve', publish };
+  return tasks === undefined ? null : { kind: 'retry', tasks, fresh: false };
+}
+
+function optionsFor(settings: RunSettings): RunOptions {
+  const { workers, budgetUsd, programs = {}, keepWorkspaces = false } = settings;
+  const limits: LimitChanges = {
+    ...(workers === undefined ? {} : { workers }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+  };
+  return { limits, programs, keepWorkspaces, log: true };
+}
+
+/** Starts the engine of a run in this process; the run is in the journal once this resolves. */
+async function drive(execution: Execution, { signal }: RunSettings): Promise<Run> {
+  const { place, run, db } = execution;
+  const recorded = Promise.withResolvers<void>();
+  const stops: Command[] = [];
+  const stop = (): void => {
+    stops.push({ kind: 'stop', mode: 'end', why: 'The program that drives it asked to stop.' });
+  };
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  const attendant: Attendant = {
+    recorded: () => recorded.resolve(),
+    heard: () => undefined,
+    say: (text) => place.host.warn(text),
+    commands: () => stops.splice(0),
+    force: NEVER,
+    bell: null,
+    onSpan: null,
+    ended: async () => undefined,
+  };
+  const ended = execute(execution, attendant)
+    .then((state) => resultOf(state, run))
+    .finally(() => {
+      signal?.removeEventListener('abort', stop);
+      db.close();
+    });
+  // A failure before the first entry rejects here, a later one rejects `result`.
+  await Promise.race([recorded.promise, ended]);
+  return new FollowedRun(place, run, ended);
+}
+
+/** A run as its journal tells it, in this process or another. */
+class FollowedRun implements Run {
+  readonly id: string;
+  readonly #place: Place;
+  /** The end of a run that is driven here. */
+  readonly #ended: Promise<RunResult> | null;
+
+  constructor(place: Place, id: string, ended: Promise<RunResult> | null = null) {
+    this.id = id;
+    this.#place = place;
+    this.#ended = ended;
+  }
+
+  async *events({ after = 0, signal }: EventsOptions = {}): AsyncGenerator<Entry, void, undefined> {
+    const over = new AbortController();
+    const until = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    this.#ended?.catch((error: unknown) => over.abort(error));
+    const { stateDir } = this.#place;
+    const followed = follow(stateDir, this.id, after, until, { endsWithEngine: true });
+    for await (const entries of followed) yield* entries;
+  }
+
+  async result(): Promise<RunResult> {
+    if (this.#ended !== null) return this.#ended;
+    for await (const _ of this.events()); // Until there are no more.
+    using db = openForReading(this.#place.stateDir);
+    if (db === null) throw noSuchRun(this.id);
+    return resultOf(readState(db, this.id), this.id);
+  }
+
+  cancel(task?: string): Promise<void> {
+    if (task !== undefined) return this.#send({ kind: 'cancel-task', task });
+    return this.#send({ kind: 'stop', mode: 'cancel', why: 'Cancelled by a program.' });
+  }
+
+  pause({ suspend = false, tasks }: PauseOptions = {}): Promise<void> {
+    if (tasks !== undefined) return this.#send({ kind: 'pause-tasks', tasks });
+    return this.#send({ kind: 'pause', suspend });
+  }
+
+  continue({ tasks }: { readonly tasks?: readonly string[] } = {}): Promise<void> {
+    if (tasks !== undefined) return this.#send({ kind: 'continue-tasks', tasks });
+    return this.#send({ kind: 'continue' });
+  }
+
+  retry(tasks: readonly string[], { fresh = false, note }: RetryOptions = {}): Promise<void> {
+    return this.#send({ kind: 'retry', tasks, fresh, ...(note === undefined ? {} : { note }) });
+  }
+
+  comment(task: string, comments: readonly ReviewComment[]): Promise<void> {
+    return this.#send({ kind: 'comment', task, comments });
+  }
+
+  limit(limits: Parameters<Run['limit']>[0]): Promise<void> {
+    return this.#send({ kind: 'limit', limits });
+  }
+
+  approve({ publish = true }: { readonly publish?: boolean } = {}): Promise<void> {
+    return this.#send({ kind: 'approve', publish });
+  }
+
+  skip(
+    tasks: readonly string[],
+    { satisfied = false }: { readonly satisfied?: boolean } = {},
+  ): Promise<void> {
+    return this.#send({ kind: 'skip', tasks, satisfied });
+  }
+
+  async #send(command: Command): Promise<void> {
+    const steered = runToSteer(this.#place, this.id);
+    if (steered === null) throw noSuchRun(this.id);
+    requireLive(steered);
+    await send(steered, command);
+  }
+}
+
+function resultOf(state: RunState, run: string): RunResult {
+  const { outcome, tasks, landed, publish, startedAt, finishedAt, at } = state;
+  const published = publish.kind === 'finished' ? publish : null;
+  return {
+    run,
+    outcome: outcome ?? 'interrupted',
+    tasks: Object.fromEntries([...tasks].map(([id, task]) => [id, taskResult(state, task)])),
+    landed: landed.map(({ task, commit }) => ({ task, commit })),
+    published:
+      published === null || state.target === null
+        ? null
+        : { target: state.target, commit: published.commit },
+    costUsd: costOf(state),
+    startedAt,
+    finishedAt: finishedAt ?? at,
+  };
+}
+
+function taskResult({ landed }: RunState, task: TaskState): TaskResult {
+  const { status, attempts, skipped, spec } = task;
+  const last = attempts.at(-1);
+  const failure = status.kind === 'failed' || status.kind === 'stopped' ? status.failure : null;
+  return {
+    status: statusOf(task, skipped !== null),
+    landed: landed.find((landing) => landing.task === spec.id)?.commit ?? null,
+    attempts: attempts.length,
+    costUsd: taskCost(task),
+    failure: failure && { kind: failure.kind, message: failure.message },
+    text: last?.text ?? '',
+    structured: last?.structured ?? null,
+  };
+}
+
+function statusOf(task: TaskState, isSkipped: boolean): TaskResult['status'] {
+  if (isGood(task)) return 'succeeded';
+  if (isSkipped) return 'skipped';
+  return task.status.kind === 'failed' ? 'failed' : 'unfinished';
+}
+
+/** When a checked plan would be done. Pure: nothing runs. */
+export function simulatePlan(checked: CheckedPlan, options: SimulateOptions): SimulatedRun {
+  const { durations, gatesMs = 0, workers = checked.plan.limits.workers } = options;
+  const known = Object.values(durations);
+  const average = known.reduce((sum, ms) => sum + ms, 0) / Math.max(1, known.length);
+  const { budgetUsd: _, ...limits } = checked.plan.limits;
+  const plan = { ...checked.plan, limits: { ...limits, workers } };
+  const task = (id: string): number => durations[id] ?? average;
+  const { endMs, tasks } = play(plan, { task, gates: gatesMs }, agentsKnown);
+  return { endMs, tasks: Object.fromEntries(tasks) };
+}

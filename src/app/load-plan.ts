@@ -1,0 +1,164 @@
+/** From a plan file to a Plan, or to all of its problems at once. */
+
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { rethrowBug, UserError } from '../base/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Config } from '../plan/config/schema.ts';
+import type { PlanInput, ReadOptions } from '../plan/formats/format.ts';
+import { formatNamed } from '../plan/formats/index.ts';
+import { mayAskGit, parsePlan } from '../plan/parse.ts';
+import type { Problem } from '../plan/problem.ts';
+import type { Host } from './host.ts';
+import { ProblemsError } from './problems.ts';
+
+export interface LoadedPlan {
+  readonly plan: Plan;
+  readonly format: string;
+  /** SHA-256 of the file's path and bytes: another file is another plan. */
+  readonly hash: string;
+  /** How the format was found, one sentence a line. */
+  readonly why: readonly string[];
+  readonly preview: readonly string[];
+  /** What may be meant otherwise; it runs nevertheless. */
+  readonly problems: readonly Problem[];
+  /** The exit code for surroundings in which it cannot run. */
+  readonly refusalExit: 1 | 2 | 3;
+}
+
+/** Where a plan is read, and with what around it. */
+export interface PlanSource {
+  readonly host: Host;
+  readonly root: string;
+  readonly format: string | null;
+  readonly config?: Config;
+  readonly options?: ReadOptions;
+}
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** The plan's file of a folder that is a plan as a whole. */
+const FOLDER_PLAN = 'manifest.json';
+
+/**
+ * Loads a plan from a file, or from a folder with a manifest.json. Throws all problems of a plan that
+ * cannot run; null inside an agent of the same plan, where nothing is to be started.
+ */
+export function loadPlan(given: string, from: PlanSource): LoadedPlan | null {
+  const { host } = from;
+  if (isIdle(from.format, host)) return null;
+  const path = planFile(given, host);
+  const bytes = readBytes(path);
+  const parsed = parsePlan(inputOf(given, from, bytes), from.format);
+  const { plan, format, why, problems, refusalExit, preview = [] } = parsed;
+  if (isIdle(format, host)) return null;
+  if (plan === null || format === null) {
+    throw new ProblemsError(problems, { exitCode: refusalExit === 1 ? 1 : 2, why });
+  }
+  for (const problem of problems) host.problem(problem);
+  const place = relative(from.root, resolve(host.cwd, path));
+  const hash = createHash('sha256').update(`${place}\0`).update(bytes).digest('hex');
+  return { plan, format, why, hash, preview, problems, refusalExit: refusalExit ?? 3 };
+}
+
+/** Whether reading this plan takes what git knows; what is wrong with it, `loadPlan` says. */
+export function asksGit(given: string, format: string | null, host: Host): boolean {
+  const path = planFile(given, host);
+  try {
+    return mayAskGit({ path, text: readBytes(path).toString('utf8') }, format);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return false;
+  }
+}
+
+/** What a format is given to read. */
+export function inputOf(
+  given: string,
+  from: PlanSource,
+  bytes = readBytes(planFile(given, from.host)),
+): PlanInput {
+  const path = planFile(given, from.host);
+  const folder = dirname(resolve(from.host.cwd, path));
+  return { file: { path, text: bytes.toString('utf8') }, ...inputAround(folder, from) };
+}
+
+/** What lies around a plan in a folder. */
+export function inputAround(folder: string, from: PlanSource): Omit<PlanInput, 'file'> {
+  return {
+    directory: relative(from.root, folder).split(sep).join('/'),
+    ...readerOf(folder),
+    repository: { root: from.root, ...readerOf(from.root) },
+    home: from.host.home,
+    config: from.config ?? {},
+    options: from.options ?? {},
+  };
+}
+
+/**
+ * Whether this process is inside an agent of such a plan. Their framework sets a variable so that
+ * an agent which comes across its own plan does not start all of it once more; for other plans it
+ * means nothing.
+ */
+function isIdle(format: string | null, { env }: Host): boolean {
+  const variable = format === null ? undefined : formatNamed(format)?.idleInside;
+  return variable !== undefined && env[variable] === '1';
+}
+
+/** A `~/` that no shell has replaced, because it was in quotes. */
+function withHome(path: string, home: string): string {
+  return path.startsWith('~/') && !existsSync(path) ? join(home, path.slice(2)) : path;
+}
+
+/** The file that a plan is read from. */
+export function planFile(given: string, { home }: Pick<Host, 'home'>): string {
+  const path = withHome(given, home);
+  const inside = join(path, FOLDER_PLAN);
+  return existsSync(inside) ? inside : path;
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw notAPlan(path);
+    if (stat.size > MOST_BYTES) throw new UserError(`${path} is too large to be a plan.`);
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    const why = code === 'ENOENT' ? 'it does not exist' : `it cannot be read (${code})`;
+    const remedy = "Check the path, or see docs/formats.md in landfast's package.";
+    throw new UserError(`No plan at ${path}: ${why}.`, remedy);
+  }
+}
+
+function notAPlan(folder: string): UserError {
+  const remedy = `Name a file, or a folder with a ${FOLDER_PLAN}.`;
+  return new UserError(`${folder} is a folder, not a plan file.`, remedy);
+}
+
+function readerOf(folder: string): Pick<PlanInput, 'read' | 'list'> {
+  return {
+    read: (name) => readText(resolve(folder, name)),
+    list: (name) => listNames(resolve(folder, name)),
+  };
+}
+
+function listNames(path: string): readonly string[] {
+  return readable(() => readdirSync(path).sort()) ?? [];
+}
+
+function readText(path: string): string | null {
+  return readable(() => readFileSync(path, 'utf8'));
+}
+
+/** Null for what cannot be read, or cannot even be a path. */
+function readable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    rethrowBug(error);
+    return null;
+  }
+}

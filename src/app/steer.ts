@@ -1,0 +1,86 @@
+/**
+ * steer: a wish to the engine of a live run, and its answer.
+ *
+ *   G1. What can be known to be wrong is said before anything is sent: the run, the names.
+ *   G2. The engine has the last word: its refusal is shown as it is, and nothing was changed then.
+ */
+
+import { OperationalError, UserError } from '../base/errors.ts';
+import { awaitAnswer, sendCommand } from '../journal/commands.ts';
+import { openDatabase, openForReading } from '../journal/database.ts';
+import { mendedWork } from '../merge/run-branch.ts';
+import type { Command } from '../model/command.ts';
+import type { MendedWork } from '../model/event.ts';
+import type { TaskId } from '../model/plan.ts';
+import type { RunState } from '../model/state.ts';
+import { closest } from '../plan/problem.ts';
+import { resumeCommand } from '../report/remedy.ts';
+import { isLive, runNamed } from './find-run.ts';
+import type { Place } from './place.ts';
+import { readState } from './watch-run.ts';
+
+export interface Steered {
+  readonly place: Place;
+  readonly run: string;
+  readonly state: RunState;
+  readonly live: boolean;
+}
+
+const PATIENCE_MS = 10_000;
+
+/** The run to steer, as it stands; null where nothing has run yet. */
+export function runToSteer(place: Place, prefix: string | undefined): Steered | null {
+  using db = openForReading(place.stateDir);
+  const run = runNamed(db, prefix, place);
+  if (db === null || run === null) return null;
+  return { place, run, state: readState(db, run), live: isLive(db, run) };
+}
+
+/** Refuses names that the run does not have, each with what was probably meant. */
+export function requireTasks({ run, state }: Steered, ids: readonly TaskId[]): void {
+  const unknown = ids.filter((id) => !state.tasks.has(id));
+  if (unknown.length === 0) return;
+  const guesses = unknown.flatMap((id) => closest(id, state.tasks.keys()) ?? []);
+  const names = [...state.tasks.keys()];
+  const shown = names.length > 20 ? `${names.slice(0, 20).join(', ')}, …` : names.join(', ');
+  throw new UserError(
+    `Run ${run} has no task ${unknown.join(', ')}.`,
+    guesses.length > 0 ? `Did you mean ${guesses.join(', ')}?` : `It has: ${shown}.`,
+  );
+}
+
+/** Refuses a run that nobody drives. */
+export function requireLive({ run, live, state }: Steered): void {
+  if (live) return;
+  const remedy =
+    state.outcome === 'succeeded'
+      ? 'landfast runs lists them.'
+      : `To resume it: ${resumeCommand(run)}`;
+  throw new UserError(`Run ${run} is not live: nothing is running.`, remedy);
+}
+
+/** Sends the wish and waits until the engine has granted it. */
+export async function send({ place, run }: Steered, command: Command): Promise<void> {
+  using db = openDatabase(place.stateDir);
+  const id = sendCommand(db, run, command, Date.now());
+  const reply = await awaitAnswer(db, id, AbortSignal.timeout(PATIENCE_MS));
+  if (reply.kind === 'answered' && reply.answer.kind === 'refused') {
+    throw new UserError(reply.answer.why, 'landfast status shows the run as it stands.');
+  }
+  if (reply.kind === 'answered') return;
+  const what = reply.kind === 'unknown' ? 'it may have taken effect' : 'nothing was changed';
+  throw new OperationalError(`The engine of run ${run} did not answer; ${what}.`, {
+    remedy: 'Check whether it is still running: landfast status',
+  });
+}
+
+/** What people have committed to branches of tasks; an engine that starts looks itself. */
+export async function mendedIn(
+  { place, run, state }: Steered,
+  signal: AbortSignal,
+): Promise<readonly MendedWork[]> {
+  const { repository } = place;
+  return repository === null
+    ? []
+    : mendedWork({ repository, run, plan: state.plan }, state, signal);
+}

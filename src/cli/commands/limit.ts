@@ -1,0 +1,47 @@
+/** `landfast limit`: sets limits of a live run; the others stay what they are. */
+
+import { requireLive, runToSteer, send } from '../../app/steer.ts';
+import { UserError } from '../../base/errors.ts';
+import { jsonText } from '../../report/json.ts';
+import { EXIT } from '../exit.ts';
+import { type LimitFlags, limitsFrom } from '../limits.ts';
+import { load, money, type Program, positive, size, type Wrap } from '../options.ts';
+import { placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/no-run.ts';
+
+/** Describes the command for the command line and its help. */
+export function describe(program: Program, wrap: Wrap): void {
+  program
+    .command('limit')
+    .argument('[run]', 'run id or prefix (default: the live run, else the latest)')
+    .description('set limits of a live run')
+    .option('--max-workers <n>', 'run at most this many agents at a time', positive)
+    .option('--gates <n>', 'verify at most this many candidates at a time', positive)
+    .option('--budget <usd>', 'stop starting agents when so much is spent', money)
+    .option('--disk-free <size>', 'start no agent while less is free on the disk', size)
+    .option('--memory-per-attempt <size>', 'what an agent takes of the memory', size)
+    .option('--load <n>', 'start no further agent above this load for each core', load)
+    .option('--json', 'print JSON')
+    .action(wrap((run, _, command: Program) => setLimits(run, command.optsWithGlobals())));
+}
+
+interface SetLimitFlags extends LimitFlags {
+  readonly projectDir: string;
+  readonly json?: boolean;
+}
+
+async function setLimits(prefix: string | undefined, flags: SetLimitFlags): Promise<number> {
+  const steered = runToSteer(await placeAt(flags.projectDir, new AbortController().signal), prefix);
+  if (steered === null) return tellNoRun(flags);
+  const limits = limitsFrom(flags);
+  if (Object.keys(limits).length === 0) {
+    throw new UserError('No limit is given.', 'landfast limit --help lists them.');
+  }
+  requireLive(steered);
+  await send(steered, { kind: 'limit', limits });
+  const { run } = steered;
+  const texts = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+  if (flags.json === true) process.stdout.write(jsonText({ run, limits }));
+  else console.log(`run ${run}: ${texts.join(', ')}. Running attempts are not ended.`);
+  return EXIT.ok;
+}

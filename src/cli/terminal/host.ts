@@ -1,0 +1,26 @@
+/** This process as the host of use cases. */
+
+import { homedir } from 'node:os';
+import type { Host } from '../../app/host.ts';
+import { findPlace, type Place } from '../../app/place.ts';
+import { formatProblem } from '../../plan/problem.ts';
+
+/** The caller's terminal, environment and home. */
+export function terminalHost(): Host {
+  return {
+    env: process.env,
+    home: homedir(),
+    platform: process.platform,
+    cwd: process.cwd(),
+    agents: [],
+    gates: new Map(),
+    attended: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    warn: (text) => console.error(`landfast: ${text}`),
+    problem: (problem) => console.error(formatProblem(problem)),
+  };
+}
+
+/** The repository of `-C DIR`. */
+export function placeAt(projectDir: string, signal: AbortSignal): Promise<Place> {
+  return findPlace(projectDir, terminalHost(), signal);
+}

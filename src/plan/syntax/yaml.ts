@@ -1,0 +1,346 @@
+/**
+ * YAML with places: every value knows its line and column.
+ *
+ * Never throws: syntax errors are problems, and then there is no tree. The tree has aliases and merge
+ * keys (`<<`) resolved. Time and memory are bounded, which the library does not do: by the number of
+ * tokens, by depth, and by the number of values that aliases unfold to.
+ */
+
+import {
+  Composer,
+  CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  YAMLParseError,
+} from 'yaml';
+import { assert } from '../../base/assert.ts';
+import { messageOf, rethrowBug, UserError } from '../../base/errors.ts';
+import { type Place, type ProblemLog, quote } from '../problem.ts';
+import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
+
+export type YamlNode = YamlMap | YamlList | YamlScalar;
+
+export interface YamlMap {
+  readonly kind: 'map';
+  readonly at: Place;
+  /** A key is text, or what YAML made of it. */
+  readonly entries: ReadonlyMap<YamlValue, YamlEntry>;
+}
+
+export interface YamlEntry {
+  readonly key: YamlValue;
+  readonly keyAt: Place;
+  readonly value: YamlNode;
+}
+
+export interface YamlList {
+  readonly kind: 'list';
+  readonly at: Place;
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlScalar {
+  readonly kind: 'scalar';
+  readonly at: Place;
+  readonly value: YamlValue;
+}
+
+export type YamlValue = string | number | bigint | boolean | null | YamlDate;
+
+export interface YamlText {
+  readonly text: string;
+  /** The line of the file on which the text begins. */
+  readonly firstLine: number;
+  /** 1.2 refuses a key that is given twice; 1.1, read as PyYAML does, lets the last one win. */
+  readonly version: '1.1' | '1.2';
+}
+
+/** Null, and a problem in the log, if the text is not YAML. */
+export function readYaml(source: YamlText, log: ProblemLog): YamlNode | null {
+  const lines = new LineCounter();
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1) + source.firstLine - 1, column: Math.max(col, 1) };
+  };
+  try {
+    const document = parse(source, lines);
+    if (reportSyntax(document, placeAt, log)) return null;
+    return new TreeBuilder(source.version, placeAt, log).build(document);
+  } catch (error) {
+    rethrowBug(error);
+    const at = error instanceof Refused ? placeAt(error.offset) : placeAt(0);
+    log.error(at, error instanceof Refused ? error.message : `not YAML: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
+  return node?.kind === 'map' ? node.entries.get(key) : undefined;
+}
+
+/** Empty if the node is no list. */
+export function itemsOf(node: YamlNode | undefined): readonly YamlNode[] {
+  return node?.kind === 'list' ? node.items : [];
+}
+
+export function textOf(node: YamlNode | undefined): string | undefined {
+  return node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : undefined;
+}
+
+/** The texts of a list; '' stands for an item that is no text, to keep the indices. */
+export function textsOf(node: YamlNode | undefined): readonly string[] {
+  return itemsOf(node).map((item) => textOf(item) ?? '');
+}
+
+/** The value as plain data: mappings become objects with text keys. */
+export function plainValue(node: YamlNode): unknown {
+  switch (node.kind) {
+    case 'scalar':
+      return node.value;
+    case 'list':
+      return node.items.map(plainValue);
+    case 'map':
+      return Object.fromEntries(
+        [...node.entries.values()].map(({ key, value }) => [keyText(key), plainValue(value)]),
+      );
+  }
+}
+
+export function nodeAt(root: YamlNode, path: readonly PropertyKey[]): YamlNode | undefined {
+  let node: YamlNode | undefined = root;
+  for (const step of path) node = node === undefined ? undefined : childOf(node, step)?.value;
+  return node;
+}
+
+/** The place of the value at a path, or of its key; if missing, that of its surroundings. */
+export function placeOf(
+  root: YamlNode,
+  path: readonly PropertyKey[],
+  what: 'key' | 'value' = 'value',
+): Place {
+  let node = root;
+  let place = root.at;
+  for (const step of path) {
+    const child = childOf(node, step);
+    if (child === undefined) return node.at;
+    place = what === 'key' ? child.keyAt : child.value.at;
+    node = child.value;
+  }
+  return place;
+}
+
+/** A value as a message names it. */
+export function describe(node: YamlNode): string {
+  if (node.kind === 'map') return 'a mapping';
+  if (node.kind === 'list') return node.items.length === 0 ? 'an empty list' : 'a list';
+  const { value } = node;
+  if (value === null) return 'nothing';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'boolean') return `${value} (a boolean)`;
+  return typeof value === 'object' ? `${value.date} (a date)` : `${value} (a number)`;
+}
+
+function childOf(node: YamlNode, step: PropertyKey): Omit<YamlEntry, 'key'> | undefined {
+  if (node.kind === 'map') {
+    const byText = () => [...node.entries.values()].find(({ key }) => keyText(key) === step);
+    return node.entries.get(step as YamlValue) ?? byText();
+  }
+  const item = node.kind === 'list' ? node.items[Number(step)] : undefined;
+  return item && { keyAt: item.at, value: item };
+}
+
+function keyText(key: YamlValue): string {
+  return key !== null && typeof key === 'object' ? key.date : String(key);
+}
+
+/** The library's `parseDocument`, with bounds. */
+function parse(source: YamlText, lines: LineCounter): Document.Parsed {
+  const composer = new Composer(optionsOf(source.version));
+  let first: Document.Parsed | null = null;
+  for (const document of composer.compose(tokensOf(source.text, lines), true, source.text.length)) {
+    if (first !== null) {
+      const [start, end] = document.range;
+      first.errors.push(new YAMLParseError([start, end], 'MULTIPLE_DOCS', MANY_DOCUMENTS));
+      break;
+    }
+    first = document;
+  }
+  assert(first !== null, 'the library makes a document of every text');
+  return first;
+}
+
+const MANY_DOCUMENTS = 'Source contains multiple documents; please use YAML.parseAllDocuments()';
+
+function optionsOf(version: YamlText['version']) {
+  const common = {
+    version,
+    uniqueKeys: false, // Ours: the library's check takes the square of the number of keys.
+  } as const;
+  if (version === '1.2') return common;
+  const dialect = { schema: 'failsafe', customTags: YAML_1_1_TAGS, resolveKnownTags: false };
+  return { ...common, ...dialect };
+}
+
+/** Throws once the text exceeds a bound. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let [offset, signs, depth] = [0, 0, 0];
+  for (const sign of new Lexer().lex(text)) {
+    signs += 1;
+    if (signs > MAX_SIGNS) throw new Refused(offset, 'too large: too many lines and values');
+    if (sign === '[' || sign === '{') depth += 1;
+    else if (sign === ']' || sign === '}') depth -= 1;
+    if (depth >= MAX_DEPTH) throw new Refused(offset, 'not YAML: nested too deeply');
+    if (!INVISIBLE.has(sign)) offset += sign.length;
+    yield* parser.next(sign);
+  }
+  yield* parser.end();
+}
+
+/** Tokens that the lexer adds: the start of a document or scalar, the end of a flow. */
+const INVISIBLE: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.SCALAR, CST.FLOW_END]);
+
+const MAX_SYNTAX_PROBLEMS = 5;
+
+function reportSyntax(
+  document: Document.Parsed,
+  placeAt: (offset: number) => Place,
+  log: ProblemLog,
+): boolean {
+  const found = [...document.errors, ...document.warnings];
+  const tooDeep = found.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
+  if (tooDeep !== undefined) {
+    log.error(placeAt(tooDeep.pos[0]), 'not YAML: nested too deeply');
+    return true;
+  }
+  for (const { pos, message } of found.slice(0, MAX_SYNTAX_PROBLEMS)) {
+    log.error(placeAt(pos[0]), `not YAML: ${message}`);
+  }
+  return found.length > 0;
+}
+
+const MAX_NODES = 500_000;
+/** Tens of thousands of lines, with prompts. */
+const MAX_SIGNS = 250_000;
+const MAX_DEPTH = 100;
+
+/** Ends the reading of a document; `readYaml` and `readJson` catch it. */
+export class Refused extends UserError {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Converts the library's nodes in the order of the text, so that anchors come before their use. */
+class TreeBuilder {
+  readonly #version: YamlText['version'];
+  readonly #placeAt: (offset: number) => Place;
+  readonly #log: ProblemLog;
+  readonly #anchors = new Map<string, YamlNode | 'open'>();
+  /** How many values a node unfolds to. */
+  readonly #sizes = new WeakMap<YamlNode, number>();
+  #depth = 0;
+
+  constructor(version: YamlText['version'], placeAt: (offset: number) => Place, log: ProblemLog) {
+    this.#version = version;
+    this.#placeAt = placeAt;
+    this.#log = log;
+  }
+
+  build(document: Document.Parsed): YamlNode {
+    return this.#node(document.contents, 0);
+  }
+
+  #node(node: unknown, offset: number): YamlNode {
+    if (isAlias(node)) return this.#alias(node.source, node.range?.[0] ?? offset);
+    const start = rangeOf(node)?.[0] ?? offset;
+    const anchor = (node as { anchor?: string } | null)?.anchor;
+    if (anchor !== undefined) this.#anchors.set(anchor, 'open');
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
+    const built = this.#fresh(node, start);
+    this.#depth -= 1;
+    if (built.kind !== 'scalar') this.#measure(built, start);
+    if (anchor !== undefined) this.#anchors.set(anchor, built);
+    return built;
+  }
+
+  #alias(name: string, offset: number): YamlNode {
+    const target = this.#anchors.get(name);
+    if (target === undefined) throw new Refused(offset, `not YAML: no anchor &${name} before this`);
+    if (target === 'open') throw new Refused(offset, `not YAML: *${name} contains itself`);
+    return target;
+  }
+
+  #fresh(node: unknown, start: number): YamlNode {
+    const at = this.#placeAt(start);
+    if (isMap(node)) return { kind: 'map', at, entries: this.#entries(node.items, start) };
+    if (isSeq(node)) {
+      return { kind: 'list', at, items: node.items.map((item) => this.#node(item, start)) };
+    }
+    const value = isScalar(node) ? (node.value as YamlValue | undefined) : null;
+    return { kind: 'scalar', at, value: value ?? null };
+  }
+
+  #entries(pairs: readonly { key: unknown; value: unknown }[], start: number): YamlMap['entries'] {
+    const own = new Map<YamlValue, YamlEntry>();
+    const merged = new Map<YamlValue, YamlEntry>();
+    for (const { key, value } of pairs) {
+      const keyStart = rangeOf(key)?.[0] ?? start;
+      const name = this.#node(key, keyStart);
+      if (name.kind !== 'scalar') throw new Refused(keyStart, 'not YAML: a key must be one word');
+      const isEmpty = rangeOf(value)?.[0] === rangeOf(value)?.[1];
+      const built = this.#node(value, keyStart);
+      if (isMergeKey(key)) {
+        for (const entry of this.#merge(built, keyStart)) merged.set(entry.key, entry);
+        continue;
+      }
+      if (own.has(name.value) && this.#version === '1.2') {
+        this.#log.error(name.at, `key ${describe(name)} is given twice`, 'keep one of the two');
+      }
+      // A missing value is shown at its key.
+      const shown = isEmpty && built.kind === 'scalar' ? { ...built, at: name.at } : built;
+      own.set(name.value, { key: name.value, keyAt: name.at, value: shown });
+    }
+    return merged.size === 0 ? own : new Map([...merged, ...own]);
+  }
+
+  /** Of several mappings the first one wins. */
+  #merge(source: YamlNode, offset: number): readonly YamlEntry[] {
+    const maps = source.kind === 'list' ? source.items.toReversed() : [source];
+    return maps.flatMap((map) => {
+      if (map.kind === 'map') return [...map.entries.values()];
+      throw new Refused(offset, 'not YAML: << takes a mapping or a list of mappings');
+    });
+  }
+
+  #measure(node: YamlMap | YamlList, start: number): void {
+    let size = 1;
+    const add = (part: YamlNode): void => {
+      size += this.#sizes.get(part) ?? 1;
+    };
+    if (node.kind === 'list') for (const item of node.items) add(item);
+    else for (const { value } of node.entries.values()) add(value);
+    if (size > MAX_NODES)
+      throw new Refused(start, 'too large: its aliases unfold to too many values');
+    this.#sizes.set(node, size);
+  }
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.type === 'PLAIN' && key.value === '<<';
+}
+
+function rangeOf(node: unknown): readonly number[] | null | undefined {
+  return (node as { range?: readonly number[] | null } | null)?.range;
+}

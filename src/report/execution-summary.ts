@@ -1,0 +1,138 @@
+/**
+ * The results of a run in claude-code-orchestrator's formats: its state file, its terminal summary
+ * and the table of `status`. A session is named whenever there is one, so that it can be resumed by
+ * hand.
+ */
+
+import { pullRequestIn } from '../forge/forge.ts';
+import { taskBranch } from '../model/names.ts';
+import type { Plan } from '../model/plan.ts';
+import type { RunState, TaskState } from '../model/state.ts';
+import { failureOf, resultOf } from './outcome.ts';
+import { brief } from './sanitize.ts';
+
+type ResultStatus = 'success' | 'failed' | 'skipped' | 'timeout';
+
+/** One task, with the keys of the state file. */
+export interface ExecutionResult {
+  readonly task_id: string;
+  readonly status: ResultStatus;
+  readonly branch: string;
+  readonly pr_url: string | null;
+  readonly pr_id: number | null;
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly session_id: string | null;
+}
+
+/** The state file; `timestamp` is local time without a zone. */
+export function stateFileText(state: RunState, run: string, timestamp: string): string {
+  return `${JSON.stringify({ timestamp, results: executionResults(state, run) }, null, 2)}\n`;
+}
+
+export function executionResults(state: RunState, run: string): readonly ExecutionResult[] {
+  return [...state.tasks.values()].map((task) => {
+    const pr = pullRequestIn(task.attempts.at(-1)?.text ?? '');
+    return {
+      task_id: task.spec.id,
+      status: statusOf(task),
+      branch: taskBranch(state.plan.conventions, run, task.spec),
+      pr_url: pr?.url ?? null,
+      pr_id: pr?.id ?? null,
+      error: errorOf(task),
+      attempts: task.attempts.length,
+      session_id: task.session,
+    };
+  });
+}
+
+/** The same for a dry run. */
+export function dryRunResults(plan: Plan): readonly ExecutionResult[] {
+  return plan.tasks.map((task) => ({
+    task_id: task.id,
+    status: 'skipped',
+    branch: taskBranch(plan.conventions, '', task),
+    pr_url: null,
+    pr_id: null,
+    error: null,
+    attempts: 0,
+    session_id: null,
+  }));
+}
+
+const ICONS: Readonly<Record<ResultStatus, string>> = {
+  success: '✓',
+  failed: '✗',
+  skipped: '○',
+  timeout: '⏱',
+};
+
+export function executionSummary(results: readonly ExecutionResult[]): string {
+  const count = (status: ResultStatus): number =>
+    results.filter((result) => result.status === status).length;
+  const totals = [`${count('success')}/${results.length} completed`];
+  if (count('timeout') > 0) totals.push(`${count('timeout')} timed out`);
+  if (count('failed') > 0) totals.push(`${count('failed')} failed`);
+  const rule = '='.repeat(60);
+  return [
+    ...[rule, 'EXECUTION SUMMARY', rule, ''],
+    ...results.flatMap((result) => [...linesOf(result), '']),
+    totals.join(', '),
+    '',
+  ].join('\n');
+}
+
+const MOST_NOTES = 50;
+
+/** The table of `status`. */
+export function executionTable(results: readonly ExecutionResult[]): string {
+  const rows = results.map(({ task_id, status, branch, pr_url, error }) => [
+    brief(task_id, 120),
+    status,
+    brief(branch, 200),
+    brief(pr_url ?? error ?? '', MOST_NOTES),
+  ]);
+  const table = [['Task', 'Status', 'Branch', 'Notes'], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return `${table.map(line).join('\n')}\n`;
+}
+
+function linesOf(result: ExecutionResult): readonly string[] {
+  const { status, attempts, pr_url: pr, error, session_id: session } = result;
+  const canResume = (status === 'failed' || status === 'timeout') && session !== null;
+  return [
+    `${ICONS[status]} ${brief(result.task_id, 120)} (${brief(result.branch, 200)})`,
+    `  Status: ${status}`,
+    ...(attempts > 1 ? [`  Attempts: ${attempts}`] : []),
+    ...(pr === null ? [] : [`  PR: ${brief(pr, 300)}`]),
+    ...(error === null ? [] : [`  Error: ${brief(error, 300)}`]),
+    ...(canResume ? [`  Session ID (for manual resume): ${brief(session, 100)}`] : []),
+  ];
+}
+
+function statusOf(task: TaskState): ResultStatus {
+  const kind = failureOf(task)?.kind;
+  if (kind === 'idle-timeout' || kind === 'total-timeout') return 'timeout';
+  switch (resultOf(task)) {
+    case 'succeeded':
+      return 'success';
+    case 'failed':
+      return 'failed';
+    default:
+      return task.attempts.length === 0 ? 'skipped' : 'failed';
+  }
+}
+
+function errorOf(task: TaskState): string | null {
+  const failure = failureOf(task);
+  if (failure === null) return null;
+  const attempts = `after ${task.attempts.length} attempt(s)`;
+  if (failure.kind === 'idle-timeout') return `Agent timed out (inactivity) ${attempts}`;
+  if (failure.kind === 'total-timeout') return `Agent timed out (max_runtime) ${attempts}`;
+  return failure.message;
+}

@@ -1,0 +1,120 @@
+/**
+ * The results of a run as one machine-readable line per task, in parallel-orchestra's format:
+ *
+ *   [ok] users (developer) duration=12.34 returncode=0 status=SUCCESS cycles=2 report=z.md
+ *   [timeout] login (developer) duration=900.00 returncode=None (total timeout) category=timeout
+ *   [skip] docs (writer) skipped: needs login
+ *
+ * Duration and return code are those of the last attempt. A `reason` explains a failure with return
+ * code 0.
+ */
+
+import type { Failure, FailureKind } from '../model/failure.ts';
+import type { Attempt, RunState, TaskState } from '../model/state.ts';
+import { assigneeOf, failureOf, resultOf, retriesOf } from './outcome.ts';
+import { brief } from './sanitize.ts';
+
+/** One line per task, in plan order; `quiet` leaves out successful ones. */
+export function summaryLines(state: RunState, options: { readonly quiet: boolean }): string[] {
+  return [...state.tasks.values()]
+    .filter((task) => !options.quiet || task.carried || resultOf(task) !== 'succeeded')
+    .map((task) => `[${labelOf(task)}] ${nameOf(task)} ${restOf(state, task)}`);
+}
+
+/** parallel-orchestra's failure categories. */
+export type Category = 'none' | 'timeout' | 'permanent' | 'rate_limited' | 'transient';
+
+/** Maps a failure to its category; `permanent` needs a person. */
+export function categoryOf(kind: FailureKind | null): Category {
+  switch (kind) {
+    case null:
+      return 'none';
+    case 'idle-timeout':
+    case 'total-timeout':
+      return 'timeout';
+    case 'rate-limited':
+      return 'rate_limited';
+    case 'transient':
+    case 'exit-code':
+    case 'interrupted':
+    case 'turns':
+    case 'schema':
+    case 'no-change':
+    case 'checks-failed':
+      return 'transient';
+    default:
+      return 'permanent';
+  }
+}
+
+function labelOf(task: TaskState): 'ok' | 'fail' | 'timeout' | 'skip' {
+  const result = resultOf(task);
+  if (task.carried) return 'skip';
+  if (result === 'succeeded') return 'ok';
+  if (result === 'skipped' || task.attempts.length === 0) return 'skip';
+  return categoryOf(failureOf(task)?.kind ?? null) === 'timeout' ? 'timeout' : 'fail';
+}
+
+function nameOf(task: TaskState): string {
+  return `${brief(task.spec.id, 120)} (${brief(assigneeOf(task), 120)})`;
+}
+
+function restOf(state: RunState, task: TaskState): string {
+  const failure = failureOf(task);
+  const attempt = task.attempts.at(-1);
+  if (task.carried) return 'resumed';
+  if (failure?.kind === 'dependency-failed') {
+    return `skipped: needs ${brief(failure.dependency, 120)}`;
+  }
+  if (attempt === undefined) {
+    if (resultOf(task) === 'cancelled') return 'cancelled';
+    if (task.skipped !== null) return 'skipped: given up';
+    if (failure === null) return 'not started';
+    return `${failure.kind}: ${brief(failure.message, 200)}`;
+  }
+  const code = returnCodeOf(attempt);
+  const retries = retriesOf(task);
+  const category = categoryOf(failure?.kind ?? null);
+  return [
+    `duration=${durationOf(state, attempt)}`,
+    `returncode=${code ?? 'None'}`,
+    ...timeoutNote(failure),
+    ...(retries > 0 ? [`retries=${retries}`] : []),
+    ...(category === 'none' ? [] : [`category=${category}`]),
+    ...statusOf(attempt),
+    ...reasonOf(attempt, failure, code),
+  ].join(' ');
+}
+
+/** An agent that reports FAILED has failed, whatever its exit code says. */
+function returnCodeOf({ exitCode, status }: Attempt): number | null {
+  return exitCode === 0 && status?.status === 'FAILED' ? 1 : exitCode;
+}
+
+function durationOf(state: RunState, { startedAt, endedAt }: Attempt): string {
+  return (Math.max(0, (endedAt ?? state.at) - startedAt) / 1000).toFixed(2);
+}
+
+function timeoutNote(failure: Failure | null): string[] {
+  if (failure?.kind === 'total-timeout') return ['(total timeout)'];
+  return failure?.kind === 'idle-timeout' ? ['(idle timeout)'] : [];
+}
+
+function statusOf({ status }: Attempt): string[] {
+  if (status === null) return [];
+  return [
+    `status=${brief(status.status, 60)}`,
+    ...(status.cycles === undefined ? [] : [`cycles=${status.cycles}`]),
+    ...(status.report === undefined ? [] : [`report=${brief(baseName(status.report), 120)}`]),
+    ...(status.concerns === undefined ? [] : [`concerns=${brief(status.concerns, 300)}`]),
+  ];
+}
+
+function reasonOf({ status }: Attempt, failure: Failure | null, code: number | null): string[] {
+  if (status?.reason !== undefined) return [`reason=${brief(status.reason, 300)}`];
+  return failure !== null && code === 0 ? [`reason=${brief(failure.message, 300)}`] : [];
+}
+
+function baseName(path: string): string {
+  return path.split(/[/\\]/).at(-1) ?? path;
+}
