@@ -6,18 +6,22 @@
  * millisecond, and asking it costs us one write to a pipe. Without the pool, a run of 50 small
  * tasks with 400 git commands took 1.5 to 1.8 times as long and 1.4 times the CPU time.
  *
- * A shell reads commands from its standard input, runs one at a time, and prints its exit code:
+ * A shell reads commands from its standard input and runs one at a time. The command's output is the
+ * shell's own, between two marks that no command knows:
  *
- *   we write   { cd '/repo' && 'git' 'status'; } </dev/null >'/tmp/…/1.out' 2>'/tmp/…/1.err'; …
- *   it prints  0
+ *   we write   echo begin-0f1e; { cd '/repo' && 'git' 'status'; } </dev/null 2>'/tmp/…/1.err'; …
+ *   it prints  begin-0f1e
+ *              On branch main
+ *              end-0f1e 0
  *
  *   S1. A shell leads a process group. To stop a command and its children, the whole group is
  *       ended, shell included. A shell that has ended is not used again.
  *   S2. Words are quoted: nothing in a command is ever read as shell syntax.
- *   S3. Input and output go through files in a private folder, so a process that the command
- *       leaves in the background cannot delay the answer. Output that cannot be read is an error,
- *       never empty output; so is a failure without a word where the folder has no room for one.
- *       Standard error is read only when the command failed.
+ *   S3. A mark ends an answer, not end-of-file, so a process that the command leaves in the
+ *       background cannot delay it; what it prints between two commands is dropped. Standard error goes to a file in a private folder, and is read
+ *       only when the command failed; a failure without a word where the folder has no room for one
+ *       is an error. Input is such a file, too, and a new one each time: some file systems write the
+ *       old content to the disk before they cut a file.
  *   S4. A shell ends when its standard input closes, so none outlives us, even if we are killed.
  *   S5. Whatever goes wrong with a command, its shell returns to the pool and is closed with it.
  *   S6. When file handles run out, we retry for a while before giving up.
@@ -25,7 +29,8 @@
  * A shell reports a command that died of signal N as exit code 128 + N, a missing program as 127.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '../base/assert.ts';
@@ -49,6 +54,10 @@ const GIVE_UP_MS = 5_000;
 const POLL_MS = 10;
 const HANDLES_MS = 5_000;
 const HANDLES_POLL_MS = 50;
+/** For output that a stopped command wrote and the event loop has not read yet. */
+const DRAIN_MS = 200;
+/** Longer than a mark with its exit code. */
+const TAIL_CHARACTERS = 64;
 
 /** Starts a shell when all others are busy, and keeps it for the next command. */
 export class ShellPool {
@@ -110,10 +119,13 @@ const NONE = Buffer.alloc(0);
 class Shell {
   readonly #child: StartedChild;
   readonly #dir: string;
-  readonly #files: { readonly input: string; readonly output: string; readonly errors: string };
+  readonly #files: { readonly input: string; readonly errors: string };
+  readonly #begin: string;
+  readonly #end: string;
   readonly #ended: Promise<void>;
-  #printed = '';
-  #answer: ((line: string | null) => void) | null = null;
+  #chunks: Buffer[] = [];
+  #tail = '';
+  #answer: ((code: number | null) => void) | null = null;
   /** Has ended or was told to: takes no more commands. */
   isOver = false;
 
@@ -121,14 +133,14 @@ class Shell {
   constructor(child: StartedChild, dir: string, name: string) {
     this.#child = child;
     this.#dir = dir;
+    const mark = randomUUID();
+    this.#begin = `begin-${mark}`;
+    this.#end = `end-${mark}`;
     const path = join(dir, name);
-    this.#files = { input: `${path}.in`, output: `${path}.out`, errors: `${path}.err` };
+    this.#files = { input: `${path}.in`, errors: `${path}.err` };
     child.stdin?.on('error', () => {}); // It has ended; its exit event says so.
     child.stderr?.resume();
-    child.stdout?.on('data', (chunk: Buffer) => {
-      this.#printed += chunk.toString('latin1');
-      if (this.#printed.endsWith('\n')) this.#answer?.(this.#printed);
-    });
+    child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#ended = new Promise((resolve) => {
       child.once('exit', () => {
         this.isOver = true;
@@ -139,8 +151,7 @@ class Shell {
   }
 
   async run(command: Capture, signal: AbortSignal): Promise<CapturedBytes> {
-    const { input, output, errors } = this.#files;
-    const line = this.#lineFor(command);
+    const text = this.#textFor(command);
     let stopped: { readonly reason: unknown } | null = null;
     using _ = whenStopped(command, signal, (reason) => {
       stopped ??= { reason };
@@ -149,18 +160,37 @@ class Shell {
       sendSignal(-this.#child.pid, 'SIGTERM');
     });
     if (command.stdin.length > 0) {
-      await patiently(() => this.#writeInput(input, command.stdin));
+      await patiently(() => this.#writeInput(this.#files.input, command.stdin));
     }
-    const code = await this.#ask(line);
+    const code = await this.#ask(text);
     if (stopped !== null) await this.#groupEnd();
+    if (command.stdin.length > 0) rmSync(this.#files.input, { force: true });
     const exit = exitOf(code, stopped);
+    const stdout = this.#output();
     const isGood = exit.kind === 'exited' && exit.code === 0;
-    const read = (file: string) => patiently(() => contentOf(file, exit));
-    const stdout = await read(output);
-    const stderr = isGood ? NONE : await read(errors);
+    const stderr = isGood ? NONE : await patiently(() => contentOf(this.#files.errors, exit));
     // 1 is a result of many commands; every other failure prints a reason where there is room.
     if (code !== null && code > 1 && stderr.length === 0) requireRoomIn(this.#dir);
     return { exit, stdout, stderr };
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    const text = `${this.#tail}${chunk.toString('latin1')}`;
+    const at = text.lastIndexOf(this.#end);
+    this.#tail = text.slice(-TAIL_CHARACTERS);
+    if (at < 0 || !text.includes('\n', at)) return;
+    this.#answer?.(Number.parseInt(text.slice(at + this.#end.length), 10));
+  }
+
+  /** What the last command printed; one that was stopped may have no end. */
+  #output(): Buffer {
+    const all = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    const begin = all.indexOf(this.#begin);
+    if (begin < 0) return NONE;
+    const end = all.lastIndexOf(this.#end);
+    return all.subarray(begin + this.#begin.length + 1, end < begin ? all.length : end);
   }
 
   #writeInput(file: string, content: Capture['stdin']): void {
@@ -177,24 +207,26 @@ class Shell {
   }
 
   /** The command as shell text. The shell does not stay in a folder that may be removed. */
-  #lineFor({ file, args, cwd, env, stdin }: Capture): string {
-    const { input, output, errors } = this.#files;
+  #textFor({ file, args, cwd, env, stdin }: Capture): string {
+    const { input, errors } = this.#files;
     const words = [...assignments(env), wordOf(file), ...args.map(wordOf)].join(' ');
     const from = stdin.length > 0 ? wordOf(input) : '/dev/null';
-    const files = `<${from} >${wordOf(output)} 2>${wordOf(errors)}`;
-    return `{ cd ${wordOf(cwd)} && ${words}; } ${files}; code=$?; cd /; echo "$code"\n`;
+    const files = `<${from} 2>${wordOf(errors)}`;
+    const command = `{ cd ${wordOf(cwd)} && ${words}; } ${files}`;
+    return `echo ${this.#begin}; ${command}; code=$?; cd /; echo "${this.#end} $code"\n`;
   }
 
   /** The exit code; null if the shell ends instead. */
-  async #ask(line: string): Promise<number | null> {
+  async #ask(text: string): Promise<number | null> {
     if (this.isOver) return null;
-    const answer = await new Promise<string | null>((resolve) => {
-      this.#printed = '';
+    const answer = await new Promise<number | null>((resolve) => {
+      this.#chunks = [];
+      this.#tail = '';
       this.#answer = resolve;
-      this.#child.stdin?.write(line);
+      this.#child.stdin?.write(text);
     });
     this.#answer = null;
-    return answer === null ? null : Number.parseInt(answer, 10);
+    return answer;
   }
 
   /** The shell dies of SIGTERM at once; its command may clean up first, or ignore the signal. */
@@ -206,6 +238,8 @@ class Shell {
       if (performance.now() > deadline + GIVE_UP_MS) return; // Stuck in the kernel.
       await sleep(POLL_MS);
     }
+    const read = new Promise((resolve) => this.#child.stdout?.once('close', resolve));
+    if (this.#child.stdout?.closed === false) await Promise.race([read, sleep(DRAIN_MS)]);
   }
 }
 
@@ -220,7 +254,7 @@ function exitOf(code: number | null, stopped: { readonly reason: unknown } | nul
   return { kind: 'exited', code };
 }
 
-/** Output of a command. One that was stopped early may not have opened its files. */
+/** What a command said. One that was stopped early may not have opened its file. */
 function contentOf(file: string, exit: Exit): Buffer {
   try {
     return readFileSync(file);

@@ -202,15 +202,44 @@ test('a program that cannot be asked for costs no shell', async () => {
   expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
 });
 
-test('output that cannot be read is an error, not nothing, and costs no shell either', async () => {
+test('errors that cannot be read are an error, not nothing, and cost no shell either', async () => {
   await using shells = openShells();
   const before = await shells.capture(script('echo $PPID'), signal);
   const [folder = ''] = foldersLeft();
-  const output = join(place.path, 'tmp', folder, '1.out');
-  const bad = shells.capture(script(`rm '${output}' && mkdir '${output}'`), signal);
+  const errors = join(place.path, 'tmp', folder, '1.err');
+  const bad = shells.capture(script(`rm '${errors}' && mkdir '${errors}' && exit 3`), signal);
   await expect(bad).rejects.toThrow('EISDIR');
-  rmdirSync(output);
+  rmdirSync(errors);
   expect(await shells.capture(script('echo $PPID'), signal)).toEqual(before);
+});
+
+test('late output of a background process is no part of the next answer', async () => {
+  await using shells = openShells();
+  const go = join(place.path, 'go');
+  const late = `(until [ -e ${go} ]; do sleep 0.01; done; echo late; touch ${go}.done) & echo early`;
+  const first = await shells.capture(script(late), signal);
+  expect(first).toEqual({ exit: GOOD, stdout: 'early\n', stderr: '' });
+  writeFileSync(go, '');
+  await untilThere(`${go}.done`);
+  expect(await shells.capture(program('echo', ['next']), signal)).toEqual(NEXT);
+});
+
+test('a background process that keeps printing does not hide the answer', async () => {
+  await using shells = openShells();
+  const noisy = "(while :; do printf 'x%.0s' 1 2 3 4 5 6 7 8; done) & echo $!";
+  const { exit, stdout } = await shells.capture(script(noisy), signal);
+  expect(exit).toEqual(GOOD);
+  process.kill(Number(/\d+/.exec(stdout)?.[0]), 'SIGKILL');
+});
+
+test('output may look like an answer, end anywhere and come in pieces', async () => {
+  await using shells = openShells();
+  const text = "printf 'begin-1\\nend-1 0\\nend-'; sleep 0.1; printf '2'; exit 4";
+  const { exit, stdout } = await shells.capture(script(text), signal);
+  expect({ exit, stdout }).toEqual({
+    exit: { kind: 'exited', code: 4 },
+    stdout: 'begin-1\nend-1 0\nend-2',
+  });
 });
 
 test('a command fails if the files of the pool are gone; its output is never taken for empty', async () => {
