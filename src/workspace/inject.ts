@@ -11,9 +11,9 @@
  *       with the files.
  */
 
-import { existsSync, lstatSync } from 'node:fs';
-import { copyFile, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { OperationalError, otherwise } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
@@ -24,6 +24,7 @@ import { coneOf } from '../git/sparse.ts';
 import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import type { InjectSpec } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
+import { copyMissing, isReachable, readPlain, writePlain } from './plain-file.ts';
 import type { RunContext } from './run-context.ts';
 
 const NOTE = 'injected';
@@ -54,9 +55,9 @@ export async function restoreInjected(dir: string, signal: AbortSignal): Promise
   const { ignores, blanked } = noteOf(dir);
   for (const { folder, text } of ignores) {
     if (!existsSync(join(dir, folder))) continue; // The injected files are gone with their folder.
-    const file = join(dir, folder, IGNORE);
-    const isThere = (await readFile(file, 'utf8').catch(otherwise(null))) === text;
-    if (!isThere) await writeFile(file, text);
+    const file = join(folder, IGNORE);
+    const found = await readPlain(dir, file, 2 * text.length);
+    if (found?.toString('utf8') !== text) await writePlain(dir, file, text);
   }
   if (blanked.length === 0) return;
   // A file that the agent removed from the index stays deleted.
@@ -100,9 +101,9 @@ async function injectOne(
     blanked: [...new Set([...before.blanked, ...blanked])],
   });
   if (laid.length + blanked.length > 0) makeFolders(join(dir, spec.to));
-  for (const { folder, text } of ignore) await writeFile(join(dir, folder, IGNORE), text);
-  for (const name of files) await copyMissing(join(from, name), join(dir, at(name)));
-  for (const name of empty) await makeEmpty(join(dir, at(name)));
+  for (const { folder, text } of ignore) await writePlain(dir, join(folder, IGNORE), text);
+  for (const name of files) await copyMissing(join(from, name), dir, at(name));
+  for (const name of empty) await writePlain(dir, at(name), '');
   await hideFromGit(dir, blanked, signal);
 }
 
@@ -130,29 +131,6 @@ async function ignoreFor(
   return [{ folder, text: `${theirs.trimEnd()}\n${lines.join('\n')}\n`.trimStart() }];
 }
 
-/** Whether no link is on the way to a path. */
-export function isReachable(dir: string, path: string): boolean {
-  const parts = path.split('/').slice(0, -1);
-  return parts.every((_, index) => {
-    const folder = join(dir, ...parts.slice(0, index + 1));
-    return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? true;
-  });
-}
-
-/** In a continued attempt the agent may have changed the file: it is kept. */
-async function copyMissing(from: string, to: string): Promise<void> {
-  if (existsSync(to)) return;
-  makeFolders(dirname(to));
-  await copyFile(from, to).catch(otherwise(undefined)); // The user cannot read it either.
-}
-
-/** A link is replaced; its target stays as it is. */
-async function makeEmpty(path: string): Promise<void> {
-  makeFolders(dirname(path));
-  await rm(path, { force: true });
-  await writeFile(path, '');
-}
-
 async function hideFromGit(
   dir: string,
   paths: readonly string[],
@@ -161,7 +139,7 @@ async function hideFromGit(
   if (paths.length === 0) return;
   const args = ['update-index', `--${hidingFlag(dir)}`, '-z', '--stdin'];
   await git(dir, args, signal, { stdin: nulTerminated(paths) });
-  for (const path of paths) await makeEmpty(join(dir, path));
+  for (const path of paths) await writePlain(dir, path, '');
 }
 
 /** In a sparse checkout git ignores skip-worktree for files that exist. */

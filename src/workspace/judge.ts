@@ -6,7 +6,7 @@
  *   J2. Nothing is undone: a refused commit or a change out of scope leaves everything in place.
  */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitAll, stageAll, unstageAll } from '../git/commit.ts';
 import { changedSince, conflictMarkersIn } from '../git/diff.ts';
@@ -27,6 +27,7 @@ import { check } from './check.ts';
 import { isSameFolder } from './folders.ts';
 import { restoreInjected } from './inject.ts';
 import { keepBranchTip } from './keep.ts';
+import { readPlain } from './plain-file.ts';
 import { branchOf, type RunContext } from './run-context.ts';
 import { nextFileTime } from './touched-files.ts';
 
@@ -177,8 +178,8 @@ async function judgeFiles(
   files: readonly string[],
   signal: AbortSignal,
 ): Promise<Failure | null> {
-  const nested = files.find((file) => isRepository(dir, file));
-  if (nested !== undefined) {
+  const nested = await nestedRepository(dir, files);
+  if (nested !== null) {
     const message = `${nested} is a git repository of its own: its files would not be committed.`;
     return { kind: 'commit-failed', message };
   }
@@ -195,12 +196,15 @@ async function judgeFiles(
   return outOfScope(outside, `outside ${task.writes.join(', ')}`);
 }
 
-/** A repository inside of the workspace that is not one of its submodules. */
-function isRepository(dir: string, file: string): boolean {
-  if (!existsSync(join(dir, file, '.git'))) return false;
-  const modules = join(dir, '.gitmodules');
-  const text = existsSync(modules) ? readFileSync(modules, 'utf8') : '';
-  return !text.split('\n').some((line) => line.trim() === `path = ${file}`);
+const MODULES_BYTES = 1024 * 1024;
+
+/** A repository inside of the workspace that is not one of its submodules, or null. */
+async function nestedRepository(dir: string, files: readonly string[]): Promise<string | null> {
+  const nested = files.filter((file) => existsSync(join(dir, file, '.git')));
+  if (nested.length === 0) return null;
+  const modules = (await readPlain(dir, '.gitmodules', MODULES_BYTES))?.toString('utf8') ?? '';
+  const lines = modules.split('\n').map((line) => line.trim());
+  return nested.find((file) => !lines.includes(`path = ${file}`)) ?? null;
 }
 
 function outsideOf(task: TaskSpec, files: readonly string[]): readonly string[] {

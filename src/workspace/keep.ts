@@ -5,7 +5,7 @@
  *   K2. After `keepWork` returns a commit, the workspace may be reset or removed.
  */
 
-import { git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
+import { GitError, git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
 import { headOf, headRefOf, isAncestor, readRef, setRef, treeOf } from '../git/refs.ts';
 import { coneOf, mayBeSparse } from '../git/sparse.ts';
 import { type OwnIndex, withOwnIndex } from '../git/temp-folder.ts';
@@ -65,9 +65,21 @@ async function snapshotTree(dir: string, head: Sha | null, signal: AbortSignal):
     const tree = begin ?? head;
     if (tree !== null) await git(dir, ['read-tree', tree], signal, { env, limitMs: LONG_LIMIT_MS });
     if (mayBeSparse(dir)) await skipMissing(dir, env, signal);
-    await git(dir, ['add', '-A', '--sparse'], signal, { env, limitMs: LONG_LIMIT_MS });
+    await addStorable(dir, env, signal);
     return (await git(dir, ['write-tree'], signal, { env })).stdout.trim();
   });
+}
+
+/** Git has no place for a pipe or a socket, and they hold nothing that could be lost. */
+async function addStorable(dir: string, env: OwnIndex, signal: AbortSignal): Promise<void> {
+  const args = ['add', '-A', '--sparse'];
+  const how = { env, limitMs: LONG_LIMIT_MS };
+  const result = await git(dir, args, signal, { ...how, okCodes: [0, 128] });
+  if (result.code === 0) return;
+  const errors = result.stderr.split('\n').filter((line) => line.startsWith('error: '));
+  const isOnlyThat = errors.every((line) => line.includes('can only add regular files'));
+  if (errors.length === 0 || !isOnlyThat) throw new GitError(args, result);
+  await git(dir, [...args, '--ignore-errors'], signal, { ...how, okCodes: [0, 1] });
 }
 
 /**

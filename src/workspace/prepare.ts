@@ -7,9 +7,8 @@
  */
 
 import { existsSync } from 'node:fs';
-import { constants, copyFile, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { makeFolders } from '../base/make-folders.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
@@ -17,7 +16,8 @@ import { removeUntracked, untrackedMatching } from '../git/untracked.ts';
 import type { SetUp } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
 import { type CheckResult, check } from './check.ts';
-import { isReachable, trackedIn } from './inject.ts';
+import { trackedIn } from './inject.ts';
+import { copyOver, isReachable } from './plain-file.ts';
 import type { RunContext } from './run-context.ts';
 import { filesNaming, relocate } from './seeds/relocate.ts';
 import {
@@ -179,9 +179,7 @@ async function copyUntracked(
   for (const file of files) {
     // Tracked files, and files behind a link, are not overwritten.
     if (held.has(file) || !isReachable(dir, file)) continue;
-    await rm(join(dir, file), { force: true });
-    makeFolders(dirname(join(dir, file)));
-    await copyFile(join(from, file), join(dir, file), constants.COPYFILE_FICLONE);
+    await copyOver(join(from, file), dir, file);
   }
   return files;
 }

@@ -6,11 +6,11 @@
  *       checkout.
  */
 
-import { constants } from 'node:fs';
-import { lstat, open, readdir, writeFile } from 'node:fs/promises';
+import { lstat, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { otherwise, rethrowBug } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
+import { readPlain } from './plain-file.ts';
 
 const MOST_FILES = 100;
 const MOST_BYTES = 1024 * 1024;
@@ -35,7 +35,7 @@ export async function salvage(
   const names = (await readdir(join(from, folder))).filter((name) => !isKnown(name));
   for (const name of names.toSorted().slice(0, MOST_FILES)) {
     signal.throwIfAborted();
-    const text = await readPlain(join(from, folder, name));
+    const text = await readPlain(from, `${folder}/${name}`, MOST_BYTES);
     const isNew = text !== null && (await put({ to, folder, name, text }));
     if (isNew) saved.push(`${folder}/${name}`);
   }
@@ -50,20 +50,6 @@ async function isPlainFolder(root: string, folder: string): Promise<boolean> {
     if (found?.isDirectory() !== true) return false;
   }
   return true;
-}
-
-async function readPlain(path: string): Promise<Buffer | null> {
-  const file = await open(
-    path,
-    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-  ).catch(otherwise(null));
-  if (file === null) return null;
-  try {
-    const found = await file.stat();
-    return found.isFile() && found.size <= MOST_BYTES ? await file.readFile() : null;
-  } finally {
-    await file.close();
-  }
 }
 
 async function put(wish: {

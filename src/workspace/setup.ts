@@ -11,10 +11,10 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isSystemError } from '../base/errors.ts';
+import { existsSync, lstatSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { otherwise } from '../base/errors.ts';
 import { pause } from '../base/pause.ts';
 import { leftoversIn } from '../git/diff.ts';
 import { coneOf } from '../git/sparse.ts';
@@ -22,6 +22,7 @@ import { filesIn, ignoredIn } from '../git/untracked.ts';
 import { readNote, removeNote, writeNote } from '../git/worktree-notes.ts';
 import { inScope, isLiteral } from '../model/scope.ts';
 import { check } from './check.ts';
+import { readPlain } from './plain-file.ts';
 import type { RunContext } from './run-context.ts';
 import { removeTouchedBelow } from './touched-files.ts';
 
@@ -197,24 +198,30 @@ async function contentsOf(
   const found: (readonly [string, string])[] = [];
   const rest: string[] = [];
   for (const name of names) {
-    const content = isLiteral(name) ? await contentOf(join(dir, name)) : 'many';
+    const content = isLiteral(name) ? await contentOf(dir, name) : 'many';
     if (content === 'many') rest.push(name);
     else found.push([name, content]);
   }
   const files = rest.length === 0 ? [] : await filesIn(dir, signal);
   for (const file of files.filter((path) => inScope(path, rest))) {
-    found.push([file, await contentOf(join(dir, file))]);
+    found.push([file, await contentOf(dir, file)]);
   }
   return digest(JSON.stringify(found));
 }
 
-async function contentOf(path: string): Promise<string> {
-  try {
-    return digest(await readFile(path));
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return isSystemError(error, 'EISDIR') ? 'many' : 'none';
-  }
+/** A file that is larger counts by its size. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** `many` for a folder, `none` for nothing. A link counts with the file of the workspace it names. */
+async function contentOf(dir: string, path: string): Promise<string> {
+  const place = await realpath(join(dir, path)).catch(otherwise(null));
+  if (place === null) return 'none';
+  const within = relative(await realpath(dir), place);
+  if (within.startsWith('../')) return digest(`outside ${within}`);
+  const found = lstatSync(place, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return 'many';
+  const content = await readPlain(dir, within, MOST_BYTES);
+  return content === null ? digest(`not read ${found?.size}`) : digest(content);
 }
 
 function digest(content: string | Buffer): string {

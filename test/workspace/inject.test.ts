@@ -1,6 +1,6 @@
 /** Folders of the user's in a workspace: what is there, and that nothing of it is ever committed. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -288,4 +288,21 @@ test('where only some folders are checked out a blank file is hidden as well', a
   expect(judged).toMatchObject({ kind: 'good', files: ['a/x', 'b/y'] });
   const branch = `landfast/${context.run}.a`;
   expect(await repo.git('diff', '--name-only', 'main', branch)).toBe('a/x\nb/y');
+});
+
+test('an agent that replaces what we write by a link changes nothing behind the link', async () => {
+  await using repo = await tempRepo();
+  await writeFiles(repo.dir, { '.conf/a.md': 'user' });
+  const { dir, judge, again } = await scene(repo);
+  const secret = join(repo.outside, 'secret');
+  await writeFiles(repo.outside, { secret: 'mine' });
+  rmSync(join(dir, '.conf', '.gitignore'));
+  await symlink(secret, join(dir, '.conf', '.gitignore'));
+  rmSync(join(dir, '.conf', 'a.md'));
+  await symlink(join(repo.outside, 'made'), join(dir, '.conf', 'a.md'));
+  await writeFiles(dir, { 'work.txt': 'done' });
+  expect(await judge()).toMatchObject({ kind: 'good', files: ['work.txt'] });
+  await again('continue');
+  expect(readFileSync(secret, 'utf8')).toBe('mine');
+  expect(existsSync(join(repo.outside, 'made'))).toBe(false);
 });

@@ -118,3 +118,18 @@ test('a lock that a killed git left in the workspace does not stop the commit', 
   expect(await repo.git('ls-files')).toBe('README.md\nfails.txt\nworks.txt');
   expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
 });
+
+test('pipes in the place of files that are read hang nothing', async () => {
+  await using repo = await tempRepo({ files: { lock: '1\n' } });
+  const run = await runPlan(repo, {
+    retries: 1,
+    more: { workspace: { setup: ['true'], setup_key: ['lock'] } },
+    tasks: {
+      nested: 'git init -q app; echo 1 > app/f; mkfifo .gitmodules',
+      key: 'if test $LANDFAST_ATTEMPT = 1; then rm lock; mkfifo lock; exit 1; fi; echo 1 > key.txt',
+    },
+  });
+  expect(run.failure('nested')).toMatchObject({ kind: 'commit-failed' });
+  expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['key']);
+  expect(await repo.git('ls-files')).toBe('key.txt\nlock');
+});

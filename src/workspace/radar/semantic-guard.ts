@@ -7,16 +7,14 @@
  *   N3. A pair is reported when its names change, with an empty list when the clash is over.
  */
 
-import { lstatSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { otherwise, rethrowBug } from '../../base/errors.ts';
+import { rethrowBug } from '../../base/errors.ts';
 import { blobIds, blobText, blobTexts } from '../../git/trees.ts';
 import type { RadarEvent } from '../../model/event.ts';
 import type { TaskId } from '../../model/plan.ts';
 import type { ClashingName } from '../../model/radar.ts';
 import { clashingNames, type FileChange, MOST_FILES } from '../../semantic/compare.ts';
 import { isReadable, type Module } from '../../semantic/module.ts';
+import { readPlain } from '../plain-file.ts';
 import type { RunContext } from '../run-context.ts';
 import type { TrackedWork, WorkTracker } from './work-tracker.ts';
 
@@ -146,11 +144,11 @@ export class SemanticGuard {
   async #live({ live }: TrackedWork, file: string): Promise<Module | null> {
     const seen = live?.seen.get(file);
     if (live === null || seen === undefined) return null;
-    const path = join(live.dir, file);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile() !== true || stat.size > LARGEST_BYTES) return null;
-    const read = () => readFile(path, 'utf8');
-    return this.#module(file, `${live.dir}\0${seen.id}`, read).catch(otherwise(null));
+    const id = `${live.dir}\0${seen.id}`;
+    const known = this.#modules.get(keyOf(file, id));
+    if (known !== undefined) return known;
+    const text = (await readPlain(live.dir, file, LARGEST_BYTES))?.toString('utf8') ?? null;
+    return text === null ? null : this.moduleOf(file, { id, text });
   }
 
   async #module(file: string, id: string, read: () => Promise<string>): Promise<Module | null> {

@@ -24,7 +24,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { deleteFolder } from '../../git/file-system.ts';
 import { ignoredMatching } from '../../git/untracked.ts';
 import { diskUse, namesIn } from '../disk.ts';
-import { isReachable } from '../inject.ts';
+import { isReachable } from '../plain-file.ts';
 import type { ClaimOwner } from '../pool/claim-owner.ts';
 import { forgetSetup, isCovered, noteSetup, type Setup } from '../setup.ts';
 import { copyTree, type WayWish, wayBetween } from './copy-tree.ts';
