@@ -158,7 +158,7 @@ export class Radar {
     for (const [at, a] of ids.entries()) {
       for (const b of ids.slice(at + 1)) if (changed.has(a) || changed.has(b)) this.#openPair(a, b);
     }
-    const tip = readRef(state);
+    const tip = projectedHead(state);
     if (tip !== this.#tip) this.#landed.clear();
     const queued = new Set(state.queue.map(({ task }) => task));
     for (const id of ids) {
@@ -253,7 +253,7 @@ function keyOf(a: TaskId, b: TaskId | null): string {
 }
 
 /** The head once all built candidates have landed. */
-function readRef(state: RunState): Sha | null {
+function projectedHead(state: RunState): Sha | null {
   return chainOf(state).findLast(({ built }) => built !== null)?.built?.commit ?? state.head;
 }
 
