@@ -1,9 +1,9 @@
 /**
  * Countdown: a timer that can be halted.
  *
- *   C1. Only time in which this process could run counts: while it was stopped, or the machine was
- *       asleep, it could not have noticed a sign of life. It reads the clock once a second; a longer
- *       gap between two readings does not count.
+ * - Only time in which this process could run counts: while it was stopped, or the machine was
+ *   asleep, it could not have noticed a sign of life. It reads the clock once a second; a longer
+ *   gap between two readings does not count.
  */
 
 import type { Haltable } from './suspension.ts';

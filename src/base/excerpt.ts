@@ -1,8 +1,8 @@
 /**
  * The relevant part of a long output: lines that mention a failure, and its end.
  *
- *   E1. The order of the lines stays; what is left out is counted where it was.
- *   E2. The result has at most `most` characters, plus a line that says so.
+ * - The order of the lines stays; what is left out is counted where it was.
+ * - The result has at most `most` characters, plus a line that says so.
  */
 
 const TROUBLE = /error\b|errors\b|\bfail|fatal|panic|exception|\bassert|\bexpected\b|not ok|✗|✘|×/i;

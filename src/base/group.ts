@@ -1,8 +1,8 @@
 /**
  * Work that cannot outlive its starter: a Group waits for all of its members.
  *
- *   G1. The first error of a member stops the group and is thrown again by `settle`.
- *   G2. After `settle` no member is running.
+ * - The first error of a member stops the group and is thrown again by `settle`.
+ * - After `settle` no member is running.
  */
 
 export class Group {

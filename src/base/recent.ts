@@ -1,7 +1,7 @@
 /**
  * A cache of the last values by key, limited by their total weight.
  *
- *   R1. The oldest is evicted first; the newest stays, whatever its weight.
+ * - The oldest is evicted first; the newest stays, whatever its weight.
  */
 
 export class Recent<Key, Value> {

@@ -1,8 +1,8 @@
 /**
  * Suspension: halts and continues many things together.
  *
- *   U1. A member that joins during a suspension is halted at once.
- *   U2. Halting twice is halting once; so is going on.
+ * - A member that joins during a suspension is halted at once.
+ * - Halting twice is halting once; so is going on.
  */
 
 export interface Haltable {

@@ -1,8 +1,8 @@
 /**
  * How long things take: the current runtime's `onSpan` receives each span when it is over.
  *
- *   T1. Without a listener, timing costs one look-up and changes nothing.
- *   T2. What is timed is not changed by it: results, errors and order are the same.
+ * - Without a listener, timing costs one look-up and changes nothing.
+ * - What is timed is not changed by it: results, errors and order are the same.
  */
 
 import { currentRuntime } from './runtime.ts';

@@ -1,10 +1,10 @@
 /**
  * drive: one engine takes one run from wherever it is to its end.
  *
- *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
- *   D2. No effect begins without the lease, and what cannot be taken back asks for it again.
- *   D3. An engine that has lost its run says that, whatever failed because of it.
- *   D4. Entries are in the order of their times, even if the clock is set back.
+ * - A resumed run first ends what the dead engine left running, and removes its locks.
+ * - No effect begins without the lease, and what cannot be taken back asks for it again.
+ * - An engine that has lost its run says that, whatever failed because of it.
+ * - Entries are in the order of their times, even if the clock is set back.
  */
 
 import { assert } from '../base/assert.ts';

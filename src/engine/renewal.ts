@@ -1,8 +1,8 @@
 /**
  * Renewal: an engine renews its lease regularly, and so finds out that it has lost it.
  *
- *   R1. A lease that another engine has got is lost at once; a busy database loses nothing until
- *       other engines may take this one for dead.
+ * - A lease that another engine has got is lost at once; a busy database loses nothing until other
+ *   engines may take this one for dead.
  */
 
 import { LEASE_MS, LeaseLostError } from '../journal/lease.ts';

@@ -1,10 +1,10 @@
 /**
  * withLease: the right to work on a run, from the first look at it until everything is cleaned up.
  *
- *   H1. Without the lease nothing is written and nothing is removed: its holder knows that no other
- *       engine works on the run.
- *   H2. A lease that was lost aborts the work. A busy database loses nothing until the lease would
- *       have expired for others.
+ * - Without the lease nothing is written and nothing is removed: its holder knows that no other
+ *   engine works on the run.
+ * - A lease that was lost aborts the work. A busy database loses nothing until the lease would have
+ *   expired for others.
  */
 
 import { OperationalError } from '../base/errors.ts';

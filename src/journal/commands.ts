@@ -4,10 +4,10 @@
  *   sent ──take──► taken ──answer──► answered
  *     └──withdraw──► gone
  *
- *   C1. A command is taken at most once. If its engine dies before answering, it is not acted on
- *       again: a `stop` must not stop the run that was resumed an hour later.
- *   C2. Only the holder of the run's lease takes commands.
- *   C3. A sender that stops waiting withdraws its command, unless an engine has taken it by then.
+ * - A command is taken at most once. If its engine dies before answering, it is not acted on again:
+ *   a `stop` must not stop the run that was resumed an hour later.
+ * - Only the holder of the run's lease takes commands.
+ * - A sender that stops waiting withdraws its command, unless an engine has taken it by then.
  */
 
 import { pause } from '../base/pause.ts';

@@ -2,11 +2,11 @@
  * The one SQLite database of a repository, `<stateDir>/landfast.db`: opening it, and its tables.
  * docs/journal.md describes the format, sqlite-error.ts what its errors mean.
  *
- *   D1. A commit is on the disk when `transaction` returns (WAL, synchronous=FULL).
- *   D2. Only `openDatabase` creates anything. A reader that finds no database gets null.
- *   D3. A database that is newer than this program, or damaged, is never written to.
- *   D4. Folder 0700, files 0600: a journal holds prompts and the output of gates.
- *   D5. Whatever the world does wrong is an OperationalError that names the file and a way out.
+ * - A commit is on the disk when `transaction` returns (WAL, synchronous=FULL).
+ * - Only `openDatabase` creates anything. A reader that finds no database gets null.
+ * - A database that is newer than this program, or damaged, is never written to.
+ * - Folder 0700, files 0600: a journal holds prompts and the output of gates.
+ * - Whatever the world does wrong is an OperationalError that names the file and a way out.
  */
 
 import {

@@ -3,7 +3,7 @@
  *
  *   <run>/gates/<tree>.<gate>.log   a gate on one candidate's tree; looks at it follow each other
  *
- *   G1. As transcripts: they may be lost without losing the run, and hold no secrets.
+ * - As transcripts: they may be lost without losing the run, and hold no secrets.
  */
 
 import { join } from 'node:path';

@@ -1,14 +1,14 @@
 /**
  * The journal of a run: its engine appends, every process reads.
  *
- *   J1. An entry, once returned by `append`, survives any death of the process or the machine.
- *   J2. `seq` is 1, 2, 3, … without a gap; events of one `append` appear together or not at all.
- *   J3. Only the holder of the run's lease appends; the token is checked in the same transaction.
- *   J4. Entries are never changed or removed.
- *   J5. A run exists from its first entry on, which is `run.started`. What else is known of it is
- *       read from its entries, never stored beside them.
- *   J6. The newest run is the one made last (`rowid`), whatever the clock said when it was.
- *   J7. No secret is stored: every event is masked here, whatever made it (mask.ts).
+ * - An entry, once returned by `append`, survives any death of the process or the machine.
+ * - `seq` is 1, 2, 3, … without a gap; events of one `append` appear together or not at all.
+ * - Only the holder of the run's lease appends; the token is checked in the same transaction.
+ * - Entries are never changed or removed.
+ * - A run exists from its first entry on, which is `run.started`. What else is known of it is read
+ *   from its entries, never stored beside them.
+ * - The newest run is the one made last (`rowid`), whatever the clock said when it was.
+ * - No secret is stored: every event is masked here, whatever made it (mask.ts).
  */
 
 import { assert } from '../base/assert.ts';

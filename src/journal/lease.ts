@@ -4,12 +4,12 @@
  *   free ──acquire──► held ──release──► free        each acquire: token + 1
  *                      └── its owner died, or is on another host and silent for 30 s ──► free
  *
- *   L1. A run has one row, which stays when the lease is released: a token is never given twice.
- *       Only that of a dead engine whose run never began is dropped.
- *   L2. On this host a lease lives as long as its process, which is known by pid *and* start: a
- *       reused pid is not mistaken for the owner, and a suspended laptop loses nothing.
- *   L3. A process that writes for a run checks its token in the same transaction (`assertLease`), so an
- *       engine that was presumed dead and wakes up again cannot write.
+ * - A run has one row, which stays when the lease is released: a token is never given twice. Only
+ *   that of a dead engine whose run never began is dropped.
+ * - On this host a lease lives as long as its process, which is known by pid *and* start: a reused
+ *   pid is not mistaken for the owner, and a suspended laptop loses nothing.
+ * - A process that writes for a run checks its token in the same transaction (`assertLease`), so an
+ *   engine that was presumed dead and wakes up again cannot write.
  */
 
 import { OperationalError } from '../base/errors.ts';

@@ -1,12 +1,12 @@
 /**
  * What the runs of a repository have learned: verdicts of gates, and resolutions of conflicts.
  *
- *   M1. Only green verdicts are remembered: a red one may be transient, and is run again anyway.
- *   M2. Only an engine that ran the gate writes a verdict; nothing an agent says does.
- *   M3. Only resolutions that landed are remembered: their gates were green. The newest one counts,
- *       as a gate may have refused an older one since.
- *   M4. A key holds everything the answer depends on (merge/verdict-key.ts, merge/auto-resolve.ts);
- *       here it is opaque.
+ * - Only green verdicts are remembered: a red one may be transient, and is run again anyway.
+ * - Only an engine that ran the gate writes a verdict; nothing an agent says does.
+ * - Only resolutions that landed are remembered: their gates were green. The newest one counts, as
+ *   a gate may have refused an older one since.
+ * - A key holds everything the answer depends on (merge/verdict-key.ts, merge/auto-resolve.ts);
+ *   here it is opaque.
  */
 
 import type { Database } from './database.ts';

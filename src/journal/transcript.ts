@@ -9,9 +9,10 @@
  *   <logDir>/<task>-stdout.log, -stderr.log   the same lines again, all attempts in one file
  *   <formatted.dir>/<task>.log                what the attempts did, formatted for people
  *
- *   T1. Chatter may be lost without losing the run: a write that fails is a single warning, never an error.
- *   T2. Secrets are masked before anything reaches the disk. Files are 0600, folders made 0700.
- *   T3. A task's id becomes part of a file's name only through `fileName`.
+ * - Chatter may be lost without losing the run: a write that fails is a single warning, never an
+ *   error.
+ * - Secrets are masked before anything reaches the disk. Files are 0600, folders made 0700.
+ * - A task's id becomes part of a file's name only through `fileName`.
  */
 
 import { join } from 'node:path';

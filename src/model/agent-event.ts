@@ -1,8 +1,8 @@
 /**
  * What an agent's output means, the same for every agent: one line of a transcript.
  *
- *   A1. A parser never throws and never invents: an unknown line is `activity`.
- *   A2. `result` may come more than once; the last one before the exit counts.
+ * - A parser never throws and never invents: an unknown line is `activity`.
+ * - `result` may come more than once; the last one before the exit counts.
  */
 
 import type { Failure } from './failure.ts';

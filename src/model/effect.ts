@@ -1,8 +1,8 @@
 /**
  * What the engine asks the world to do, always after recording that it will.
  *
- *   X1. An effect is idempotent by its key: done twice, or found done, it reports the same facts.
- *   X2. It answers with events only. What it cannot answer for (a bug) it throws.
+ * - An effect is idempotent by its key: done twice, or found done, it reports the same facts.
+ * - It answers with events only. What it cannot answer for (a bug) it throws.
  */
 
 import type { AgentEvent } from './agent-event.ts';

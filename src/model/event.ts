@@ -4,14 +4,15 @@
  * All other state is a fold over these (state.ts): the scheduler, the terminal, the browser and
  * a resumed run each replay the same entries and so cannot disagree.
  *
- *   E1. An event is past tense and already true. A request is a Command (command.ts).
- *   E2. An event holds ids and plain JSON values: no paths of this machine, handles, functions.
- *   E3. Readers accept unknown fields. A changed meaning is a new type, never a reused one.
+ * - An event is past tense and already true. A request is a Command (command.ts).
+ * - An event holds ids and plain JSON values: no paths of this machine, handles, functions.
+ * - Readers accept unknown fields. A changed meaning is a new type, never a reused one.
  *
  * What an agent says is not here. Chatter goes to the attempt's transcript, which may be lost
  * without losing the run.
  */
 
+import type { Usage } from './agent-event.ts';
 import type { SettledFile } from './conflict.ts';
 import type { Failure } from './failure.ts';
 import type { BrokenGate, GateTree } from './gate.ts';
@@ -93,11 +94,14 @@ export type RunOutcome =
   /** Ended before its time by a signal; `run --resume` goes on. */
   | 'interrupted';
 
+interface OfAttempt {
+  readonly task: TaskId;
+  readonly attempt: number;
+}
+
 export type AttemptEvent =
-  | {
+  | (OfAttempt & {
       readonly type: 'attempt.started';
-      readonly task: TaskId;
-      readonly attempt: number;
       /** The commit the workspace starts from; null where there is no repository. */
       readonly base: Sha | null;
       readonly start: AttemptStart;
@@ -105,50 +109,28 @@ export type AttemptEvent =
       readonly by?: Assignee;
       /** What it may spend, reserved from the run's budget; absent where there is none. */
       readonly budgetUsd?: number;
-    }
+    })
   /** The results of the plan's set-up are in its workspace; told where that has set-up commands. */
-  | {
+  | (OfAttempt & {
       readonly type: 'attempt.prepared';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly setup: SetUp;
       readonly ms: number;
       /** Why what it made is no seed, although the plan wants one. */
       readonly why?: string;
-    }
-  | {
+    })
+  | (OfAttempt & {
       readonly type: 'attempt.session';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly session: string;
       readonly model?: string;
-    }
+    })
   /** What the attempt has used so far: each one replaces the one before. */
-  | {
-      readonly type: 'attempt.usage';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly costUsd: number;
-      readonly inputTokens: number;
-      readonly outputTokens: number;
-    }
+  | (OfAttempt & Usage & { readonly type: 'attempt.usage' })
   /** A tool that would have asked a person was refused. */
-  | ({
-      readonly type: 'attempt.denied';
-      readonly task: TaskId;
-      readonly attempt: number;
-    } & Denial)
+  | (OfAttempt & Denial & { readonly type: 'attempt.denied' })
   /** The user's own checkout changed while the agent ran: it should not have been touched. */
-  | {
-      readonly type: 'attempt.strayed';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly files: readonly string[];
-    }
-  | {
+  | (OfAttempt & { readonly type: 'attempt.strayed'; readonly files: readonly string[] })
+  | (OfAttempt & {
       readonly type: 'attempt.finished';
-      readonly task: TaskId;
-      readonly attempt: number;
       /** The work; null for a read task and where nothing changed. */
       readonly commit: Sha | null;
       readonly files: readonly string[];
@@ -162,17 +144,15 @@ export type AttemptEvent =
       /** The answer that fits the task's schema, where it has one. */
       readonly structured?: unknown;
       readonly status?: SelfReport;
-    }
-  | {
+    })
+  | (OfAttempt & {
       readonly type: 'attempt.failed';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly failure: Failure;
       readonly exitCode: number | null;
       readonly status?: SelfReport;
       /** Where it left the task's branch: what is there later is a person's. */
       readonly tip?: Sha;
-    };
+    });
 
 /** A tool that was refused to an agent. */
 export interface Denial {
@@ -232,17 +212,15 @@ export type LandingEvent =
       readonly files: readonly SettledFile[];
     }
   /** The work is in the queue: its candidate is being built, on the head or the last candidate. */
-  | {
+  | (OfAttempt & {
       readonly type: 'merge.started';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly commit: Sha;
       readonly onto: Sha;
       /** It passes these: it stands on the head itself, beside the queue. */
       readonly passes?: readonly TaskId[];
       /** It is independent, and takes its turn all the same: why. */
       readonly stays?: string;
-    }
+    })
   | {
       readonly type: 'candidate.built';
       readonly task: TaskId;
@@ -326,13 +304,7 @@ export type LandingEvent =
   /** A person has committed to the task's branch: that is its work from here on. */
   | ({ readonly type: 'work.mended' } & MendedWork)
   /** The attempt starts over; what was in its workspace is held by this ref. */
-  | {
-      readonly type: 'work.kept';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly ref: string;
-      readonly commit: Sha;
-    }
+  | (OfAttempt & { readonly type: 'work.kept'; readonly ref: string; readonly commit: Sha })
   /** The work is where it should be: on its own branch, which is not merged. */
   | {
       readonly type: 'work.delivered';
@@ -458,12 +430,7 @@ export type RadarEvent =
       readonly names: readonly ClashingName[];
     }
   /** What an attempt has changed outside of its scope so far; none: it was undone. */
-  | {
-      readonly type: 'scope.strayed';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly files: readonly string[];
-    };
+  | (OfAttempt & { readonly type: 'scope.strayed'; readonly files: readonly string[] });
 
 /** An event with its place in the run. Only the journal makes entries. */
 export interface Entry {

@@ -1,8 +1,8 @@
 /**
  * Why an attempt or a task did not succeed. What follows from a kind is policy: schedule/next-attempt.ts.
  *
- *   F1. `message` is one or more sentences for a person; it never has to be parsed.
- *   F2. A program decides on `kind` and the fields beside it.
+ * - `message` is one or more sentences for a person; it never has to be parsed.
+ * - A program decides on `kind` and the fields beside it.
  */
 
 import type { FileConflict } from './conflict.ts';

@@ -16,9 +16,9 @@
  * work that stays on its branch, because the plan wants nothing merged. A `revision` is finished
  * work that a person sends back with a note or a review. Candidates are drawn in candidates.ts.
  *
- *   F1. `apply` is a pure function of what it was given so far: no clock, no randomness.
- *   F2. `apply` costs the same however many tasks there are, so it updates in place: the caller owns
- *       the state it gets back, and hands it out as readonly.
+ * - `apply` is a pure function of what it was given so far: no clock, no randomness.
+ * - `apply` costs the same however many tasks there are, so it updates in place: the caller owns
+ *   the state it gets back, and hands it out as readonly.
  */
 
 import { assert, unreachable } from '../base/assert.ts';
@@ -45,6 +45,7 @@ import {
 } from './radar.ts';
 import {
   type Attempt,
+  hasLanded,
   type Instruction,
   isGood,
   isOver,
@@ -213,8 +214,7 @@ function foresee(state: Draft<RunState>, event: Event): void {
   if (event.type === 'radar.semantic') state.findings = findingsAfter(findings, event);
   if (event.type !== 'attempt.started' || event.start.kind === 'continue') return;
   // An edit of the plan may have removed the other task.
-  const hasLanded = (id: TaskId): boolean => state.tasks.get(id)?.status.kind === 'landed';
-  state.findings = findingsOnHead(findings, event.task, hasLanded);
+  state.findings = findingsOnHead(findings, event.task, (id) => hasLanded(state, id));
 }
 
 function pause(
@@ -246,8 +246,8 @@ function useAgain(task: Draft<TaskState>): void {
 function forgetOver(state: Draft<RunState>, id: TaskId): void {
   const task = state.tasks.get(id);
   if (task === undefined || !isOver(task)) return;
-  const hasLanded = task.status.kind === 'landed';
-  const staysFor = (other: TaskId): boolean => hasLanded && !isOver(taskOf(state, other));
+  const staysFor = (other: TaskId): boolean =>
+    hasLanded(state, id) && !isOver(taskOf(state, other));
   state.radar = radarWithout(state.radar, id, staysFor);
 }
 
@@ -260,22 +260,13 @@ function deliver(
   useAgain(task);
 }
 
-type ToTask = Exclude<
-  Event,
-  {
-    type:
-      | `run.${string}`
-      | `publish.${string}`
-      | `merge.${string}`
-      | `candidate.${string}`
-      | `radar.${string}`
-      | `gate.${string}`
-      | 'work.delivered'
-      | 'task.retried';
-  }
+type OfTask = 'attempt' | 'scope' | 'task' | 'work' | 'workspace';
+type TaskFact = Exclude<
+  Event & { type: `${OfTask}.${string}` },
+  { type: 'work.delivered' | 'task.retried' }
 >;
 
-function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
+function applyToTask(task: Draft<TaskState>, event: TaskFact, at: number): void {
   switch (event.type) {
     case 'attempt.started':
       return startAttempt(task, event, at);
@@ -525,8 +516,7 @@ function pick<T, K extends keyof T>(from: T, ...keys: readonly K[]): Pick<T, K> 
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
 }
 
-/** A new attempt runs. */
-export function startAttempt(
+function startAttempt(
   task: Draft<TaskState>,
   event: Event & { type: 'attempt.started' },
   at: number,
@@ -548,7 +538,7 @@ export function startAttempt(
 }
 
 /** The newest attempt has finished work, or had nothing to change. */
-export function finishAttempt(
+function finishAttempt(
   task: Draft<TaskState>,
   event: Event & { type: 'attempt.finished' },
   at: number,
@@ -562,8 +552,7 @@ export function finishAttempt(
   task.status = commit === null ? { kind: 'done', at } : { kind: 'committed', commit, at };
 }
 
-/** The newest attempt is over. */
-export function endAttempt(
+function endAttempt(
   task: Draft<TaskState>,
   event: Event & { type: 'attempt.finished' | 'attempt.failed' },
   at: number,
@@ -581,8 +570,7 @@ export function endAttempt(
   }
 }
 
-/** The newest attempt. */
-export function lastAttempt(task: TaskState): Draft<Attempt> {
+function lastAttempt(task: TaskState): Draft<Attempt> {
   const attempt = task.attempts.at(-1);
   assert(attempt !== undefined, `task ${task.spec.id} has no attempt yet`);
   return attempt;
@@ -621,10 +609,7 @@ function newAttempt(
 }
 
 /** Where a publication stands after an event of its own. */
-export function publishAfter(
-  state: RunState,
-  event: Event & { type: `publish.${string}` },
-): Publish {
+function publishAfter(state: RunState, event: Event & { type: `publish.${string}` }): Publish {
   if (event.type === 'publish.started') {
     return { kind: 'running', head: event.head, early: event.early === true };
   }

@@ -1,10 +1,10 @@
 /**
  * The Plan: what to do, in what order, under which limits. Every input format becomes this.
  *
- *   M1. A Plan is plain JSON: it is stored whole in the run's first journal entry.
- *   M2. Nothing here says which format it came from. Where formats differ in what users see, the
- *       difference is a value (see Conventions), never a format's name.
- *   M3. Paths are relative to the repository's root and use `/`.
+ * - A Plan is plain JSON: it is stored whole in the run's first journal entry.
+ * - Nothing here says which format it came from. Where formats differ in what users see, the
+ *   difference is a value (see Conventions), never a format's name.
+ * - Paths are relative to the repository's root and use `/`.
  */
 
 export type TaskId = string;

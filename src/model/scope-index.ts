@@ -4,7 +4,7 @@
  * Globs that have no folder in common cannot meet. So shapes hang in a tree at the folder that they
  * begin with, and a scope is compared with those on the way to its own folder and below it.
  *
- *   X1. It answers exactly as `overlaps` would for each of them.
+ * - It answers exactly as `overlaps` would for each of them.
  */
 
 import { literalLength, type Shape, shapesIn, shapesMeet } from './scope.ts';

@@ -2,14 +2,15 @@
  * RunState: everything that is known of a run. Made by the fold (fold.ts) alone.
  * The state machines of a task and a candidate are drawn in fold.ts and candidates.ts.
  *
- *   S1. Ready, blocked, progress and time left are computed from it and never stored.
- *   S2. Outside of fold.ts all of it is readonly.
+ * - Ready, blocked, progress and time left are computed from it and never stored.
+ * - Outside of fold.ts all of it is readonly.
  */
 
 import type { SettledFile } from './conflict.ts';
 import type {
   AttemptStart,
   Denial,
+  Event,
   Proof,
   ProvedWork,
   ReviewComment,
@@ -18,7 +19,7 @@ import type {
   StopMode,
 } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { BrokenGate, GateTree } from './gate.ts';
+import type { BrokenGate } from './gate.ts';
 import type { Shortage } from './machine.ts';
 import type { Assignee, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
 import type { Finding, Radar } from './radar.ts';
@@ -233,19 +234,7 @@ export interface RunningGate {
   readonly at: number;
 }
 
-export interface GateRun {
-  readonly gate: string;
-  readonly tree: Sha;
-  readonly ok: boolean;
-  readonly ms: number;
-  readonly output: string;
-  readonly command?: string;
-  readonly exitCode?: number | null;
-  readonly spared?: 'memory' | 'paths';
-  readonly by?: string;
-  readonly quarantined?: true;
-  readonly on?: GateTree;
-}
+export type GateRun = Omit<Event & { type: 'gate.finished' }, 'type' | 'task'>;
 
 export interface Rejection {
   readonly attempt: number;
@@ -335,6 +324,10 @@ export function isHeldBack({ plan, tasks }: Pick<RunState, 'plan' | 'tasks'>): b
   return [...tasks.values()].some(
     ({ status }) => status.kind === 'failed' && status.failure.kind === 'conflict',
   );
+}
+
+export function hasLanded({ tasks }: RunState, id: TaskId): boolean {
+  return tasks.get(id)?.status.kind === 'landed';
 }
 
 /** Whether its work is not, or not only, its agent's. */

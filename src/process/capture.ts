@@ -1,11 +1,11 @@
 /**
  * capture: a short command's whole output. Cheaper than `run`, for the many git commands.
  *
- *   C1. Stopping is an outcome: SIGTERM to the process group, so that the command can remove its
- *       lock files, then SIGKILL. Daemons are not searched for; use `run` for programs of others.
- *   C2. Nothing waits for ever: a time limit is part of the command.
- *   C3. The exit decides, not end-of-file (a daemon of the command may keep the pipe).
- *   C4. Output is bounded; more of it than allowed is an error, never silently cut.
+ * - Stopping is an outcome: SIGTERM to the process group, so that the command can remove its lock
+ *   files, then SIGKILL. Daemons are not searched for; use `run` for programs of others.
+ * - Nothing waits for ever: a time limit is part of the command.
+ * - The exit decides, not end-of-file (a daemon of the command may keep the pipe).
+ * - Output is bounded; more of it than allowed is an error, never silently cut.
  */
 
 import type { Readable } from 'node:stream';

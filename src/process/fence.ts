@@ -2,11 +2,11 @@
  * fence: wraps a program so that it can write only where it may. The system's own tool does the
  * work: bubblewrap (`bwrap`) on Linux, Seatbelt (`sandbox-exec`) on macOS.
  *
- *   F1. Everything can be read, nothing can be written but the workspace, the temp folder, what git
- *       needs for a commit there (bounds.ts) and the named caches.
- *   F2. What a program starts cannot leave: neither daemons nor programs with more rights.
- *   F3. A fence is never silently weaker than asked for: what cannot be kept is refused.
- *   F4. The tool is named by its absolute path, so that no workspace can bring its own.
+ * - Everything can be read, nothing can be written but the workspace, the temp folder, what git
+ *   needs for a commit there (bounds.ts) and the named caches.
+ * - What a program starts cannot leave: neither daemons nor programs with more rights.
+ * - A fence is never silently weaker than asked for: what cannot be kept is refused.
+ * - The tool is named by its absolute path, so that no workspace can bring its own.
  *
  * A program that does not exist is seen from outside of a fence as exit code 127.
  */

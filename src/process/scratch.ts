@@ -2,12 +2,12 @@
  * The system's temporary folder, and the folders of runs in it. Their names contain the run, so that
  * a resumed run finds what a killed engine left behind.
  *
- *   F1. Mode 0700, below the system's temporary folder: `landfast-<run>-<pid>-<random>`.
- *   F2. A folder that an attempt left untouched serves the next one.
- *   F3. Only folders of the same run and of another process are swept; call it when no process of
- *       that engine is alive any more.
- *   F4. A folder that cannot be removed stays; no run fails for it.
- *   F5. A folder that cannot be written is reported with a remedy, never as a bare Node error.
+ * - Mode 0700, below the system's temporary folder: `landfast-<run>-<pid>-<random>`.
+ * - A folder that an attempt left untouched serves the next one.
+ * - Only folders of the same run and of another process are swept; call it when no process of that
+ *   engine is alive any more.
+ * - A folder that cannot be removed stays; no run fails for it.
+ * - A folder that cannot be written is reported with a remedy, never as a bare Node error.
  */
 
 import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

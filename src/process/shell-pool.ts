@@ -11,16 +11,16 @@
  *   we write   { cd '/repo' && 'git' 'status'; } </dev/null >'/tmp/…/1.out' 2>'/tmp/…/1.err'; …
  *   it prints  0
  *
- *   S1. A shell leads a process group. To stop a command and its children, the whole group is
- *       ended, shell included. A shell that has ended is not used again.
- *   S2. Words are quoted: nothing in a command is ever read as shell syntax.
- *   S3. Input and output go through files in a private folder, so a process that the command
- *       leaves in the background cannot delay the answer. Output that cannot be read is an error,
- *       never empty output; so is a failure without a word where the folder has no room for one.
- *       Standard error is read only when the command failed.
- *   S4. A shell ends when its standard input closes, so none outlives us, even if we are killed.
- *   S5. Whatever goes wrong with a command, its shell returns to the pool and is closed with it.
- *   S6. When file handles run out, we retry for a while before giving up.
+ * - A shell leads a process group. To stop a command and its children, the whole group is ended,
+ *   shell included. A shell that has ended is not used again.
+ * - Words are quoted: nothing in a command is ever read as shell syntax.
+ * - Input and output go through files in a private folder, so a process that the command leaves in
+ *   the background cannot delay the answer. Output that cannot be read is an error, never empty
+ *   output; so is a failure without a word where the folder has no room for one. Standard error is
+ *   read only when the command failed.
+ * - A shell ends when its standard input closes, so none outlives us, even if we are killed.
+ * - Whatever goes wrong with a command, its shell returns to the pool and is closed with it.
+ * - When file handles run out, we retry for a while before giving up.
  *
  * A shell reports a command that died of signal N as exit code 128 + N, a missing program as 127.
  */

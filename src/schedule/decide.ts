@@ -1,14 +1,14 @@
 /**
  * decide: from what is known to what to do next. All policy of a run meets here, and it is pure.
  *
- *   D1. It returns facts to record and, with each, at most one effect to perform after recording.
- *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and
- *       one task at a time works in the user's own checkout. Nor does anything start for which the
- *       machine has no room (room.ts).
- *   D3. Nothing starts before everything it needs has landed (or is done).
- *   D4. What lands, and in which order, is the queue's business (landing.ts, queue.ts).
- *   D5. Work that is there already is adopted once what it needs has landed; no agent is asked.
- *   D6. Called again with the facts recorded it decides something new or nothing.
+ * - It returns facts to record and, with each, at most one effect to perform after recording.
+ * - No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and one
+ *   task at a time works in the user's own checkout. Nor does anything start for which the machine
+ *   has no room (room.ts).
+ * - Nothing starts before everything it needs has landed (or is done).
+ * - What lands, and in which order, is the queue's business (landing.ts, queue.ts).
+ * - Work that is there already is adopted once what it needs has landed; no agent is asked.
+ * - Called again with the facts recorded it decides something new or nothing.
  */
 
 import type { Effect, Meanwhile, ReleaseEffect, Tried } from '../model/effect.ts';
@@ -27,6 +27,7 @@ import { foreseenFor } from '../model/radar.ts';
 import {
   type AgentState,
   awaitsApproval,
+  hasLanded,
   isGood,
   isHeldBack,
   isMet,
@@ -199,9 +200,8 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
   const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
   const reserved = budgetUsd === null ? {} : { budgetUsd };
   const strayed = task.attempts.at(-1)?.astray ?? [];
-  const hasLanded = (other: TaskId) => state.tasks.get(other)?.status.kind === 'landed';
   const radar = isTold(task) ? { ...state.radar, clashes: [] } : state.radar;
-  const foreseen = foreseenFor(radar, { task: id, strayed }, hasLanded);
+  const foreseen = foreseenFor(radar, { task: id, strayed }, (other) => hasLanded(state, other));
   const by = isSameAssignee(next.by, firstAssignee(task.spec)) ? {} : { by: next.by };
   const tried = triedBefore(task, next.by);
   const instructions = pendingInstructions(task);

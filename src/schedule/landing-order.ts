@@ -2,20 +2,27 @@
  * The order in which finished work lands: by urgency and what the radar foresees, or as the plan
  * lists it. Pure.
  *
- *   F1. Work without a foreseen conflict goes before work with one: it spoils nothing and needs no
- *       rework. Of two that conflict the one that unblocks more goes first.
- *   F2. Work that changes names and work that uses them are put next to each other, and their
- *       combination is verified early: the sooner it is red, the sooner it is fixed.
- *   F3. It is only an order: whatever the radar says, everything lands that can. The exception is
- *       work whose names clash with landed work's (`land.on_semantic`): it is checked once more
- *       before it is merged (`suspectLandings`), and does not queue behind the other (`avoidedBy`).
- *   O1. In the order of the plan, finished work waits for every earlier task that can still bring
- *       work. A task's dependencies come before it, wherever the plan lists them.
- *   O2. A task that cannot begin yet holds up none: it may wait for this very landing.
+ * - Work without a foreseen conflict goes before work with one: it spoils nothing and needs no
+ *   rework. Of two that conflict the one that unblocks more goes first.
+ * - Work that changes names and work that uses them are put next to each other, and their
+ *   combination is verified early: the sooner it is red, the sooner it is fixed.
+ * - It is only an order: whatever the radar says, everything lands that can. The exception is work
+ *   whose names clash with landed work's (`land.on_semantic`): it is checked once more before it is
+ *   merged (`suspectLandings`), and does not queue behind the other (`avoidedBy`).
+ * - In the order of the plan, finished work waits for every earlier task that can still bring work.
+ *   A task's dependencies come before it, wherever the plan lists them.
+ * - A task that cannot begin yet holds up none: it may wait for this very landing.
  */
 
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
-import { chainOf, isOver, type Landing, type RunState, type TaskState } from '../model/state.ts';
+import {
+  chainOf,
+  hasLanded,
+  isOver,
+  type Landing,
+  type RunState,
+  type TaskState,
+} from '../model/state.ts';
 import { type AgentsKnown, nextOf } from './next-attempt.ts';
 import { refusalOf } from './parking.ts';
 import { scopesMeet } from './priority.ts';
@@ -106,10 +113,6 @@ export function suspectsIn(state: RunState): ReadonlySet<TaskId> {
   return suspects;
 }
 
-function hasLanded({ tasks }: RunState, id: TaskId): boolean {
-  return tasks.get(id)?.status.kind === 'landed';
-}
-
 function partnersOf({ radar }: RunState, id: TaskId): readonly TaskId[] {
   return radar.clashes.flatMap(({ a, b }) => (a === id ? [b] : b === id ? [a] : []));
 }
@@ -137,7 +140,7 @@ export function inTurn(
   return ready;
 }
 
-/** Whether it does not run, and something else has to happen before it can (O2). */
+/** Whether it does not run, and something else has to happen before it can. */
 function isStuck(
   state: RunState,
   task: TaskState,

@@ -1,8 +1,7 @@
 /**
  * From the steps of the queue (queue.ts, lanes.ts) to facts and effects. Pure.
  *
- *   Y1. Whatever cannot land as it is leaves the queue (withdrawing.ts) before anything else is
- *       done.
+ * - Whatever cannot land as it is leaves the queue (withdrawing.ts) before anything else is done.
  */
 
 import { assert, unreachable } from '../base/assert.ts';

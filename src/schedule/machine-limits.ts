@@ -1,14 +1,14 @@
 /**
  * Whether the machine has room for another attempt, and what makes room on its disk. Pure.
  *
- *   S1. Running attempts are never touched: a shortage only keeps attempts from starting.
- *   S2. A shortage is recorded while it keeps something from starting, and its end, too: a fold of
- *       the journal can say what tasks wait for.
- *   S3. Memory and load hold nothing back while nothing runs: a run always proceeds.
- *   S4. An attempt has taken all of its memory only after a while. Until then the part that the
- *       machine cannot show is set aside for it.
- *   V1. Only what holds no work is evicted: workspaces that wait for a task or a gate and that no
- *       engine uses, and transcripts of runs that have succeeded, the oldest first.
+ * - Running attempts are never touched: a shortage only keeps attempts from starting.
+ * - A shortage is recorded while it keeps something from starting, and its end, too: a fold of the
+ *   journal can say what tasks wait for.
+ * - Memory and load hold nothing back while nothing runs: a run always proceeds.
+ * - An attempt has taken all of its memory only after a while. Until then the part that the machine
+ *   cannot show is set aside for it.
+ * - Only what holds no work is evicted: workspaces that wait for a task or a gate and that no
+ *   engine uses, and transcripts of runs that have succeeded, the oldest first.
  */
 
 import type { Event, RunOutcome } from '../model/event.ts';
@@ -39,7 +39,7 @@ export interface Scarcity {
 /** There has to be so much more of a thing before a run that waited for it goes on. */
 const MARGIN = 1.1;
 
-/** How long an attempt's memory is set aside for it (S4). */
+/** How long an attempt's memory is set aside for it. */
 const GROWING_MS = 30_000;
 
 /** Scarcity as the machine shows it. */

@@ -2,21 +2,22 @@
  * What comes next for a task that does not run: an attempt, by which agent, when and from where; or
  * none.
  *
- *   N1. A task whose agent refuses to work goes to the next of its fallbacks that does not.
- *   R1. Only failures that the task is to blame for, or that may go away, use up `retries`. Being
- *       interrupted and waiting for a limit to reset never do.
- *   R2. A session is resumed where the agent can: it keeps what the agent has learned. An agent
- *       that cannot starts afresh; what it left behind is kept by a ref first.
- *   R3. A waiting retry holds no slot: it is a time, not a running thing.
- *   R4. A pause is spread by up to a quarter, so that tasks which failed together do not come back
- *       together; by how much depends on the task and the attempt alone.
- *   R5. When an assignee's retries are used up, or it cannot work at all, the task's next fallback
- *       continues the work, in a session and with retries of its own.
- *   R6. A session that fails twice in the same way is left: the next attempt continues the work in
- *       a new one.
+ * - A task whose agent refuses to work goes to the next of its fallbacks that does not.
+ * - Only failures that the task is to blame for, or that may go away, use up `retries`. Being
+ *   interrupted and waiting for a limit to reset never do.
+ * - A session is resumed where the agent can: it keeps what the agent has learned. An agent that
+ *   cannot starts afresh; what it left behind is kept by a ref first.
+ * - A waiting retry holds no slot: it is a time, not a running thing.
+ * - A pause is spread by up to a quarter, so that tasks which failed together do not come back
+ *   together; by how much depends on the task and the attempt alone.
+ * - When an assignee's retries are used up, or it cannot work at all, the task's next fallback
+ *   continues the work, in a session and with retries of its own.
+ * - A session that fails twice in the same way is left: the next attempt continues the work in a
+ *   new one.
  */
 
 import { unreachable } from '../base/assert.ts';
+import { fnv1a } from '../base/fnv1a.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import {
@@ -214,17 +215,8 @@ function pauseBefore(retry: number, { retry: wish }: TaskSpec): number {
 
 /** A pause made longer by up to a quarter of itself. */
 function spread(pauseMs: number, task: TaskState): number {
-  const share = fraction(`${task.spec.id}#${task.attempts.length}`);
+  const share = fnv1a(`${task.spec.id}#${task.attempts.length}`) / 2 ** 32;
   return pauseMs + Math.floor((pauseMs / 4) * share);
-}
-
-/** A number from 0 to 1 that looks random and is always the same for a text (FNV-1a). */
-function fraction(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
-  return (hash >>> 0) / 2 ** 32;
 }
 
 /** Work that did not land: back to its agent, or for a script once more on the new head. */

@@ -2,11 +2,11 @@
  * passing: finished work that need not wait for its turn, because it has nothing to do with what is
  * before it. Pure.
  *
- *   P1. Only a task that the plan calls independent passes, and only where its change has no path
- *       in common with any work before it. In doubt it takes its turn.
- *   P2. One at a time, and once: who was overtaken while passing takes its turn.
- *   P3. When the head moves under a candidate, gates that are being run on it may go on: a verdict
- *       depends only on the `paths` of its gate, and what landed may touch none of them.
+ * - Only a task that the plan calls independent passes, and only where its change has no path in
+ *   common with any work before it. In doubt it takes its turn.
+ * - One at a time, and once: who was overtaken while passing takes its turn.
+ * - When the head moves under a candidate, gates that are being run on it may go on: a verdict
+ *   depends only on the `paths` of its gate, and what landed may touch none of them.
  */
 
 import type { Sha, TaskId } from '../model/plan.ts';

@@ -7,15 +7,15 @@
  *        ┌── passer
  *   head ◄── c0 ◄── c1 ◄── c2 …        green: its exact tree has passed
  *
- *   Q1. The head moves only to a green candidate, or where nothing has to be verified.
- *   Q2. A candidate is to blame only where it is certain: red, and green without it. A first red may
- *       be an accident, so the one to blame is verified twice.
- *   Q3. What is behind an ejected candidate was built on it, and is built again without it.
- *   Q4. At most `slots` candidates are verified at a time, suspects first. The passer shares the
- *       slots and comes first.
- *   Q5. The head is moved by one lane at a time, by the chain where both could, and never while the
- *       other lane is just building on it. Nothing is built on a head that is about to move.
- *   Q6. One candidate is built at a time. Work that may pass stays out of the chain until it can.
+ * - The head moves only to a green candidate, or where nothing has to be verified.
+ * - A candidate is to blame only where it is certain: red, and green without it. A first red may be
+ *   an accident, so the one to blame is verified twice.
+ * - What is behind an ejected candidate was built on it, and is built again without it.
+ * - At most `slots` candidates are verified at a time, suspects first. The passer shares the slots
+ *   and comes first.
+ * - The head is moved by one lane at a time, by the chain where both could, and never while the
+ *   other lane is just building on it. Nothing is built on a head that is about to move.
+ * - One candidate is built at a time. Work that may pass stays out of the chain until it can.
  *
  * `each` verifies every candidate, side by side. `batch` verifies the last one, which answers for
  * all; where it is red, the chain between the last green and the first red is cut into equal parts,

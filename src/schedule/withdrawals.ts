@@ -1,12 +1,12 @@
 /**
  * Candidates that leave the queue without blame. Pure.
  *
- *   W1. The chain is whole: the first candidate is built on the head, each other one on the one
- *       before it, and a passing one is built on the head. Any other is withdrawn before
- *       anything else is done.
- *   W2. A head that is being moved is not disturbed: what lands with it stays where it is.
- *   W3. Gates go on only where their verdict may be of use for the next candidate of the same work
- *       (passing.ts), and that work is still wanted.
+ * - The chain is whole: the first candidate is built on the head, each other one on the one before
+ *   it, and a passing one is built on the head. Any other is withdrawn before anything else is
+ *   done.
+ * - A head that is being moved is not disturbed: what lands with it stays where it is.
+ * - Gates go on only where their verdict may be of use for the next candidate of the same work
+ *   (passing.ts), and that work is still wanted.
  */
 
 import type { Sha, TaskId } from '../model/plan.ts';

@@ -1,8 +1,8 @@
 /**
  * dial: a connection to a target, or the reason why there is none.
  *
- *   D1. The addresses that were looked at are those that are connected to: the lookup is done once,
- *       by the connection itself.
+ * - The addresses that were looked at are those that are connected to: the lookup is done once, by
+ *   the connection itself.
  */
 
 import { lookup } from 'node:dns';

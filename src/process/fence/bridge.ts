@@ -3,13 +3,13 @@
  *
  *     program ──► 127.0.0.1:PORT ──► bridge ──► SOCKET, mounted from outside
  *
- *   R1. Loopback inside is the fence's own, so that the port is always free.
- *   R2. The program starts once the bridge listens, or not at all.
- *   R3. The bridge lives as long as the program, also while that says goodbye after SIGINT, and
- *       ends with it. Neither the program's input nor its output is open in it.
- *   R4. The bridge keeps its standard descriptors as it got them. To close one and open it again is
- *       not safe: a thread of Node's (one loads certificates) may take the number in between, and
- *       once it lets go of it, a connection gets it and is taken for a standard stream.
+ * - Loopback inside is the fence's own, so that the port is always free.
+ * - The program starts once the bridge listens, or not at all.
+ * - The bridge lives as long as the program, also while that says goodbye after SIGINT, and ends
+ *   with it. Neither the program's input nor its output is open in it.
+ * - The bridge keeps its standard descriptors as it got them. To close one and open it again is not
+ *   safe: a thread of Node's (one loads certificates) may take the number in between, and once it
+ *   lets go of it, a connection gets it and is taken for a standard stream.
  */
 
 /** Where the proxy's socket is seen inside; `/run` is the fence's own. */

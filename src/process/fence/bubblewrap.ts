@@ -1,16 +1,16 @@
 /**
  * The command line of bubblewrap for given bounds. Pure: what must exist was made before.
  *
- *   U1. The whole file system is mounted read-only, and writable places are mounted over it. A
- *       user namespace without capabilities keeps even root from mounting it otherwise.
- *   U2. `/tmp` is the temp folder and `/run` is empty. Both are where sockets of others lie (a terminal
- *       multiplexer, a container engine, a key agent), through which a program could act outside;
- *       a socket works on a read-only file system as well. What is needed of them is shown again.
- *   U3. Processes inside have process ids of their own and see no others. From outside they are
- *       ordinary descendants, with their environment, so that process-tree.ts finds and ends them.
- *   U4. Where a proxy is the only way out there is no network either. Variables tell programs where
- *       the proxy is, and one that does not heed them reaches nothing. See bridge.ts.
- *   U5. SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
+ * - The whole file system is mounted read-only, and writable places are mounted over it. A user
+ *   namespace without capabilities keeps even root from mounting it otherwise.
+ * - `/tmp` is the temp folder and `/run` is empty. Both are where sockets of others lie (a terminal
+ *   multiplexer, a container engine, a key agent), through which a program could act outside; a
+ *   socket works on a read-only file system as well. What is needed of them is shown again.
+ * - Processes inside have process ids of their own and see no others. From outside they are
+ *   ordinary descendants, with their environment, so that process-tree.ts finds and ends them.
+ * - Where a proxy is the only way out there is no network either. Variables tell programs where the
+ *   proxy is, and one that does not heed them reaches nothing. See bridge.ts.
+ * - SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
  */
 
 import { dirname, isAbsolute } from 'node:path';
