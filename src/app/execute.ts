@@ -13,7 +13,7 @@ import type { EditedPlan } from '../engine/recover.ts';
 import { withLease } from '../engine/with-lease.ts';
 import type { World } from '../engine/world.ts';
 import type { Database } from '../journal/database.ts';
-import { GateLogs } from '../journal/gate-log.ts';
+import { openGateLogs } from '../journal/gate-log.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
 import { Resolutions, Verdicts } from '../journal/memory.ts';
@@ -274,7 +274,7 @@ function siteOf(
   const { repository, dir, stateDir, host } = place;
   const onWarning = (text: string): void => host.warn(text);
   const gateLogs = options.log
-    ? { gateLogs: new GateLogs({ stateDir, run, secrets, onWarning }) }
+    ? { gateLogs: openGateLogs({ stateDir, run, secrets, onWarning }) }
     : {};
   const parts = repository && {
     repository,

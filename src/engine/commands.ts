@@ -14,8 +14,8 @@ import {
   failedBecauseOf,
   isEnding,
   isGood,
-  isMet,
   isOver,
+  lostNeed,
   type RunState,
   type TaskState,
   waitsToLand,
@@ -83,8 +83,8 @@ function cancelTask(id: TaskId, state: RunState): Response {
 
 function pause(suspended: boolean, state: RunState): Response {
   if (state.stopping !== null) return refused('The run is stopping.');
-  const same = state.paused !== null && state.paused.suspended === suspended;
-  return accepted(same ? [] : [{ type: 'run.paused', suspended }]);
+  const isSame = state.paused?.suspended === suspended;
+  return accepted(isSame ? [] : [{ type: 'run.paused', suspended }]);
 }
 
 function retry(
@@ -113,13 +113,13 @@ function retry(
 function retryProblem(state: RunState, id: TaskId, all: readonly TaskId[]): string | null {
   const task = state.tasks.get(id);
   if (task === undefined) return `There is no task ${id}.`;
-  const { status, spec } = task;
+  const { status } = task;
   if (isGood(task)) return `Task ${id} has succeeded.`;
   if (status.kind === 'waiting') return `Task ${id} has not been tried yet.`;
   if (isQueuedToLand(task)) return `Task ${id} is finished and waits to land.`;
   if (status.kind === 'running') return `Task ${id} is running.`;
-  const need = spec.needs.find((each) => isLost(state.tasks.get(each)) && !all.includes(each));
-  return need === undefined ? null : `Task ${id} needs ${need}, which failed: retry that.`;
+  const need = lostNeed(state, task, all);
+  return need === null ? null : `Task ${id} needs ${need}, which failed: retry that.`;
 }
 
 /** A plain command cannot be told anything. */
@@ -237,10 +237,6 @@ function skip(ids: readonly TaskId[], satisfied: boolean, state: RunState): Resp
   ]);
 }
 
-function isLost(task: TaskState | undefined): boolean {
-  return task !== undefined && task.status.kind === 'failed' && !isMet(task);
-}
-
 /** Each stops more than the one before; a stop never gets weaker. */
 const MODES: readonly StopMode[] = ['drain', 'end', 'cancel'];
 
@@ -262,12 +258,9 @@ export function stopsFor(
     return [{ key: `verify:${event.task}:${event.commit}`, reason: 'interrupted' }];
   }
   if (event.type === 'merge.withdrawn' && event.lingers === true) return [];
-  // A candidate that has left the queue needs no verdict any more.
-  if (
-    event.type === 'merge.withdrawn' ||
-    event.type === 'merge.rejected' ||
-    event.type === 'merge.landed'
-  ) {
+  const { type } = event;
+  if (type === 'merge.withdrawn' || type === 'merge.rejected' || type === 'merge.landed') {
+    // A candidate that has left the queue needs no verdict any more.
     const keys = running.filter((key) => key.startsWith(`verify:${event.task}:`));
     return keys.map((key) => ({ key, reason: 'interrupted' }));
   }

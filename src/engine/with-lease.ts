@@ -13,12 +13,16 @@ import type { Database } from '../journal/database.ts';
 import {
   acquireLease,
   dropUnborn,
+  LEASE_MS,
   type Lease,
+  LeaseLostError,
   releaseLease,
   renewLease,
 } from '../journal/lease.ts';
 import { endLeftovers } from '../worker/worker.ts';
-import { RENEW_MS, Renewal } from './renewal.ts';
+
+/** How often an engine renews its lease; at least three times while one lasts. */
+export const RENEW_MS = 10_000;
 
 /** Does the work under the run's lease, or says who has it. */
 export async function withLease<T>(
@@ -62,6 +66,33 @@ function keepRenewing(db: Database, lease: Lease, lost: AbortController): NodeJS
     const why = renewal.tick();
     if (why !== null) lost.abort(why);
   }, RENEW_MS);
+}
+
+/** Renews a lease, and so finds out that it is lost. */
+export class Renewal {
+  readonly #renew: () => void;
+  /** A monotonic clock. */
+  readonly #passing: () => number;
+  #renewedAt: number;
+
+  constructor(renew: () => void, passing: () => number) {
+    this.#renew = renew;
+    this.#passing = passing;
+    this.#renewedAt = passing();
+  }
+
+  /** Renews the lease; answers with the error for which the engine has to stop, or null. */
+  tick(): unknown {
+    try {
+      this.#renew();
+      this.#renewedAt = this.#passing();
+      return null;
+    } catch (error) {
+      const isOver =
+        error instanceof LeaseLostError || this.#passing() - this.#renewedAt > LEASE_MS;
+      return isOver ? error : null;
+    }
+  }
 }
 
 /** Engines that died before the first fact of their run left things that nobody will look for. */

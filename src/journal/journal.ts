@@ -76,11 +76,8 @@ export class Journal {
 }
 
 function lastSeq(db: Database, run: string): number {
-  const row = db.get<{ seq: number | null }>(
-    'SELECT max(seq) AS seq FROM entries WHERE run = ?',
-    run,
-  );
-  return row?.seq ?? 0;
+  const sql = 'SELECT max(seq) AS seq FROM entries WHERE run = ?';
+  return db.get<{ seq: number | null }>(sql, run)?.seq ?? 0;
 }
 
 function insert(db: Database, run: string, { seq, at, event }: Entry): void {
@@ -147,11 +144,8 @@ export type FoundRun =
 
 /** The run whose id is, or alone begins with, `prefix`; with null the newest one. */
 export function findRun(db: Database, prefix: string | null): FoundRun {
-  const rows = db.all<{ run: string }>(
-    'SELECT run FROM runs WHERE substr(run, 1, length(?1)) = ?1 ORDER BY rowid DESC',
-    prefix ?? '',
-  );
-  const runs = rows.map(({ run }) => run);
+  const sql = 'SELECT run FROM runs WHERE substr(run, 1, length(?1)) = ?1 ORDER BY rowid DESC';
+  const runs = db.all<{ run: string }>(sql, prefix ?? '').map(({ run }) => run);
   const [newest] = runs;
   if (newest === undefined) return { kind: 'none' };
   if (prefix === null || runs.length === 1) return { kind: 'found', run: newest };

@@ -29,8 +29,9 @@ export type LeaseAnswer =
   | ({ readonly kind: 'held' } & Lease)
   | { readonly kind: 'busy'; readonly owner: ProcessIdentity };
 
-/** How to tell whether an owner still lives. */
+/** How to tell, on a host, whether an owner still lives. */
 export interface Liveness {
+  readonly host: string;
   readonly now: number;
   /** Asked only about processes of this host. */
   readonly isAlive: (owner: ProcessIdentity) => boolean;
@@ -52,7 +53,7 @@ export function acquireLease(
   db: Database,
   run: string,
   owner: ProcessIdentity,
-  liveness: Liveness,
+  liveness: Omit<Liveness, 'host'>,
 ): LeaseAnswer {
   return db.transaction(() => {
     const holder = leaseHolder(db, run, { ...liveness, host: owner.host });
@@ -62,12 +63,7 @@ export function acquireLease(
       `INSERT INTO leases (run, token, pid, start, host, renewed_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (run) DO UPDATE SET token = excluded.token, pid = excluded.pid,
          start = excluded.start, host = excluded.host, renewed_at = excluded.renewed_at`,
-      run,
-      token,
-      owner.pid,
-      owner.start,
-      owner.host,
-      liveness.now,
+      ...[run, token, owner.pid, owner.start, owner.host, liveness.now],
     );
     return { kind: 'held', run, token };
   });
@@ -97,12 +93,8 @@ export function isClaimed(db: Database, run: string): boolean {
   return readLease(db, run) !== undefined;
 }
 
-/** The engine that runs this run now, as seen from `host`; null where there is none. */
-export function leaseHolder(
-  db: Database,
-  run: string,
-  view: Liveness & { readonly host: string },
-): ProcessIdentity | null {
+/** The engine that runs this run now; null where there is none. */
+export function leaseHolder(db: Database, run: string, view: Liveness): ProcessIdentity | null {
   const row = readLease(db, run);
   if (row === undefined || row.pid === null) return null;
   const owner = { pid: row.pid, start: row.start, host: row.host };
@@ -112,14 +104,10 @@ export function leaseHolder(
 }
 
 /** The newest run that an engine is driving; null where there is none. */
-export function newestLive(
-  db: Database,
-  view: Liveness & { readonly host: string },
-): string | null {
-  const rows = db.all<{ run: string }>(
-    `SELECT run FROM leases JOIN runs USING (run) WHERE pid IS NOT NULL
-     ORDER BY runs.rowid DESC`,
-  );
+export function newestLive(db: Database, view: Liveness): string | null {
+  const sql = `SELECT run FROM leases JOIN runs USING (run) WHERE pid IS NOT NULL
+    ORDER BY runs.rowid DESC`;
+  const rows = db.all<{ run: string }>(sql);
   return rows.find(({ run }) => leaseHolder(db, run, view) !== null)?.run ?? null;
 }
 
@@ -127,10 +115,7 @@ export function newestLive(
  * Drops the leases of engines that died before the first fact of their run, and names those runs:
  * they are never resumed.
  */
-export function dropUnborn(
-  db: Database,
-  view: Liveness & { readonly host: string },
-): readonly string[] {
+export function dropUnborn(db: Database, view: Liveness): readonly string[] {
   return db.transaction(() => {
     const sql = 'SELECT run FROM leases WHERE run NOT IN (SELECT run FROM runs)';
     const unborn = db.all<{ run: string }>(sql).map(({ run }) => run);

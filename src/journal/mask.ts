@@ -53,36 +53,17 @@ export const NO_SECRETS: Mask = (text) => text;
 
 /** Fields of events that hold no text: programs compare them, and a mask would break them. */
 const PLAIN: ReadonlySet<string> = new Set([
-  ...[
-    'type',
-    'kind',
-    'mode',
-    'outcome',
-    'of',
-    'on',
-    'how',
-    'setup',
-    'spared',
-    'checkout',
-    'change',
-  ],
-  ...[
-    'task',
-    'dependency',
-    'a',
-    'b',
-    'ahead',
-    'passes',
-    'retry',
-    'added',
-    'removed',
-    'landedSince',
-  ],
-  ...['commit', 'commits', 'tree', 'base', 'head', 'onto', 'tip', 'ref', 'branch', 'target'],
-  ...['planHash', 'session', 'fork', 'agent', 'model', 'by', 'gate', 'keys', 'sections'],
+  ...wordsIn('type kind mode outcome of on how setup spared checkout change'),
+  ...wordsIn('task dependency a b ahead passes retry added removed landedSince'),
+  ...wordsIn('commit commits tree base head onto tip ref branch target'),
+  ...wordsIn('planHash session fork agent model by gate keys sections'),
   // A run that is resumed works by its plan; secrets are taken out of it by name (app/secrets.ts).
   'plan',
 ]);
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(' ');
+}
 
 /** Where a field of that name means something else in one type of event. */
 const EXCEPTIONS: Readonly<Record<string, { readonly plain?: string; readonly text?: string }>> = {

@@ -9,6 +9,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isSystemError } from '../base/errors.ts';
+import { pause } from '../base/pause.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** Where the system cannot watch files, or overlooks a change. */
@@ -76,8 +77,8 @@ async function readMore(path: string, offset: number, signal: AbortSignal): Prom
   try {
     const { size } = await handle.stat();
     if (size < offset) return { data: Buffer.alloc(0), restarted: true };
-    signal.throwIfAborted();
-    return { data: await readChunk(handle, offset), restarted: false };
+    const end = Math.min(size, offset + CHUNK_BYTES);
+    return { data: await readRange(handle, offset, end, signal), restarted: false };
   } catch (error) {
     if (signal.aborted) return { data: Buffer.alloc(0), restarted: false };
     throw error;
@@ -104,23 +105,11 @@ async function readRange(
   return data.subarray(0, length);
 }
 
-async function readChunk(handle: FileHandle, offset: number): Promise<Buffer> {
-  const { bytesRead, buffer } = await handle.read(
-    Buffer.alloc(CHUNK_BYTES),
-    0,
-    CHUNK_BYTES,
-    offset,
-  );
-  return buffer.subarray(0, bytesRead);
-}
-
 async function openExisting(file: string): Promise<FileHandle | null> {
-  try {
-    return await open(file, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  return open(file, 'r').catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return null;
     throw error;
-  }
+  });
 }
 
 /** Complete lines only: the text ends with a newline or is empty. */
@@ -155,12 +144,9 @@ class Bell {
     if (this.#rung || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const wake = () => resolve();
-    const timer = setTimeout(wake, POLL_MS);
-    signal.addEventListener('abort', wake);
-    await promise;
-    clearTimeout(timer);
-    signal.removeEventListener('abort', wake);
+    const over = new AbortController();
+    await Promise.race([promise, pause(POLL_MS, AbortSignal.any([signal, over.signal]))]);
+    over.abort();
   }
 
   close(): void {

@@ -345,6 +345,27 @@ export function isMet(task: TaskState): boolean {
   return isGood(task) || (task.status.kind === 'failed' && task.skipped?.satisfied === true);
 }
 
+/** The tasks it needs that keep it from starting. */
+export function unmetNeeds({ tasks }: RunState, { spec }: TaskState): readonly TaskId[] {
+  return spec.needs.filter((need) => {
+    const needed = tasks.get(need);
+    return needed === undefined || !isMet(needed);
+  });
+}
+
+/** The first task it needs that failed, unless skipped as satisfied or one of `others`. */
+export function lostNeed(
+  { tasks }: RunState,
+  { spec }: TaskState,
+  others: readonly TaskId[] = [],
+): TaskId | null {
+  const isLost = (id: TaskId): boolean => {
+    const task = tasks.get(id);
+    return task?.status.kind === 'failed' && !isMet(task) && !others.includes(id);
+  };
+  return spec.needs.find(isLost) ?? null;
+}
+
 /** What all attempts of all tasks have cost so far. */
 export function costOf(state: RunState): number {
   let sum = 0;

@@ -33,9 +33,11 @@ import {
   isMet,
   isOver,
   lastWords,
+  lostNeed,
   pendingInstructions,
   type RunState,
   type TaskState,
+  unmetNeeds,
   type Wait,
 } from '../model/state.ts';
 import { isSpent } from './budget.ts';
@@ -137,16 +139,6 @@ function finalFailure(
   return null;
 }
 
-/** The first task it needs that failed, unless it was skipped as satisfied. */
-function lostNeed(state: RunState, { spec }: TaskState): TaskId | null {
-  if (spec.needs.length === 0) return null;
-  const isLost = (id: TaskId): boolean => {
-    const task = state.tasks.get(id);
-    return task?.status.kind === 'failed' && !isMet(task);
-  };
-  return spec.needs.find(isLost) ?? null;
-}
-
 /** Workspaces that nothing uses any more. */
 function release(state: RunState): readonly Decision[] {
   const decisions: Decision[] = [];
@@ -155,11 +147,8 @@ function release(state: RunState): readonly Decision[] {
   if (mayHold && ![...state.tasks.values()].every(isOver)) return decisions;
   for (const task of state.tasks.values()) {
     if (task.workspace !== 'live' || !isOver(task)) continue;
-    const id = task.spec.id;
-    decisions.push({
-      record: { type: 'workspace.released', task: id },
-      perform: releaseEffect(state, task),
-    });
+    const record = { type: 'workspace.released', task: task.spec.id } as const;
+    decisions.push({ record, perform: releaseEffect(state, task) });
   }
   return decisions;
 }
@@ -170,7 +159,10 @@ function adopt(state: RunState): readonly Decision[] {
   if (state.stopping !== null) return decisions;
   for (const task of state.tasks.values()) {
     const { id, work: commit } = task.spec;
-    if (commit === undefined || !isToAdopt(task) || !mayStart(state, task)) continue;
+    if (commit === undefined || !isToAdopt(task) || task.cancelled || task.skipped !== null)
+      continue;
+    // A retried task's workspace may be on its way out.
+    if (task.workspace === 'released' || unmetNeeds(state, task).length > 0) continue;
     decisions.push({ record: { type: 'work.adopted', task: id, commit } });
   }
   return decisions;
@@ -182,10 +174,9 @@ function isToAdopt({ spec, status }: TaskState): boolean {
 
 /** The effect that ends a task's workspace; also used to go on with it after a crash. */
 export function releaseEffect(state: RunState, task: TaskState): ReleaseEffect {
-  const { plan } = state;
   const { base = null } = task.attempts.at(-1) ?? {};
   // Squashed or rebased work is not in the history of the run's branch; only its changes are.
-  const landed = task.status.kind === 'landed' && plan.landing.strategy === 'merge';
+  const landed = task.status.kind === 'landed' && state.plan.landing.strategy === 'merge';
   const isSafe = landed || task.status.kind === 'delivered';
   const safe = [isSafe ? task.work : null, base].filter((commit) => commit !== null);
   const keep = isHeldBack(state) ? { keep: 'a conflict holds the run back' } : {};
@@ -217,10 +208,7 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
       ...(tried.length === 0 ? {} : { tried }),
       before: failureBefore(task),
       ...(instructions.length === 0 ? {} : { instructions }),
-      heard: task.spec.hears.map((from) => ({
-        task: from,
-        text: lastWords(state.tasks.get(from)),
-      })),
+      heard: task.spec.hears.map((id) => ({ task: id, text: lastWords(state.tasks.get(id)) })),
       meanwhile: meanwhileOf(state, task),
       ...(foreseen === null ? {} : { foreseen }),
       budgetUsd,
@@ -267,10 +255,8 @@ function triedBefore(task: TaskState, by: Assignee): readonly Tried[] {
 /** The fact that the machine begins to keep tasks back, or does not any more. */
 function roomTurn(state: RunState, { waits }: Look): readonly Decision[] {
   if (state.stopping !== null || state.paused !== null) return [];
-  const turn = turnOf(
-    state,
-    [...waits.values()].filter((wait) => wait.kind === 'room'),
-  );
+  const shorts = [...waits.values()].filter((wait) => wait.kind === 'room');
+  const turn = turnOf(state, shorts);
   return turn === null ? [] : [{ record: turn }];
 }
 
@@ -280,7 +266,8 @@ function giveUpRefused(state: RunState, { waits }: Look, agents: AgentsKnown): r
   if (isBusy(state) || ![...waits.values()].every(isHopeless)) return [];
   const decisions: Decision[] = [];
   for (const task of state.tasks.values()) {
-    const next = isOver(task) || !hasNeeds(state, task) ? null : nextOf(state, task, agents);
+    const isBlocked = isOver(task) || unmetNeeds(state, task).length > 0;
+    const next = isBlocked ? null : nextOf(state, task, agents);
     const refusal = next?.kind === 'attempt' ? refusalOf(state, next.by.agent) : null;
     if (next?.kind !== 'attempt' || refusal === null) continue;
     const failure = refusedFailure(task, next.by.agent, refusal);
@@ -297,20 +284,6 @@ function refusedFailure(
   if (status.kind === 'stopped' && task === spec.id) return status.failure;
   const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
   return { kind, message: `${so}: ${agent} could not be used (task ${task}): ${message}` };
-}
-
-function mayStart(state: RunState, task: TaskState): boolean {
-  const { status, cancelled, skipped, workspace } = task;
-  if (status.kind !== 'waiting' && status.kind !== 'stopped') return false;
-  // A retried task's workspace may be on its way out.
-  return !cancelled && skipped === null && workspace !== 'released' && hasNeeds(state, task);
-}
-
-function hasNeeds(state: RunState, { spec }: TaskState): boolean {
-  return spec.needs.every((need) => {
-    const needed = state.tasks.get(need);
-    return needed !== undefined && isMet(needed);
-  });
 }
 
 /** What each task waits for that is neither over nor under way. For screens. */

@@ -26,6 +26,7 @@ import {
   firstAssignee,
   isSameAssignee,
   type LandingSpec,
+  type Sha,
   type TaskSpec,
 } from '../model/plan.ts';
 import { isTheirs, type RunState, type Status, type TaskState } from '../model/state.ts';
@@ -54,7 +55,7 @@ export interface NextAttempt {
   readonly by: Assignee;
 }
 
-export type Stopped = Status & { kind: 'stopped' };
+type Stopped = Status & { kind: 'stopped' };
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -65,7 +66,7 @@ const MOST_LIMIT_WAITS = 20;
  * The attempt that a person asked for: at once, whatever the policy says of its stop. Work that did
  * not land goes back to the agent that made it; all else begins with the first choice again.
  */
-export function retriedAttempt(
+function retriedAttempt(
   task: TaskState,
   { failure, work }: Stopped,
   agents: AgentsKnown,
@@ -77,10 +78,7 @@ export function retriedAttempt(
   if (failure.kind === 'revision') {
     return { kind: 'attempt', start: revisionStart(task, agent), by: last };
   }
-  if (work !== null) {
-    const session = agent.resume ? task.session : null;
-    return { kind: 'attempt', start: { kind: 'rework', session, commit: work }, by: last };
-  }
+  if (work !== null) return { kind: 'attempt', start: reworkStart(task, work, agent), by: last };
   // Its own last failure counts: being given up says nothing of the session.
   const start = startAgain(task, task.attempts.at(-1)?.failure ?? failure, agent);
   return { kind: 'attempt', start: isSameAssignee(own, last) ? start : handedOver(start), by: own };
@@ -145,7 +143,7 @@ export function nextAfter(
  */
 type Rule = 'never' | 'replaced' | 'refused' | 'always' | 'counted' | 'limit';
 
-/** The table of DESIGN section 7: what each kind means for trying again. */
+/** What each kind means for trying again. */
 function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, 'retry'>): Rule {
   switch (failure.kind) {
     case 'total-timeout':
@@ -237,16 +235,17 @@ function afterRejection(
   if (!allowed || task.reworks >= landing.reworks || work === null) return { kind: 'give-up' };
   // A script can do its own work again, but not mend another's.
   if (isTheirs(task) && !agent.prose) return { kind: 'give-up' };
-  const session = agent.resume ? task.session : null;
-  const start = { kind: 'rework', session, commit: work } as const;
-  return { kind: 'attempt', at, start, by: lastAssignee(task) };
+  return { kind: 'attempt', at, start: reworkStart(task, work, agent), by: lastAssignee(task) };
+}
+
+function reworkStart({ session }: TaskState, commit: Sha, { resume }: Capabilities): AttemptStart {
+  return { kind: 'rework', session: resume ? session : null, commit };
 }
 
 /** In its session and its workspace; work that it has not made is laid out for it. */
 function revisionStart(task: TaskState, agent: Capabilities): AttemptStart {
-  const session = agent.resume ? task.session : null;
-  if (isTheirs(task) && task.work !== null) return { kind: 'rework', session, commit: task.work };
-  return { kind: 'continue', session };
+  if (isTheirs(task) && task.work !== null) return reworkStart(task, task.work, agent);
+  return { kind: 'continue', session: agent.resume ? task.session : null };
 }
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {

@@ -9,6 +9,7 @@
  *   depends only on the `paths` of its gate, and what landed may touch none of them.
  */
 
+import { parentsOf } from '../model/cone.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { chainOf, passerOf, type RunState, type TaskState } from '../model/state.ts';
@@ -62,7 +63,7 @@ class Trail {
     if (files === null) this.#unknown ??= id;
     for (const file of files ?? []) {
       this.#files.set(file, id);
-      for (const folder of foldersOf(file)) this.#folders.set(folder, id);
+      for (const folder of parentsOf(file)) this.#folders.set(folder, id);
     }
   }
 
@@ -80,7 +81,7 @@ class Trail {
 
   /** Whose the path is, as a file, as a folder, or by a file where it has a folder. */
   #at(file: string): TaskId | undefined {
-    const folders = foldersOf(file).map((folder) => this.#files.get(folder));
+    const folders = parentsOf(file).map((folder) => this.#files.get(folder));
     return (
       this.#files.get(file) ?? this.#folders.get(file) ?? folders.find((id) => id !== undefined)
     );
@@ -92,12 +93,6 @@ function filesOf({ spec, work, attempts }: TaskState): readonly string[] | null 
   if (work === spec.work) return null;
   // Attempts to mend it may have failed since.
   return attempts.findLast(({ files }) => files.length > 0)?.files ?? null;
-}
-
-/** `a/b/c` is in `a/b` and `a`. */
-function foldersOf(path: string): readonly string[] {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 /** Tasks that have landed since the head was at a commit; none where it never was. */

@@ -36,7 +36,7 @@ export interface Queue {
   readonly isLanding: boolean;
   readonly verify: 'each' | 'batch' | 'off';
   readonly slots: number;
-  /** Slots that others hold: who passes the chain (lanes.ts), and gates of former candidates. */
+  /** Slots that others hold: the passer, and gates of former candidates. */
   readonly busy: number;
   /** Tasks whose former candidate is still being verified: what that tells is waited for. */
   readonly lingering: ReadonlySet<TaskId>;

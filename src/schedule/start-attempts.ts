@@ -7,7 +7,7 @@
  */
 
 import type { TaskId } from '../model/plan.ts';
-import { isMet, isOver, type RunState, type TaskState, type Wait } from '../model/state.ts';
+import { isOver, type RunState, type TaskState, unmetNeeds, type Wait } from '../model/state.ts';
 import { estimateOf, Purse } from './budget.ts';
 import { keepsBack, type Scarcity } from './machine-limits.ts';
 import { type AgentsKnown, isQueued, type NextAttempt, nextOf } from './next-attempt.ts';
@@ -114,16 +114,6 @@ function dueOrWait(
   const parked = at.parking.waitFor(next.by.agent);
   if (parked !== null) return parked;
   return next.at > at.now ? { kind: 'retry', until: next.at } : { task, next };
-}
-
-const NONE: readonly TaskId[] = [];
-
-function unmetNeeds(state: RunState, { spec }: TaskState): readonly TaskId[] {
-  if (spec.needs.length === 0) return NONE;
-  return spec.needs.filter((need) => {
-    const needed = state.tasks.get(need);
-    return needed === undefined || !isMet(needed);
-  });
 }
 
 /** The limits of the run, with what begins in this turn counted. */

@@ -36,21 +36,9 @@ function leaks(value: unknown, key = ''): readonly string[] {
 
 /** What opts out: ids, commits, refs. To add one is to say that no secret can be in it. */
 const OPTED_OUT = [
-  ...['a', 'added', 'agent', 'ahead', 'b', 'base', 'branch', 'by', 'commit', 'commits'],
-  ...['dependency', 'fork', 'gate', 'head', 'keys', 'landedSince', 'model', 'onto', 'passes'],
-  ...[
-    'planHash',
-    'ref',
-    'removed',
-    'retry',
-    'sections',
-    'session',
-    'target',
-    'task',
-    'tip',
-    'tree',
-  ],
-];
+  'a added agent ahead b base branch by commit commits dependency fork gate head keys landedSince',
+  'model onto passes planHash ref removed retry sections session target task tip tree',
+].flatMap((line) => line.split(' '));
 
 test('entries hold a secret in no field but those that opt out', () => {
   using temp = tempDatabase();

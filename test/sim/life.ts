@@ -7,7 +7,7 @@
  */
 
 import { SteadyClock } from '../../src/base/steady-clock.ts';
-import { RENEW_MS, Renewal } from '../../src/engine/renewal.ts';
+import { RENEW_MS, Renewal } from '../../src/engine/with-lease.ts';
 import type { Log, ReceivedCommand, World } from '../../src/engine/world.ts';
 import { answerCommand, takeCommands } from '../../src/journal/commands.ts';
 import { Journal } from '../../src/journal/journal.ts';

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { LEASE_MS, LeaseLostError } from '../journal/lease.ts';
-import { Renewal } from './renewal.ts';
+import { Renewal } from './with-lease.ts';
 
 /** An engine whose next renewals end so: with an error, or well. */
 function engine(...ends: readonly (Error | null)[]) {
