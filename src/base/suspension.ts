@@ -1,8 +1,6 @@
 /**
- * Suspension: halts and continues many things together.
- *
- * - A member that joins during a suspension is halted at once.
- * - Halting twice is halting once; so is going on.
+ * Suspension: halts and continues many things together. A member that joins during a suspension is
+ * halted at once; halting twice is halting once.
  */
 
 export interface Haltable {

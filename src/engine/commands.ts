@@ -1,8 +1,7 @@
 /**
  * From commands to facts or refusals, and from facts to the effects that must stop because of them.
- *
- * - A command about several tasks is granted as a whole or refused with all of its reasons.
- * - What is true already is accepted and makes nothing new; what comes too late is refused.
+ * A command about several tasks is granted as a whole or refused with all of its reasons. What is
+ * true already is accepted and records nothing; what comes too late is refused.
  */
 
 import { unreachable } from '../base/assert.ts';

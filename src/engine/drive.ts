@@ -2,8 +2,8 @@
  * drive: one engine takes one run from wherever it is to its end.
  *
  * - A resumed run first ends what the dead engine left running, and removes its locks.
- * - No effect begins without the lease, and what cannot be taken back asks for it again.
- * - An engine that has lost its run says that, whatever failed because of it.
+ * - No effect begins without the lease, and what cannot be undone checks it again. An engine that
+ *   has lost its run says that, whatever failed because of it.
  * - Entries are in the order of their times, even if the clock is set back.
  */
 

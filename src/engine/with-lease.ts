@@ -1,10 +1,7 @@
 /**
  * withLease: the right to work on a run, from the first look at it until everything is cleaned up.
- *
- * - Without the lease nothing is written and nothing is removed: its holder knows that no other
- *   engine works on the run.
- * - A lease that was lost aborts the work. A busy database loses nothing until the lease would have
- *   expired for others.
+ * Without the lease nothing is written or removed. A lost lease aborts the work; a busy database
+ * loses nothing until the lease would have expired for others.
  */
 
 import { OperationalError } from '../base/errors.ts';

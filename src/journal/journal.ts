@@ -1,14 +1,12 @@
 /**
  * The journal of a run: its engine appends, every process reads.
  *
- * - An entry, once returned by `append`, survives any death of the process or the machine.
- * - `seq` is 1, 2, 3, … without a gap; events of one `append` appear together or not at all.
+ * - An entry, once returned by `append`, survives the death of the process or the machine. Entries
+ *   are never changed or removed, and `seq` has no gaps.
  * - Only the holder of the run's lease appends; the token is checked in the same transaction.
- * - Entries are never changed or removed.
- * - A run exists from its first entry on, which is `run.started`. What else is known of it is read
- *   from its entries, never stored beside them.
- * - The newest run is the one made last (`rowid`), whatever the clock said when it was.
- * - No secret is stored: every event is masked here, whatever made it (mask.ts).
+ * - A run exists from its first entry on, which is `run.started`. All else that is known of it is
+ *   read from its entries. The newest run is the one made last (`rowid`), whatever the clock said.
+ * - No secret is stored: every event is masked here (mask.ts).
  */
 
 import { assert } from '../base/assert.ts';

@@ -4,13 +4,13 @@
  * - Every string of every event and of all chatter is masked, unless its field is listed as PLAIN:
  *   ids, commits, refs and tags that programs compare. A new field is masked by default.
  * - The longest spelling is replaced first, so that one that contains another leaves no rest.
- * - A secret of several lines is also masked line by line, and in the spelling it has inside a JSON
+ * - A secret of several lines is also masked line by line, and as it is spelled inside a JSON
  *   string: that is how it appears in an agent's output.
- * - Only values shorter than three characters are left alone: masking them would destroy the text
- *   and show the secret by its gaps.
- * - Base64, hex and percent-encoding of a secret are the secret, also inside of a longer text that
- *   was encoded. The lines that `base64` and `xxd -p` break are recognised one by one. What is not
- *   recognised is listed in docs/journal.md.
+ * - Values shorter than three characters are left alone: masking them would destroy the text and
+ *   show the secret by its gaps.
+ * - Base64, hex and percent-encodings of a secret are masked too, also inside a longer encoded text
+ *   and in the lines that `base64` and `xxd -p` break. docs/journal.md lists what is not
+ *   recognised.
  * - A masked text stays as it is when it is masked again.
  */
 

@@ -1,12 +1,12 @@
 /**
- * What the runs of a repository have learned: verdicts of gates, and resolutions of conflicts.
+ * What the runs of a repository have learned: verdicts of gates, and resolutions of conflicts. Keys
+ * hold everything the answer depends on (merge/verdict-key.ts, merge/auto-resolve.ts); here they
+ * are opaque.
  *
- * - Only green verdicts are remembered: a red one may be transient, and is run again anyway.
- * - Only an engine that ran the gate writes a verdict; nothing an agent says does.
- * - Only resolutions that landed are remembered: their gates were green. The newest one counts, as
- *   a gate may have refused an older one since.
- * - A key holds everything the answer depends on (merge/verdict-key.ts, merge/auto-resolve.ts);
- *   here it is opaque.
+ * - Only green verdicts are kept: a red one may be transient, and its gate is run again anyway.
+ *   Only an engine that ran the gate writes one.
+ * - Only resolutions that landed are kept: their gates were green. The newest one replaces the
+ *   others, as a gate may have refused an older one since.
  */
 
 import type { Database } from './database.ts';

@@ -1,10 +1,10 @@
 /**
  * A private file that grows: what a transcript is written through.
  *
- * - `write` returns at once, whatever the disk does.
+ * - `write` returns at once, whatever the disk does. Nothing here throws: a failure is reported
+ *   once, and the rest of the text is dropped.
  * - A file is opened when the first text comes, never through a link and only if it is a plain
  *   file; it is 0600 from its first byte.
- * - A failure is reported once and the rest of the text is dropped. Nothing here throws.
  */
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync, write } from 'node:fs';

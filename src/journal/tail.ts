@@ -1,9 +1,9 @@
 /**
- * The end of a file that others write: its last lines, and the lines to come.
+ * The end of a file that others write: its last lines, and the lines to come. Only complete lines.
  *
- * - Only complete lines are given out; a line is complete when its newline is there.
- * - `readTail` says where it ended, and `followFile` continues there: no line twice, none lost.
- * - A file that is not there yet is an empty one. One that shrank is read from its start again.
+ * - `readTail` says where it ended; `followFile` continues there without repeating or losing a
+ *   line.
+ * - A missing file is an empty one. One that shrank is read from its start again.
  */
 
 import { type FSWatcher, watch } from 'node:fs';

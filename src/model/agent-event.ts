@@ -1,8 +1,7 @@
 /**
- * What an agent's output means, the same for every agent: one line of a transcript.
- *
- * - A parser never throws and never invents: an unknown line is `activity`.
- * - `result` may come more than once; the last one before the exit counts.
+ * What an agent's output means, the same for every agent: one line of a transcript. A parser never
+ * throws and never invents: an unknown line is `activity`. The last `result` before the exit
+ * counts.
  */
 
 import type { Failure } from './failure.ts';

@@ -1,8 +1,7 @@
 /**
- * What the engine asks the world to do, always after recording that it will.
- *
- * - An effect is idempotent by its key: done twice, or found done, it reports the same facts.
- * - It answers with events only. What it cannot answer for (a bug) it throws.
+ * What the engine asks the world to do, always after recording that it will. An effect is
+ * idempotent by its key: done twice, or found done, it reports the same facts. It answers with
+ * events only; a bug is thrown.
  */
 
 import type { AgentEvent } from './agent-event.ts';

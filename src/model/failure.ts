@@ -1,8 +1,6 @@
 /**
- * Why an attempt or a task did not succeed. What follows from a kind is policy: schedule/next-attempt.ts.
- *
- * - `message` is one or more sentences for a person; it never has to be parsed.
- * - A program decides on `kind` and the fields beside it.
+ * Why an attempt or a task did not succeed. Programs decide on `kind` and the fields beside it;
+ * `message` is sentences for people. What follows from a kind is policy: schedule/next-attempt.ts.
  */
 
 import type { FileConflict } from './conflict.ts';

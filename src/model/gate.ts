@@ -1,9 +1,7 @@
 /**
  * What is known of a gate besides its verdicts: which tree it ran on, whether it works at all, and
- * in which order gates run. The first red one decides, so cheap ones come first.
- *
- * - Only gates that have been timed change places; one whose cost is unknown stays where the user
- *   has listed it. The order of the list is a declaration, anything else a guess.
+ * in which order gates run. The first red one decides, so cheap ones come first; a gate that was
+ * never timed stays where the user has listed it.
  */
 
 import type { GateSpec, LandingSpec, Plan } from './plan.ts';

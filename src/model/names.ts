@@ -1,9 +1,6 @@
 /**
- * The names of a run's refs. One place, so that a report and the code that makes them agree.
- *
- * - A run's branch is `landfast/<run>`. A ref cannot be both a file and a folder, so the branches
- *   of its tasks are siblings (`landfast/<run>.<task>`), never children.
- * - What is kept of removed or abandoned work is below `refs/landfast/kept/`.
+ * The names of a run's refs. A run's branch is `landfast/<run>`. A ref cannot be both a file and a
+ * folder, so the branches of its tasks are siblings (`landfast/<run>.<task>`), never children.
  */
 
 import { fnv1a } from '../base/fnv1a.ts';

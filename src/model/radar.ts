@@ -65,12 +65,12 @@ export interface Foe {
   readonly landed?: true;
 }
 
+type Pair = Pick<Collision, 'a' | 'b'>;
 type RadarFact = Event & { type: `radar.${string}` };
 
 /** The radar's picture after one more fact. */
 export function radarAfter(radar: Radar, fact: RadarFact): Radar {
-  const isOther = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
-    a !== fact.a || b !== fact.b;
+  const isOther = ({ a, b }: Pair): boolean => a !== fact.a || b !== fact.b;
   if (fact.type === 'radar.semantic') {
     const { a, b, names } = fact;
     const clashes = radar.clashes.filter(isOther);
@@ -130,8 +130,7 @@ export function radarWithout(
   task: TaskId,
   staysFor: (other: TaskId) => boolean,
 ): Radar {
-  const concerns = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
-    a === task || b === task;
+  const concerns = ({ a, b }: Pair): boolean => a === task || b === task;
   const isOver = (clash: Clash): boolean =>
     concerns(clash) && !staysFor(clash.a === task ? clash.b : clash.a);
   if (!radar.collisions.some(concerns) && !radar.clashes.some(isOver)) return radar;

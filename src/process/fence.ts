@@ -17,16 +17,17 @@ import { OperationalError, trySystem, UserError } from '../base/errors.ts';
 import { environment } from '../base/runtime.ts';
 import { capture } from './capture.ts';
 import { boundsOf, type FenceRules } from './fence/bounds.ts';
-import { bubblewrapCommand, ISOLATION, LANDMARKS, refusalOf } from './fence/bubblewrap.ts';
+import {
+  bubblewrapCommand,
+  type CommandLine,
+  ISOLATION,
+  LANDMARKS,
+  refusalOf,
+} from './fence/bubblewrap.ts';
 import { seatbeltProfile } from './fence/seatbelt.ts';
 
 /** Wraps a program; `temp` is a folder that it may write to as well. */
-export type Fence = (program: Bare, temp: string) => Bare;
-
-interface Bare {
-  readonly file: string;
-  readonly args: readonly string[];
-}
+export type Fence = (program: CommandLine, temp: string) => CommandLine;
 
 export type FenceSupport =
   | { readonly kind: 'available'; readonly tool: string; readonly version: string }
@@ -89,11 +90,8 @@ async function seatbeltSupport(signal: AbortSignal): Promise<FenceSupport> {
   if (tool === null) {
     return { kind: 'missing', why: 'sandbox-exec is missing', remedy: ELSEWHERE };
   }
-  const probe = await answerOf(
-    tool,
-    ['-p', '(version 1)(allow default)', '/bin/sh', '-c', ':'],
-    signal,
-  );
+  const args = ['-p', '(version 1)(allow default)', '/bin/sh', '-c', ':'];
+  const probe = await answerOf(tool, args, signal);
   if (!probe.ok) {
     return { kind: 'missing', why: `sandbox-exec: ${probe.text}`, remedy: ELSEWHERE };
   }

@@ -2,9 +2,9 @@
  * Bytes to lines, for streams whose lines may be megabytes long and whose bytes may be anything.
  *
  * - A line is decoded as a whole, so that no character is torn by a chunk's edge; what is not UTF-8
- *   becomes U+FFFD, and nothing ever throws.
- * - Memory is bounded: a line longer than the limit is delivered as soon as the limit is reached,
- *   flagged as cut, and the rest of it is dropped.
+ *   becomes U+FFFD.
+ * - Memory is bounded: a line longer than the limit is delivered, flagged as cut, once the limit is
+ *   reached; its rest is dropped.
  * - The last line counts without its newline. `\r\n` ends a line like `\n`.
  */
 

@@ -2,13 +2,12 @@
  * decide: from what is known to what to do next. All policy of a run meets here, and it is pure.
  *
  * - It returns facts to record and, with each, at most one effect to perform after recording.
- * - No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and one
- *   task at a time works in the user's own checkout. Nor does anything start for which the machine
- *   has no room (room.ts).
- * - Nothing starts before everything it needs has landed (or is done).
+ *   Called again with the facts recorded it decides something new or nothing.
+ * - Nothing it returns exceeds a limit: workers, groups, money, overlapping scopes, room on the
+ *   machine (machine-limits.ts). One task at a time works in the user's own checkout.
+ * - Nothing starts before everything it needs has landed (or is done). Work that exists already is
+ *   adopted then; no agent is asked.
  * - What lands, and in which order, is the queue's business (landing.ts, queue.ts).
- * - Work that is there already is adopted once what it needs has landed; no agent is asked.
- * - Called again with the facts recorded it decides something new or nothing.
  */
 
 import type { Effect, Meanwhile, ReleaseEffect, Tried } from '../model/effect.ts';

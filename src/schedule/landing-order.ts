@@ -2,16 +2,16 @@
  * The order in which finished work lands: by urgency and what the radar foresees, or as the plan
  * lists it. Pure.
  *
- * - Work without a foreseen conflict goes before work with one: it spoils nothing and needs no
- *   rework. Of two that conflict the one that unblocks more goes first.
- * - Work that changes names and work that uses them are put next to each other, and their
- *   combination is verified early: the sooner it is red, the sooner it is fixed.
- * - It is only an order: whatever the radar says, everything lands that can. The exception is work
- *   whose names clash with landed work's (`land.on_semantic`): it is checked once more before it is
- *   merged (`suspectLandings`), and does not queue behind the other (`avoidedBy`).
- * - In the order of the plan, finished work waits for every earlier task that can still bring work.
- *   A task's dependencies come before it, wherever the plan lists them.
- * - A task that cannot begin yet holds up none: it may wait for this very landing.
+ * - Work without a foreseen conflict goes first: it needs no rework. Of two that conflict the one
+ *   that unblocks more goes first.
+ * - Work that changes names and work that uses them are put next to each other: the sooner their
+ *   combination is red, the sooner it is fixed.
+ * - It is only an order: everything lands that can. The exception is work whose names clash with
+ *   landed work's (`land.on_semantic`): it is checked once more before it is merged
+ *   (`suspectLandings`), and does not queue behind the other (`avoidedBy`).
+ * - In the order of the plan, finished work waits for every earlier task that can still bring work,
+ *   its dependencies included. A task that cannot begin yet holds up none: it may wait for this
+ *   very landing.
  */
 
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';

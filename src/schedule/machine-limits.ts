@@ -1,14 +1,14 @@
 /**
  * Whether the machine has room for another attempt, and what makes room on its disk. Pure.
  *
- * - Running attempts are never touched: a shortage only keeps attempts from starting.
- * - A shortage is recorded while it keeps something from starting, and its end, too: a fold of the
- *   journal can say what tasks wait for.
- * - Memory and load hold nothing back while nothing runs: a run always proceeds.
- * - An attempt has taken all of its memory only after a while. Until then the part that the machine
- *   cannot show is set aside for it.
- * - Only what holds no work is evicted: workspaces that wait for a task or a gate and that no
- *   engine uses, and transcripts of runs that have succeeded, the oldest first.
+ * - A shortage only keeps attempts from starting; running ones are never touched. While nothing
+ *   runs, memory and load hold nothing back, so a run always proceeds.
+ * - The begin and end of a shortage that holds tasks back are recorded: a fold of the journal says
+ *   what tasks wait for.
+ * - An attempt has taken all of its memory only after a while. Until then the missing part is set
+ *   aside for it.
+ * - Only what holds no work is evicted: idle workspaces that no engine uses, and transcripts of
+ *   runs that have succeeded, oldest first.
  */
 
 import type { Event, RunOutcome } from '../model/event.ts';

@@ -2,18 +2,16 @@
  * What comes next for a task that does not run: an attempt, by which agent, when and from where; or
  * none.
  *
- * - A task whose agent refuses to work goes to the next of its fallbacks that does not.
  * - Only failures that the task is to blame for, or that may go away, use up `retries`. Being
  *   interrupted and waiting for a limit to reset never do.
- * - A session is resumed where the agent can: it keeps what the agent has learned. An agent that
- *   cannot starts afresh; what it left behind is kept by a ref first.
- * - A waiting retry holds no slot: it is a time, not a running thing.
- * - A pause is spread by up to a quarter, so that tasks which failed together do not come back
- *   together; by how much depends on the task and the attempt alone.
- * - When an assignee's retries are used up, or it cannot work at all, the task's next fallback
+ * - A session is resumed where the agent can, as it keeps what the agent has learned; after it
+ *   fails twice in the same way, the work continues in a new one. An agent that cannot resume
+ *   starts afresh; a ref keeps what it left behind.
+ * - A waiting retry holds no slot: it is a time, not a running thing. Its pause is spread by up to
+ *   a quarter, by task and attempt alone, so that tasks which failed together do not return
+ *   together.
+ * - When an assignee's retries are used up, or it cannot or may not work, the task's next fallback
  *   continues the work, in a session and with retries of its own.
- * - A session that fails twice in the same way is left: the next attempt continues the work in a
- *   new one.
  */
 
 import { unreachable } from '../base/assert.ts';

@@ -1,12 +1,12 @@
 /**
- * passing: finished work that need not wait for its turn, because it has nothing to do with what is
+ * passing: finished work that need not wait for its turn, because it is independent of the work
  * before it. Pure.
  *
- * - Only a task that the plan calls independent passes, and only where its change has no path in
- *   common with any work before it. In doubt it takes its turn.
- * - One at a time, and once: who was overtaken while passing takes its turn.
- * - When the head moves under a candidate, gates that are being run on it may go on: a verdict
- *   depends only on the `paths` of its gate, and what landed may touch none of them.
+ * - Only a task that the plan calls independent passes, and only where its change shares no path
+ *   with any work before it. In doubt it takes its turn.
+ * - One at a time, and once: work that was overtaken while passing takes its turn.
+ * - When the head moves under a candidate, gates that run on it may go on: a verdict depends only
+ *   on the `paths` of its gate, and what landed may touch none of them.
  */
 
 import { parentsOf } from '../model/cone.ts';

@@ -3,12 +3,12 @@
  *
  * - One publication at a time, and none while the run is stopping.
  * - With `end` it begins when every task is over; with `each` also before, whenever the head has
- *   moved. Such an early one that is blocked stops nothing: the next head is tried again, and so is
- *   the last one when every task is over.
+ *   moved. An early one that is blocked stops nothing: the next head is tried, and the last one
+ *   when every task is over.
  * - Only a head that was verified as it is: never one from the middle of a batch.
  * - Where a conflict may hold the run back there is no early one, and none at all once it does.
  * - With `ask` a person approves the head that is published; another head is asked for again.
- * - A publication proves what had landed up to its own head, whatever has landed since.
+ * - A publication proves what had landed up to its own head.
  */
 
 import type { PublishEffect } from '../model/effect.ts';

@@ -1,12 +1,12 @@
 /**
  * replan: an edited plan for a run that goes on: what becomes of each task.
  *
- * - What is good stays as it is, whatever the edited plan says of it.
- * - A task that is gone from the plan and was tried stays in the run as given up, so that its
+ * - What is good stays as it is, whatever the edited plan says of it. Finished work lands as it is.
+ * - A task that was tried and is gone from the plan stays in the run as given up, so that its
  *   workspace and branch are not forgotten; nothing needs it any more.
  * - The order of tasks is that of the edited plan alone, which has no cycle.
- * - Work that is finished lands as it is. Where an agent would be told something else, a task that
- *   is not finished starts over; else it continues with what it has.
+ * - An unfinished task starts over where its agent would be told something else; otherwise it
+ *   continues.
  */
 
 import type { ChangedTask, Event, PlanDifference } from '../model/event.ts';

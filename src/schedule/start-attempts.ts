@@ -1,9 +1,7 @@
 /**
- * start: which attempts begin now, and what every other task waits for.
- *
- * - The reasons come from the same look that decides: a task either begins or has a reason.
- * - A reason names what holds longest or what a user can do most about: the run, needs, the agent,
- *   time, slots, scopes, money, the machine.
+ * start: which attempts begin now, and what every other task waits for. One look decides both: a
+ * task either begins or has a reason, the one that holds longest or that a user can do most about:
+ * the run, needs, the agent, time, slots, scopes, money, the machine.
  */
 
 import type { TaskId } from '../model/plan.ts';

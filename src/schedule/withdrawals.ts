@@ -1,11 +1,10 @@
 /**
  * Candidates that leave the queue without blame. Pure.
  *
- * - The chain is whole: the first candidate is built on the head, each other one on the one before
- *   it, and a passing one is built on the head. Any other is withdrawn before anything else is
- *   done.
+ * - The chain is whole: its first candidate is built on the head, each other one on the one before
+ *   it; a passer is built on the head. Any other is withdrawn before anything else is done.
  * - A head that is being moved is not disturbed: what lands with it stays where it is.
- * - Gates go on only where their verdict may be of use for the next candidate of the same work
+ * - Gates go on only where their verdict may serve the next candidate of the same work
  *   (passing.ts), and that work is still wanted.
  */
 

@@ -14,6 +14,7 @@
  */
 
 import { dirname, isAbsolute } from 'node:path';
+import type { Program } from '../spawn.ts';
 import { type Bounds, isWithin, type NetworkRule } from './bounds.ts';
 import { bridged, bridgeFlags, SOCKET } from './bridge.ts';
 
@@ -62,13 +63,10 @@ export interface Wrapping {
   readonly node: string;
 }
 
-interface Bare {
-  readonly file: string;
-  readonly args: readonly string[];
-}
+export type CommandLine = Pick<Program, 'file' | 'args'>;
 
 /** The program as it is started inside of the fence. */
-export function bubblewrapCommand(wrapping: Wrapping, program: Bare): Bare {
+export function bubblewrapCommand(wrapping: Wrapping, program: CommandLine): CommandLine {
   const { tool, bounds, node } = wrapping;
   const { network } = bounds;
   const shell = typeof network === 'string' ? ['-c', INNER, 'fence'] : bridged(node);
