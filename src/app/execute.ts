@@ -16,7 +16,7 @@ import type { Database } from '../journal/database.ts';
 import { openGateLogs } from '../journal/gate-log.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
-import { Resolutions, Verdicts } from '../journal/memory.ts';
+import { resolutionsIn, verdictsIn } from '../journal/memory.ts';
 import { attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Command, ReopeningCommand } from '../model/command.ts';
@@ -285,8 +285,8 @@ function siteOf(
     env: allowedEnv(host.env, []),
     assertHeld: () => assertLease(db, lease),
     attended: host.attended,
-    verdicts: new Verdicts(db),
-    resolutions: new Resolutions(db),
+    verdicts: verdictsIn(db),
+    resolutions: resolutionsIn(db),
     gateFunctions: host.gates,
     ...gateLogs,
   };

@@ -20,33 +20,27 @@ export interface Green {
 }
 
 /** Verdicts of gates by tree. */
-export class Verdicts {
-  readonly #db: Database;
+export function verdictsIn(db: Database) {
+  return {
+    /** The run in which this was green; null where there is none. */
+    recall(key: string): string | null {
+      const sql = 'SELECT run FROM verdicts WHERE key = ?';
+      return db.get<{ run: string }>(sql, key)?.run ?? null;
+    },
 
-  constructor(db: Database) {
-    this.#db = db;
-  }
+    learn({ key, gate, tree, ms, run }: Green, at: number): void {
+      const sql = `INSERT INTO verdicts (key, gate, tree, ms, run, at) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET ms = excluded.ms, run = excluded.run, at = excluded.at`;
+      db.run(sql, key, gate, tree, ms, run, at);
+    },
 
-  /** The run in which this was green; null where there is none. */
-  recall(key: string): string | null {
-    const sql = 'SELECT run FROM verdicts WHERE key = ?';
-    return this.#db.get<{ run: string }>(sql, key)?.run ?? null;
-  }
-
-  learn({ key, gate, tree, ms, run }: Green, at: number): void {
-    this.#db.run(
-      `INSERT INTO verdicts (key, gate, tree, ms, run, at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (key) DO UPDATE SET ms = excluded.ms, run = excluded.run, at = excluded.at`,
-      ...[key, gate, tree, ms, run, at],
-    );
-  }
-
-  /** How long a gate takes: the mean of its last green runs; null before the first. */
-  cost(gate: string): number | null {
-    const sql = `SELECT avg(ms) AS ms FROM
-      (SELECT ms FROM verdicts WHERE gate = ? ORDER BY at DESC LIMIT 10)`;
-    return this.#db.get<{ ms: number | null }>(sql, gate)?.ms ?? null;
-  }
+    /** How long a gate takes: the mean of its last green runs; null before the first. */
+    cost(gate: string): number | null {
+      const sql = `SELECT avg(ms) AS ms FROM
+        (SELECT ms FROM verdicts WHERE gate = ? ORDER BY at DESC LIMIT 10)`;
+      return db.get<{ ms: number | null }>(sql, gate)?.ms ?? null;
+    },
+  };
 }
 
 /** What a file became; without an object it was deleted. */
@@ -58,25 +52,19 @@ export interface Resolution {
 }
 
 /** Resolutions of conflicts by what conflicted. */
-export class Resolutions {
-  readonly #db: Database;
+export function resolutionsIn(db: Database) {
+  return {
+    recall(key: string): Resolution | null {
+      const sql = 'SELECT mode, object, run FROM resolutions WHERE key = ?';
+      const row = db.get<Resolution>(sql, key);
+      return row === undefined ? null : { mode: row.mode, object: row.object, run: row.run };
+    },
 
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
-  recall(key: string): Resolution | null {
-    const sql = 'SELECT mode, object, run FROM resolutions WHERE key = ?';
-    const row = this.#db.get<Resolution>(sql, key);
-    return row === undefined ? null : { mode: row.mode, object: row.object, run: row.run };
-  }
-
-  learn(key: string, { mode, object, run }: Resolution, at: number): void {
-    this.#db.run(
-      `INSERT INTO resolutions (key, mode, object, run, at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (key) DO UPDATE SET
-         mode = excluded.mode, object = excluded.object, run = excluded.run, at = excluded.at`,
-      ...[key, mode, object, run, at],
-    );
-  }
+    learn(key: string, { mode, object, run }: Resolution, at: number): void {
+      const sql = `INSERT INTO resolutions (key, mode, object, run, at) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET
+          mode = excluded.mode, object = excluded.object, run = excluded.run, at = excluded.at`;
+      db.run(sql, key, mode, object, run, at);
+    },
+  };
 }

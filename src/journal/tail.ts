@@ -121,8 +121,7 @@ function linesOf(data: Buffer): string[] {
 class Bell {
   readonly #path: string;
   #watcher: FSWatcher | null = null;
-  #rung = false;
-  #wake: () => void = () => {};
+  #change = new AbortController();
 
   constructor(path: string) {
     this.#path = path;
@@ -130,32 +129,22 @@ class Bell {
 
   /** From here on no change is missed, if the file is there. */
   listen(): void {
-    this.#rung = false;
+    this.#change = new AbortController();
     if (this.#watcher !== null) return;
     try {
-      this.#watcher = watch(this.#path, () => this.#ring());
+      this.#watcher = watch(this.#path, () => this.#change.abort());
       this.#watcher.on('error', () => this.close());
     } catch (error) {
       if (!isSystemError(error)) throw error; // Not there yet, or no watches left: polling will do.
     }
   }
 
-  async next(signal: AbortSignal): Promise<void> {
-    if (this.#rung || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const over = new AbortController();
-    await Promise.race([promise, pause(POLL_MS, AbortSignal.any([signal, over.signal]))]);
-    over.abort();
+  next(signal: AbortSignal): Promise<void> {
+    return pause(POLL_MS, AbortSignal.any([signal, this.#change.signal]));
   }
 
   close(): void {
     this.#watcher?.close();
     this.#watcher = null;
-  }
-
-  #ring(): void {
-    this.#rung = true;
-    this.#wake();
   }
 }

@@ -148,11 +148,8 @@ export interface PublishEffect {
 }
 
 /** Work, the head that it was brought to, and what that gave: that head where it was there. */
-export interface LandedWork {
-  readonly task: TaskId;
+export interface LandedWork extends Omit<Landing, 'at'> {
   readonly work: Sha;
-  readonly onto: Sha;
-  readonly commit: Sha;
 }
 
 /** One effect of a key runs at a time. */

@@ -14,11 +14,12 @@
  *
  * `done` is a read task that succeeded, or a write task that had nothing to change. `delivered` is
  * work that stays on its branch, because the plan wants nothing merged. A `revision` is finished
- * work that a person sends back with a note or a review. Candidates are drawn in candidates.ts.
+ * work that a person sends back with a note or a review. Adopted work goes from waiting straight to
+ * committed. A task that is given up fails once it neither runs nor merges. candidates.ts draws
+ * candidates.
  *
- * - `apply` is a pure function of what it was given so far: no clock, no randomness.
- * - `apply` costs the same however many tasks there are, so it updates in place: the caller owns
- *   the state it gets back, and hands it out as readonly.
+ * `apply` depends on nothing but its arguments, and costs the same however many tasks there are: it
+ * updates in place. The caller owns the state it gets back, and hands it out as readonly.
  */
 
 import { assert, unreachable } from '../base/assert.ts';

@@ -11,7 +11,6 @@ import type {
   AttemptStart,
   Denial,
   Event,
-  Proof,
   ProvedWork,
   ReviewComment,
   RunOutcome,
@@ -262,15 +261,11 @@ export type Publish =
       /** The gate that runs on the combination with a target that moved. */
       readonly gate?: RunningGate | null;
     }
-  | {
+  | (Omit<Event & { type: 'publish.finished' }, 'type'> & {
       readonly kind: 'finished';
       /** What of the run is published: more may land after a resume. */
       readonly head: Sha | null;
-      readonly target: string;
-      readonly commit: Sha;
-      readonly checkout: 'followed' | 'none';
-      readonly proved?: Proof;
-    }
+    })
   | {
       readonly kind: 'blocked';
       /** What could not be published. */

@@ -95,15 +95,15 @@ function haltFor({ broken, stopping, paused }: RunState): readonly Decision[] {
 
 /** Tasks that are over although nothing runs any more: given up, cancelled, or without hope. */
 function settle(state: RunState, agents: AgentsKnown): readonly Decision[] {
-  const decisions: Decision[] = [];
   const spent = isSpent(state);
-  for (const task of state.tasks.values()) {
+  return [...state.tasks.values()].flatMap((task) => {
     const failure = finalFailure(state, task, { agents, spent });
-    if (failure !== null) {
-      decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
-    }
-  }
-  return decisions;
+    return failure === null ? [] : taskFailed(task, failure);
+  });
+}
+
+function taskFailed({ spec }: TaskState, failure: Failure): Decision {
+  return { record: { type: 'task.failed', task: spec.id, failure } };
 }
 
 function finalFailure(
@@ -122,8 +122,7 @@ function finalFailure(
   const failed = lostNeed(state, task);
   if (failed !== null && !isQueued(state, task, agents)) {
     const word = state.tasks.get(failed)?.skipped ? 'was skipped' : 'failed';
-    const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
-    const message = `${so}: it needs ${failed}, which ${word}.`;
+    const message = `${notTried(task)}: it needs ${failed}, which ${word}.`;
     return { kind: 'dependency-failed', message, dependency: failed };
   }
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
@@ -140,16 +139,14 @@ function finalFailure(
 
 /** Workspaces that nothing uses any more. */
 function release(state: RunState): readonly Decision[] {
-  const decisions: Decision[] = [];
+  const tasks = [...state.tasks.values()];
   // A conflict to come may want all of them kept.
-  const mayHold = state.plan.landing.onConflict === 'hold';
-  if (mayHold && ![...state.tasks.values()].every(isOver)) return decisions;
-  for (const task of state.tasks.values()) {
-    if (task.workspace !== 'live' || !isOver(task)) continue;
+  if (state.plan.landing.onConflict === 'hold' && !tasks.every(isOver)) return [];
+  const unused = tasks.filter((task) => task.workspace === 'live' && isOver(task));
+  return unused.map((task) => {
     const record = { type: 'workspace.released', task: task.spec.id } as const;
-    decisions.push({ record, perform: releaseEffect(state, task) });
-  }
-  return decisions;
+    return { record, perform: releaseEffect(state, task) };
+  });
 }
 
 /** Work that the plan brings along; where it did not land and is tried again, once more. */
@@ -263,26 +260,28 @@ function roomTurn(state: RunState, { waits }: Look): readonly Decision[] {
 function giveUpRefused(state: RunState, { waits }: Look, agents: AgentsKnown): readonly Decision[] {
   const isHopeless = ({ kind }: Wait): boolean => kind === 'refusal' || kind === 'needs';
   if (isBusy(state) || ![...waits.values()].every(isHopeless)) return [];
-  const decisions: Decision[] = [];
-  for (const task of state.tasks.values()) {
+  return [...state.tasks.values()].flatMap((task) => {
     const isBlocked = isOver(task) || unmetNeeds(state, task).length > 0;
     const next = isBlocked ? null : nextOf(state, task, agents);
     const refusal = next?.kind === 'attempt' ? refusalOf(state, next.by.agent) : null;
-    if (next?.kind !== 'attempt' || refusal === null) continue;
-    const failure = refusedFailure(task, next.by.agent, refusal);
-    decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
-  }
-  return decisions;
+    if (next?.kind !== 'attempt' || refusal === null) return [];
+    return taskFailed(task, refusedFailure(task, next.by.agent, refusal));
+  });
 }
 
 function refusedFailure(
-  { status, spec }: TaskState,
+  refused: TaskState,
   agent: string,
   { task, kind, message }: NonNullable<AgentState['refusal']>,
 ): Failure {
+  const { status, spec } = refused;
   if (status.kind === 'stopped' && task === spec.id) return status.failure;
-  const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
-  return { kind, message: `${so}: ${agent} could not be used (task ${task}): ${message}` };
+  const why = `${agent} could not be used (task ${task}): ${message}`;
+  return { kind, message: `${notTried(refused)}: ${why}` };
+}
+
+function notTried({ status }: TaskState): string {
+  return status.kind === 'waiting' ? 'Not started' : 'Not tried again';
 }
 
 /** What each task waits for that is neither over nor under way. For screens. */
