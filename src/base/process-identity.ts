@@ -1,6 +1,6 @@
 /**
- * Processes that can be told apart for longer than a pid lasts: by host, pid and start. The owners
- * of leases and of claimed workspaces are recorded so.
+ * Process identities that outlast a pid: host, pid and start. Owners of leases and of claimed
+ * workspaces are recorded so.
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';

@@ -22,7 +22,7 @@ export class Suspensions {
     return added;
   }
 
-  /** Halts those that are to stand still, and lets the others proceed. */
+  /** Halts those for which `isHalted` holds, and lets the others proceed. */
   update(isHalted: (name: string) => boolean): void {
     this.#isHalted = isHalted;
     for (const [name, each] of this.#byName) {

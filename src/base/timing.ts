@@ -8,7 +8,7 @@ import { currentRuntime } from './runtime.ts';
 /** Something that took time; times are in milliseconds since 1970, with fractions. */
 export interface Span {
   readonly kind: string;
-  /** For whom it was done; null for the whole. */
+  /** The task it was done for; null for the whole run. */
   readonly of: string | null;
   readonly name: string;
   readonly begin: number;

@@ -62,7 +62,7 @@ export function respond(
   }
 }
 
-/** What is assumed of agents where the caller does not know them. */
+/** Assumed of agents that the caller does not know. */
 const CODING: Capabilities = { resume: true, prose: true };
 
 function accepted(events: readonly Event[]): Response {
@@ -121,7 +121,7 @@ function retryProblem(state: RunState, id: TaskId, all: readonly TaskId[]): stri
   return need === null ? null : `Task ${id} needs ${need}, which failed: retry that.`;
 }
 
-/** A plain command cannot be told anything. */
+/** A plain command reads no messages. */
 function deaf(state: RunState, id: TaskId, agents: AgentsKnown): string | null {
   const agent = state.tasks.get(id)?.spec.agent;
   const isDeaf = agent !== undefined && !agents(agent).prose;

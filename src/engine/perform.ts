@@ -25,7 +25,7 @@ export interface RealWorld extends Pick<World, GivenParts> {
   readonly worker: Worker;
   readonly transcripts: Transcripts;
   readonly keepWorkspaces: boolean;
-  /** Throws where another engine has got the run. */
+  /** Throws if another engine has taken over the run. */
   readonly assertHeld: () => void;
   /** Receives what agents say, as they say it, without secrets. */
   readonly heard: (task: TaskId, line: Chatter) => void;

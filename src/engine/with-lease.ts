@@ -21,7 +21,7 @@ import { endLeftovers } from '../worker/worker.ts';
 /** How often an engine renews its lease; at least three times while one lasts. */
 export const RENEW_MS = 10_000;
 
-/** Does the work under the run's lease, or says who has it. */
+/** Does the work under the run's lease; throws if another process has it. */
 export async function withLease<T>(
   { db, run }: { readonly db: Database; readonly run: string },
   work: (lease: Lease, signal: AbortSignal) => Promise<T>,
@@ -47,7 +47,7 @@ export async function withLease<T>(
   }
 }
 
-/** Where the database fails, our end frees the lease; what failed before is what has to be told. */
+/** If the database fails, our exit frees the lease; the earlier failure is the one to report. */
 function giveBack(db: Database, lease: Lease): void {
   try {
     releaseLease(db, lease);
@@ -92,7 +92,7 @@ export class Renewal {
   }
 }
 
-/** Engines that died before the first fact of their run left things that nobody will look for. */
+/** Cleans up after engines that died before their run's first fact: such runs are never resumed. */
 async function sweepUnborn(
   db: Database,
   owner: ProcessIdentity,

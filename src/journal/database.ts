@@ -3,7 +3,7 @@
  * docs/journal.md describes the format, sqlite-error.ts what its errors mean.
  *
  * - A commit is on the disk when `transaction` returns (WAL, synchronous=FULL).
- * - Only `openDatabase` creates anything. A reader that finds no database gets null.
+ * - Only `openDatabase` creates anything. Readers get null if there is no database.
  * - A database that is newer than this program, or damaged, is never written to.
  * - Folder 0700, files 0600: a journal holds prompts and the output of gates.
  * - Whatever the world does wrong is an OperationalError that names the file and a way out.

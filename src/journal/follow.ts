@@ -35,7 +35,7 @@ export async function* follow(
     while (!signal.aborted) {
       db ??= openForReading(stateDir);
       const current = db?.dataVersion() ?? -1;
-      // No commit tells of an engine that dies, such as between `run.finished` and its release.
+      // An engine that dies commits nothing, such as between `run.finished` and its release.
       if (db !== null && (current !== version || view.finished || endsWithEngine)) {
         version = current;
         view = look(db, run, seen, endsWithEngine);

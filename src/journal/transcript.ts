@@ -145,7 +145,7 @@ export class Transcripts {
     const isFirst = attempt === 1 && !this.#begunLogs.has(task);
     const file = join(logDir, `${fileName(task)}-${from}.log`);
     const extra = new Sink(file, isFirst ? 'discarded' : 'kept', this.#warn);
-    // Opens the file at once, even if the attempt says nothing: it may hold an earlier run's output.
+    // Opens the file even if the attempt says nothing: it may hold an earlier run's output.
     extra.write(isFirst ? '' : `--- attempt ${attempt} ---\n`);
     return [own, extra];
   }

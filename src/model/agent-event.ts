@@ -44,7 +44,7 @@ export type AgentEvent =
   | { readonly type: 'denied'; readonly tool: string; readonly id?: string }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'warning'; readonly text: string }
-  /** A sign of life without meaning of its own. `background`: how many tasks go on behind the turn. */
+  /** A mere sign of life. `background`: how many tasks run behind the turn. */
   | { readonly type: 'activity'; readonly what: string; readonly background?: number }
   | {
       readonly type: 'result';

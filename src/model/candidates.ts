@@ -21,7 +21,7 @@ import { SETUP } from './gate.ts';
 import type { TaskId } from './plan.ts';
 import type { Candidate, GateRun, Lingering, RunState, TaskState } from './state.ts';
 
-/** What only the fold may write. */
+/** Writable; only the fold uses it. */
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 export type QueueEvent = Event & {
@@ -83,7 +83,7 @@ export function noteGate(
     return;
   }
   const found = queueOf(state).find((candidate) => candidate.task === task);
-  // Work that stays on its branch is never built.
+  // Work that stays on its branch has no candidate.
   if (found !== undefined && (found.built?.tree ?? tree) === tree) found.gate = gate;
 }
 
@@ -184,7 +184,7 @@ function lingeringOf(
   return commit === undefined ? before : [...before, { task, commit }];
 }
 
-/** Takes a task's candidate out of the queue, and all that is still being found out about it. */
+/** Takes a task's candidate out of the queue, with its lingering gates. */
 export function leave(state: Draft<RunState>, task: TaskId): void {
   const at = state.queue.findIndex((candidate) => candidate.task === task);
   if (at >= 0) queueOf(state).splice(at, 1);

@@ -1,4 +1,4 @@
-/** Requests of a user interface. The engine turns them into events, or refuses them with a reason. */
+/** Requests of a user interface. The engine turns them into events, or refuses with a reason. */
 
 import type { MendedWork, ReviewComment, StopMode } from './event.ts';
 import type { LimitChanges, TaskId } from './plan.ts';

@@ -3,7 +3,7 @@
  *
  * - Every path that a glob covers lies in one of the folders, or directly in the root, which is
  *   always checked out. Where no folder short of the root is sure to hold it all: null.
- * - An entry without wildcards may be a file or a folder: who knows the commit has to say.
+ * - An entry without wildcards may be a file or a folder: only the commit tells.
  */
 
 import { isLiteral, listBraces, normaliseGlob } from './scope.ts';
@@ -32,7 +32,7 @@ export function placesOf(globs: readonly string[]): Places | null {
   return { folders: [...folders], paths: [...paths] };
 }
 
-/** The folders without those that lie in others, sorted. */
+/** The folders that lie in no other, sorted. */
 export function outermost(folders: readonly string[]): readonly string[] {
   const all = new Set(folders);
   return [...all].filter((folder) => !parentsOf(folder).some((above) => all.has(above))).sort();

@@ -134,7 +134,7 @@ export type AttemptEvent =
       /** The work; null for a read task, and if nothing changed. */
       readonly commit: Sha | null;
       readonly files: readonly string[];
-      /** Changed files outside the declared scope, where that is only reported; a read task's changes. */
+      /** Changed files outside the scope that are only reported; a read task's changes. */
       readonly outside: readonly string[];
       /** A tool was denied, and every changed file is empty. */
       readonly empty?: true;
@@ -411,7 +411,7 @@ export interface ReviewComment {
 
 /** Observations while agents work. Each replaces an earlier one about the same two tasks. */
 export type RadarEvent =
-  /** As they are now, the work of two tasks does not merge. `b` is null for what is about to land. */
+  /** Two tasks' present work does not merge. `b` is null for what is about to land. */
   | {
       readonly type: 'radar.conflict';
       readonly a: TaskId;

@@ -12,9 +12,9 @@ export type Failure =
   | {
       readonly kind: 'rate-limited';
       readonly message: string;
-      /** When the limit resets, where the agent said so (ms since 1970). */
+      /** When the limit resets, if the agent said so (ms since 1970). */
       readonly retryAt?: number;
-      /** True where only the wording of an error tells: the wait is then short. */
+      /** Only the wording of an error suggests it: the wait is then short. */
       readonly guessed?: boolean;
     }
   | { readonly kind: 'idle-timeout'; readonly message: string; readonly afterMs: number }

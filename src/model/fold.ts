@@ -209,7 +209,7 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
   }
 }
 
-/** An attempt that does not go on with another begins on the head, with all that has landed. */
+/** An attempt that continues no other begins on the head, with all that has landed. */
 function foresee(state: Draft<RunState>, event: Event): void {
   const { findings } = state;
   if (event.type === 'radar.semantic') state.findings = findingsAfter(findings, event);
@@ -236,14 +236,14 @@ function landed(state: Draft<RunState>, event: Event & { type: 'merge.landed' },
   useAgain(task);
 }
 
-/** A workspace that was kept for its work is over like any other once that is safe elsewhere. */
+/** A workspace that was kept for its work is used up like any other once that is safe. */
 function useAgain(task: Draft<TaskState>): void {
   if (task.workspace !== 'kept') return;
   task.workspace = 'live';
   task.keptWhy = null;
 }
 
-/** Nothing is foreseen for work that is over; what landed may still be in the way of others. */
+/** Nothing is foreseen for work that is over; landed work may still clash with others'. */
 function forgetOver(state: Draft<RunState>, id: TaskId): void {
   const task = state.tasks.get(id);
   if (task === undefined || !isOver(task)) return;
@@ -273,7 +273,7 @@ function applyToTask(task: Draft<TaskState>, event: TaskFact, at: number): void 
       return startAttempt(task, event, at);
     case 'attempt.prepared':
     case 'work.kept':
-      return; // People want to know; nothing depends on it.
+      return; // For people; nothing depends on it.
     case 'attempt.session':
       task.session = event.session;
       return;
@@ -389,7 +389,7 @@ function retry(
   giveChance(task);
 }
 
-/** How finished work does not fit to what landed: its agent has to mend it. */
+/** Failures of finished work that does not fit what landed: its agent has to fix it. */
 const MISFITS: ReadonlySet<Failure['kind']> = new Set(['conflict', 'gate-failed', 'semantic']);
 
 function statusBefore(task: TaskState, failure: Failure, fresh: boolean, at: number): Status {
@@ -429,7 +429,7 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
   }
 }
 
-/** What could not be published may be tried again, with the approval that it had. */
+/** A blocked publication may be tried again, with the approval it had. */
 function unblock(state: Draft<RunState>): void {
   const { publish, plan } = state;
   if (publish.kind !== 'blocked') return;
@@ -469,7 +469,7 @@ function stop(state: Draft<RunState>, event: Event & { type: 'run.stopping' }): 
   state.held = null; // Nothing is to start any more.
 }
 
-/** What is known of a task stays known; the plan says what it is from now on. */
+/** Tasks keep their history; the new plan defines them from now on. */
 function replanned(state: Draft<RunState>, event: Event & { type: 'run.replanned' }): void {
   const { plan, planHash, difference } = event;
   const before = state.tasks;
@@ -487,13 +487,13 @@ function replanned(state: Draft<RunState>, event: Event & { type: 'run.replanned
   state.findings = state.findings.filter(isThere);
 }
 
-/** Its work is finished and lacks nothing but the push. */
+/** Its work is finished; only the push is missing. */
 function isUnpushed(task: TaskState): task is TaskState & { readonly work: Sha } {
   const { status, work } = task;
   return work !== null && status.kind === 'failed' && status.failure.kind === 'push-failed';
 }
 
-/** A person has changed its work, which queues as it is: an agent could not make it again. */
+/** A person has changed its work, which queues as it is: an agent could not redo that. */
 function isMended(task: TaskState): task is TaskState & { readonly work: Sha } {
   return task.mended && task.work !== null;
 }
@@ -524,7 +524,7 @@ function startAttempt(
 ): void {
   const { status, spec } = task;
   const { start } = event;
-  // An attempt that goes on with such work after a failure has been counted already.
+  // An attempt that continues such work after a failure has been counted already.
   const isRejected = status.kind === 'stopped' && status.work !== null;
   const isRevised = isRejected && status.failure.kind === 'revision';
   if (start.kind === 'rework' && isRejected && !isRevised) task.reworks += 1;
@@ -609,7 +609,7 @@ function newAttempt(
   };
 }
 
-/** Where a publication stands after an event of its own. */
+/** The state of the publication after one of its events. */
 function publishAfter(state: RunState, event: Event & { type: `publish.${string}` }): Publish {
   if (event.type === 'publish.started') {
     return { kind: 'running', head: event.head, early: event.early === true };

@@ -59,7 +59,7 @@ export function stages(tasks: readonly GraphTask[]): ReadonlyMap<TaskId, number>
   return stageOf;
 }
 
-/** Who comes before whom, directly or not. */
+/** Which task comes before which, directly or not. */
 export interface Ancestors {
   /** Everything the task needs, directly or not, in plan order. */
   of(id: TaskId): readonly TaskId[];

@@ -53,7 +53,7 @@ export interface TaskSpec {
   /** Who takes over when those before have used up their retries or cannot work. */
   readonly fallbacks?: readonly Assignee[];
   /**
-   * A read task's changes are thrown away and reported; it lands nothing. A task `here` works in the
+   * A read task lands nothing; its changes are discarded and reported. A task `here` works in the
    * user's own checkout: its changes stay there, uncommitted.
    */
   readonly mode: 'write' | 'read' | 'here';
@@ -126,7 +126,7 @@ export interface RetrySpec {
  *   status-line  the last line may be `{"status": "FAILED", "reason": …}`, which fails the attempt
  *   status-word  a line `Status: DONE | DONE_WITH_CONCERNS | BLOCKED | NEEDS_CONTEXT`
  *   completion   the last fenced JSON object that has `task_completed`
- *   marker       the same, or the file `.claude-task-complete` in the workspace's root; one is required
+ *   marker       the same, or the file `.claude-task-complete` in the root; one of them is needed
  */
 export type Answer = 'free' | 'status-line' | 'status-word' | 'completion' | 'marker';
 

@@ -1,6 +1,6 @@
 /**
  * What the radar foresees while agents work: work that will not merge, and names that one task
- * changes while another begins to use them. Facts report it, RunState holds it until a task is over.
+ * changes while another begins to use them. Facts report it; RunState holds it until a task ends.
  */
 
 import type { Event } from './event.ts';

@@ -114,7 +114,7 @@ class Shell {
   readonly #ended: Promise<void>;
   #printed = '';
   #answer: ((line: string | null) => void) | null = null;
-  /** Has ended or was told to: takes no more commands. */
+  /** It has ended or is ending: takes no more commands. */
   isOver = false;
 
   /** Its files are in `dir`, and their names begin with `name`. */

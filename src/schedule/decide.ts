@@ -83,7 +83,7 @@ export function decide(
   return { decisions, wakeAt: seen.wakeAt };
 }
 
-/** A broken gate is not the work's fault: the run waits for a person, or ends where there is none. */
+/** A broken gate is not the work's fault: the run waits for a person, or ends if there is none. */
 function haltFor({ broken, stopping, paused }: RunState): readonly Decision[] {
   if (broken === null || stopping !== null) return [];
   if (broken.attended) {
@@ -168,7 +168,7 @@ function isToAdopt({ spec, status }: TaskState): boolean {
   return spec.work !== undefined && status.kind === 'waiting';
 }
 
-/** The effect that ends a task's workspace; also used to go on with it after a crash. */
+/** The effect that ends a task's workspace; repeated after a crash. */
 export function releaseEffect(state: RunState, task: TaskState): ReleaseEffect {
   const { base = null } = task.attempts.at(-1) ?? {};
   // Squashed or rebased work is not in the history of the run's branch; only its changes are.

@@ -52,7 +52,7 @@ function isAhead({ tasks }: RunState, id: TaskId): boolean {
   return task !== undefined && !isOver(task);
 }
 
-/** Behind each, and first of all behind the queue as it is, come the tasks that clash with it. */
+/** Tasks that clash with the queue come first; behind each task come those that clash with it. */
 function besidePartners(state: RunState, order: readonly TaskState[]): readonly TaskState[] {
   const rest = new Map(order.map((task) => [task.spec.id, task]));
   const placed: TaskState[] = [];
@@ -73,8 +73,8 @@ function besidePartners(state: RunState, order: readonly TaskState[]): readonly 
 }
 
 /**
- * Landed work whose names were seen to clash with a task's, and which the task has not seen. Work
- * that may not go back any more lands as it is: what is foreseen is no proof.
+ * Landed work whose names clash with a task's and which the task has not seen. Work that may not go
+ * back to its agent any more lands as it is: what is foreseen is no proof.
  */
 export function suspectLandings(state: RunState, task: TaskState): readonly Landing[] {
   const partners = task.attempts.length === 0 ? NOBODY : clashing(state, task);
@@ -83,7 +83,7 @@ export function suspectLandings(state: RunState, task: TaskState): readonly Land
 
 const NOBODY: ReadonlySet<TaskId> = new Set();
 
-/** The candidate that its work does not merge with, or would not work with: that lands first. */
+/** The candidate that its work conflicts or clashes with: that one lands first. */
 export function avoidedBy(state: RunState, task: TaskState): TaskId | null {
   const { status } = task;
   const conflicting = status.kind === 'committed' ? status.avoids : undefined;
@@ -92,7 +92,7 @@ export function avoidedBy(state: RunState, task: TaskState): TaskId | null {
   return state.queue.find((candidate) => isAvoided(candidate.task))?.task ?? null;
 }
 
-/** The tasks whose names clash with the task's, where the plan wants that to matter. */
+/** The tasks whose names clash with the task's, if the plan wants that to count. */
 function clashing({ plan, findings }: RunState, task: TaskState): ReadonlySet<TaskId> {
   const { onSemantic, reworks } = plan.landing;
   const isDue = onSemantic === 'fail' || (onSemantic === 'agent' && task.reworks < reworks);

@@ -180,7 +180,7 @@ export function unfinished(
   return mergeEffect(state, merge, candidate.passes !== undefined);
 }
 
-/** Whose candidate it is built on; null where that is the head. */
+/** The task whose candidate it is built on; null for the head. */
 function aheadIn(state: RunState, candidate: Candidate): TaskId | null {
   const chain = chainOf(state);
   return chain[chain.indexOf(candidate) - 1]?.task ?? null;
@@ -205,7 +205,7 @@ function aloneOf({ gates }: Plan, { work, failure }: Candidate): Pick<VerifyEffe
   return isBaseRed ? {} : { alone: { commit: work, gate } };
 }
 
-/** The effect that moves the head; also used to go on with it after a crash. */
+/** The effect that moves the head; repeated after a crash. */
 export function landEffect(state: RunState, to: Sha): LandEffect {
   const { head, tasks } = state;
   assert(head !== null, 'there is a head to move');

@@ -32,11 +32,11 @@ export interface Short {
 /** What the machine has too little of, while attempts begin on it. */
 export interface Scarcity {
   readonly disk: Short | null;
-  /** Memory or load, when so many coding agents have begun since the machine was measured. */
+  /** Memory or load, once so many coding agents have begun since the machine was measured. */
   strain(begun: number): Short | null;
 }
 
-/** There has to be so much more of a thing before a run that waited for it goes on. */
+/** A shortage ends only with this much more than the limit, so that it does not flicker. */
 const MARGIN = 1.1;
 
 /** How long an attempt's memory is set aside for it. */
@@ -60,7 +60,7 @@ export function scarcityOn(
   };
 }
 
-/** How many attempts have begun so short ago that they will take more memory. */
+/** How many attempts began so recently that they will take more memory. */
 function growingIn(state: RunState, now: number, agents: AgentsKnown): number {
   let growing = 0;
   for (const { status, spec, attempts } of state.tasks.values()) {
@@ -70,7 +70,7 @@ function growingIn(state: RunState, now: number, agents: AgentsKnown): number {
   return growing;
 }
 
-/** Scarcity as the run has recorded it, for those who cannot measure. */
+/** Scarcity as recorded, for readers that cannot measure. */
 export function recordedScarcity({ held }: RunState): Scarcity {
   const isStrain = held?.of === 'memory' || held?.of === 'load';
   return { disk: isStrain ? null : held, strain: () => (isStrain ? held : null) };
@@ -117,10 +117,7 @@ export function keepsBack(short: Short | null, task: TaskState): boolean {
   return short.of === 'disk' || !(hasWorkspace || usesCheckout(task.spec));
 }
 
-/**
- * The fact that a shortage begins to keep tasks back, or does not any more; null for no change.
- * `shorts` are those that keep one back now.
- */
+/** The fact that a shortage begins or ends to keep tasks back; null for no change. */
 export function turnOf({ held }: RunState, shorts: readonly Short[]): Event | null {
   const [first] = shorts;
   if (first === undefined) return held === null ? null : { type: 'run.eased' };

@@ -33,7 +33,7 @@ import { refusalOf } from './parking.ts';
 /** What an agent can do, as far as policy needs to know. */
 export interface Capabilities {
   readonly resume: boolean;
-  /** It reads prose, so it can be told what went wrong; a script can only be run again. */
+  /** It reads prose, so it can learn what went wrong; a script can only run again. */
   readonly prose: boolean;
 }
 
@@ -240,7 +240,7 @@ function reworkStart({ session }: TaskState, commit: Sha, { resume }: Capabiliti
   return { kind: 'rework', session: resume ? session : null, commit };
 }
 
-/** In its session and its workspace; work that it has not made is laid out for it. */
+/** In its session and its workspace, with work of others laid out in it. */
 function revisionStart(task: TaskState, agent: Capabilities): AttemptStart {
   if (isTheirs(task) && task.work !== null) return reworkStart(task, task.work, agent);
   return { kind: 'continue', session: agent.resume ? task.session : null };
@@ -248,7 +248,7 @@ function revisionStart(task: TaskState, agent: Capabilities): AttemptStart {
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {
   const anew = { kind: 'continue', session: null } as const;
-  // The session is gone, or unwanted, but the work is not: a new one goes on with it.
+  // The session is gone, or unwanted, but not the work: a new session continues it.
   if (failure.kind === 'session-lost') return anew;
   if (!agent.resume) return startAnew(task);
   if (task.session !== null && task.spec.retry?.session !== 'new' && !isWornOut(task)) {

@@ -19,7 +19,7 @@ export type Standing =
   | { readonly kind: 'passes'; readonly tasks: readonly TaskId[] }
   | { readonly kind: 'stays'; readonly why: string };
 
-/** How each independent task of those that wait, the most urgent first, stands to those before. */
+/** Which independent tasks pass, and why others stay; `waiting` has the most urgent first. */
 export function standings(
   state: RunState,
   waiting: readonly TaskState[],
@@ -101,7 +101,7 @@ export function landedSince({ landed }: RunState, head: Sha): readonly TaskId[] 
   return at < 0 ? [] : landed.slice(at).map(({ task }) => task);
 }
 
-/** Whether a gate may tell the same of a candidate with and without the work of these tasks. */
+/** Whether some gate's verdict on a candidate does not depend on the work of these tasks. */
 export function leavesVerdicts(state: RunState, tasks: readonly TaskId[]): boolean {
   const known = tasks.map((id) => state.tasks.get(id)).map((task) => task && filesOf(task));
   if (known.some((files) => files == null)) return false;

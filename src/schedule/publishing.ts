@@ -16,7 +16,7 @@ import type { Sha } from '../model/plan.ts';
 import { isHeldBack, isOver, type RunState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
-/** The publication that is due while tasks go on. */
+/** The publication that is due while tasks are open. */
 export function publishEarly(state: RunState): readonly Decision[] {
   const { plan, stopping, publish, tasks } = state;
   if (plan.landing.publish !== 'each' || stopping !== null) return [];
@@ -59,7 +59,7 @@ function isUnpublished({ plan, head, base, publish }: RunState): boolean {
   return publish.kind !== 'finished' || publish.head !== head;
 }
 
-/** The effect that publishes what has landed; also used to go on with it after a crash. */
+/** The effect that publishes what has landed; repeated after a crash. */
 export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
   const { landed: all, tasks, base } = state;
   const later = all.findIndex(({ onto, commit }) => onto === head && commit !== head);

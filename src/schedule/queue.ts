@@ -38,7 +38,7 @@ export interface Queue {
   readonly slots: number;
   /** Slots that others hold: the passer, and gates of former candidates. */
   readonly busy: number;
-  /** Tasks whose former candidate is still being verified: what that tells is waited for. */
+  /** Tasks whose former candidate is still being verified: they wait for its verdict. */
   readonly lingering: ReadonlySet<TaskId>;
 }
 
@@ -51,14 +51,14 @@ export interface Waiting {
 export type Step =
   /** `lands`: nothing has to be verified, so the head moves in the same step. */
   | { readonly kind: 'build'; readonly task: TaskId; readonly onto: Sha; readonly lands: boolean }
-  /** `again`: it is red already, and a second look tells whether that was an accident. */
+  /** `again`: it is red, and a second run shows whether that was an accident. */
   | { readonly kind: 'verify'; readonly at: number; readonly again: boolean }
   /** The head moves to this candidate, with all before it. */
   | { readonly kind: 'land'; readonly upTo: number }
   /** It is to blame, and leaves the chain; so do all behind it, for now. */
   | { readonly kind: 'eject'; readonly at: number };
 
-/** Beyond this a batch tells too little about each of its candidates. */
+/** A longer batch says too little about each of its candidates. */
 const LONGEST_BATCH = 64;
 
 /** Everything that can be done now. */
@@ -158,7 +158,7 @@ function buildStep(queue: Queue): readonly Step[] {
   return [{ kind: 'build', task: next.task, onto: tip?.built?.commit ?? head, lands }];
 }
 
-/** How many candidates are worth having: those that are verified, and in a batch all there are. */
+/** How many candidates are worth building: as many as are verified; in a batch, all. */
 function depthOf({ verify, slots }: Queue): number {
   if (verify === 'off') return 1;
   return verify === 'batch' ? LONGEST_BATCH : slots;

@@ -52,7 +52,7 @@ export function begin(state: RunState, now: number, agents: AgentsKnown, scarcit
   return { starts, waits, wakeAt: earliest(waits) };
 }
 
-/** Whether it matters for one that begins who else could: they share money, or an agent's limit. */
+/** Whether tasks that could begin affect each other: they share money, or an agent's limit. */
 function isShared({ plan, agents }: RunState): boolean {
   return plan.limits.budgetUsd !== undefined || agents.size > 0;
 }

@@ -70,7 +70,7 @@ function isStale(state: RunState, passer: Candidate): boolean {
   return isEnding(state) || passer.onto !== state.head || isUnwanted(state, passer.task);
 }
 
-/** `base` is what the first of those that leave together was built on. */
+/** `base`: what the first candidate that leaves was built on. */
 function withdrawal(state: RunState, candidate: Candidate, base: Sha | null) {
   const { broken } = state;
   if (isEnding(state)) {

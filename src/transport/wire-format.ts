@@ -1,9 +1,8 @@
 /**
- * The text of what crosses the worker port: an effect one way, facts and chatter the other. It is JSON
- * with a version; schemas/ has the schemas, which are made from the types (scripts/type-schema.ts).
- *
- * - A reader accepts unknown fields and refuses an unknown version: a field may be added without a
- *   new version, a changed meaning needs one.
+ * The text of what crosses the worker port: an effect one way, facts and chatter the other. It is
+ * JSON with a version; schemas/ has its schemas, made from the types (scripts/type-schema.ts). A
+ * reader accepts unknown fields and refuses an unknown version: a field may be added without a new
+ * version, a changed meaning needs one.
  *
  * Nothing that starts with the program imports this file: zod takes a while to load.
  */

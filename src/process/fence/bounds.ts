@@ -28,7 +28,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 export interface Bounds {
   /** Folders with all that is in them, or single files. */
   readonly writable: readonly string[];
-  /** Parts of those that stay as they are. */
+  /** Parts of those that stay read-only. */
   readonly kept: readonly string[];
   /** The branch's own two files; null where HEAD is detached or refs are no files. */
   readonly branch: { readonly ref: string; readonly log: string } | null;

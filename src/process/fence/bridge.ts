@@ -15,7 +15,7 @@
 /** Where the proxy's socket is seen inside; `/run` is the fence's own. */
 export const SOCKET = '/run/landfast/proxy';
 
-/** Above those that the system gives away by itself. */
+/** Above the ports that the system assigns by itself. */
 const PORT = 61_128;
 
 const START_MS = 10_000;
@@ -65,7 +65,7 @@ export function bridged(node: string): readonly string[] {
   return ['-c', AROUND, 'fence', node, BRIDGE, SOCKET, String(PORT)];
 }
 
-/** What bubblewrap is told: no network, and where programs find the proxy. */
+/** The flags for bubblewrap: no network, and where programs find the proxy. */
 export function bridgeFlags(): readonly string[] {
   const url = `http://127.0.0.1:${PORT}`;
   const local = 'localhost,127.0.0.1,::1';

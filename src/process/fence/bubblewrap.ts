@@ -33,7 +33,7 @@ const NEEDED_OF_RUN = [
   ...['/run/current-system', '/run/booted-system', '/run/opengl-driver', '/run/wrappers'],
 ];
 
-/** What every fence stands on: a file system that cannot be written. */
+/** The base of every fence: a read-only file system. */
 export const LANDMARKS: readonly string[] = [
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', RUN],
   ...NEEDED_OF_RUN.flatMap((path) => ['--ro-bind-try', path, path]),
@@ -65,7 +65,7 @@ export interface Wrapping {
 
 export type CommandLine = Pick<Program, 'file' | 'args'>;
 
-/** The program as it is started inside of the fence. */
+/** The program, started inside the fence. */
 export function bubblewrapCommand(wrapping: Wrapping, program: CommandLine): CommandLine {
   const { tool, bounds, node } = wrapping;
   const { network } = bounds;
