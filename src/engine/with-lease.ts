@@ -10,16 +10,13 @@ import type { Database } from '../journal/database.ts';
 import {
   acquireLease,
   dropUnborn,
-  LEASE_MS,
   type Lease,
-  LeaseLostError,
+  RENEW_MS,
+  Renewal,
   releaseLease,
   renewLease,
 } from '../journal/lease.ts';
 import { endLeftovers } from '../worker/worker.ts';
-
-/** How often an engine renews its lease; at least three times while one lasts. */
-export const RENEW_MS = 10_000;
 
 /** Does the work under the run's lease; throws if another process has it. */
 export async function withLease<T>(
@@ -63,33 +60,6 @@ function keepRenewing(db: Database, lease: Lease, lost: AbortController): NodeJS
     const why = renewal.tick();
     if (why !== null) lost.abort(why);
   }, RENEW_MS);
-}
-
-/** Renews a lease, and so finds out that it is lost. */
-export class Renewal {
-  readonly #renew: () => void;
-  /** A monotonic clock. */
-  readonly #passing: () => number;
-  #renewedAt: number;
-
-  constructor(renew: () => void, passing: () => number) {
-    this.#renew = renew;
-    this.#passing = passing;
-    this.#renewedAt = passing();
-  }
-
-  /** Renews the lease; answers with the error for which the engine has to stop, or null. */
-  tick(): unknown {
-    try {
-      this.#renew();
-      this.#renewedAt = this.#passing();
-      return null;
-    } catch (error) {
-      const isOver =
-        error instanceof LeaseLostError || this.#passing() - this.#renewedAt > LEASE_MS;
-      return isOver ? error : null;
-    }
-  }
 }
 
 /** Cleans up after engines that died before their run's first fact: such runs are never resumed. */

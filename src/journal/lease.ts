@@ -16,8 +16,10 @@ import { OperationalError } from '../base/errors.ts';
 import type { ProcessIdentity } from '../base/process-identity.ts';
 import type { Database } from './database.ts';
 
-/** How long an engine on another host may be silent; renew at least three times as often. */
+/** How long an engine on another host may be silent. */
 export const LEASE_MS = 30_000;
+/** How often an engine renews its lease; at least three times while one lasts. */
+export const RENEW_MS = 10_000;
 
 /** The right to write for a run. */
 export interface Lease {
@@ -75,6 +77,33 @@ export function renewLease(db: Database, lease: Lease, now: number): void {
     assertLease(db, lease);
     db.run('UPDATE leases SET renewed_at = ? WHERE run = ?', now, lease.run);
   });
+}
+
+/** Renews a lease, and so finds out that it is lost. */
+export class Renewal {
+  readonly #renew: () => void;
+  /** A monotonic clock. */
+  readonly #passing: () => number;
+  #renewedAt: number;
+
+  constructor(renew: () => void, passing: () => number) {
+    this.#renew = renew;
+    this.#passing = passing;
+    this.#renewedAt = passing();
+  }
+
+  /** Renews the lease; answers with the error for which the engine has to stop, or null. */
+  tick(): unknown {
+    try {
+      this.#renew();
+      this.#renewedAt = this.#passing();
+      return null;
+    } catch (error) {
+      const isOver =
+        error instanceof LeaseLostError || this.#passing() - this.#renewedAt > LEASE_MS;
+      return isOver ? error : null;
+    }
+  }
 }
 
 /** Gives the run free. Does nothing where the lease is lost already. */
