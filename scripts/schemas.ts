@@ -1,7 +1,7 @@
 /**
  * Writes the JSON Schemas that are shipped: for editors, from the schemas that plans and configurations
- * are checked with, and for programs, of events and effects. What a key means is taken from the tables
- * of the documentation.
+ * are checked with, with the meanings that the tables of the documentation give; for programs, of
+ * events, effects and messages, from their types.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../src/plan/config/schema.ts';
 import { nativeSchema } from '../src/plan/formats/native/schema.ts';
-import { effectSchema, eventSchema } from '../src/transport/wire-format.ts';
+import { type Json, typeSchemas } from './type-schema.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -17,17 +17,23 @@ const root = join(import.meta.dirname, '..');
 export function schemaFiles(): Readonly<Record<string, string>> {
   const plan = meanings('docs/formats.md');
   const config = new Map([...plan, ...meanings('docs/configuration.md')]);
+  const [event, effect, message] = typeSchemas([
+    ['model/event.ts', 'Event'],
+    ['model/effect.ts', 'Effect'],
+    ['model/effect.ts', 'Message'],
+  ]);
   return {
     'schemas/plan.schema.json': schemaText(nativeSchema, 'A plan of Landfast', plan),
     'schemas/config.schema.json': schemaText(configSchema, 'Configuration of Landfast', config),
-    'schemas/event.schema.json': wireText(eventSchema, 'An event of a run of Landfast'),
-    'schemas/effect.schema.json': wireText(effectSchema, 'An effect that a worker performs'),
+    'schemas/event.schema.json': fileText('An event of a run of Landfast', event!),
+    'schemas/effect.schema.json': fileText('An effect that a worker performs', effect!),
+    'schemas/message.schema.json': fileText('A fact or chatter from a worker', message!),
   };
 }
 
-function wireText(schema: z.ZodType, title: string): string {
-  const { $schema, ...json } = z.toJSONSchema(schema, { target: 'draft-7' });
-  return `${JSON.stringify({ $schema, title, ...json }, null, 2)}\n`;
+function fileText(title: string, schema: Json): string {
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  return `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`;
 }
 
 interface JsonSchema {
@@ -37,9 +43,9 @@ interface JsonSchema {
 }
 
 function schemaText(schema: z.ZodType, title: string, known: ReadonlyMap<string, string>): string {
-  const { $schema, ...json } = z.toJSONSchema(schema, { io: 'input', target: 'draft-7' });
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', target: 'draft-7' });
   describe(json as JsonSchema, [], known);
-  return `${JSON.stringify({ $schema, title, ...json }, null, 2)}\n`;
+  return fileText(title, json);
 }
 
 function describe(

@@ -14,7 +14,7 @@ function linesThatName(): readonly string[] {
   );
   return sources.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/ .*$/gm, '');
-    return text.split('\n').filter((line) => NAME.test(line));
+    return text.split('\n').filter((line) => NAME.test(line) && !line.startsWith('import '));
   });
 }
 

@@ -13,10 +13,10 @@ import type { EditedPlan } from '../engine/recover.ts';
 import { withLease } from '../engine/with-lease.ts';
 import type { World } from '../engine/world.ts';
 import type { Database } from '../journal/database.ts';
-import { GateLogs } from '../journal/gate-log.ts';
+import { openGateLogs } from '../journal/gate-log.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
-import { Resolutions, Verdicts } from '../journal/memory.ts';
+import { resolutionsIn, verdictsIn } from '../journal/memory.ts';
 import { attemptsDir, Transcripts } from '../journal/transcript.ts';
 import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Command, ReopeningCommand } from '../model/command.ts';
@@ -274,7 +274,7 @@ function siteOf(
   const { repository, dir, stateDir, host } = place;
   const onWarning = (text: string): void => host.warn(text);
   const gateLogs = options.log
-    ? { gateLogs: new GateLogs({ stateDir, run, secrets, onWarning }) }
+    ? { gateLogs: openGateLogs({ stateDir, run, secrets, onWarning }) }
     : {};
   const parts = repository && {
     repository,
@@ -285,8 +285,8 @@ function siteOf(
     env: allowedEnv(host.env, []),
     assertHeld: () => assertLease(db, lease),
     attended: host.attended,
-    verdicts: new Verdicts(db),
-    resolutions: new Resolutions(db),
+    verdicts: verdictsIn(db),
+    resolutions: resolutionsIn(db),
     gateFunctions: host.gates,
     ...gateLogs,
   };

@@ -1,9 +1,7 @@
 /**
- * Countdown: a timer that can be halted.
- *
- *   C1. Only time in which this process could run counts: while it was stopped, or the machine was
- *       asleep, it could not have noticed a sign of life. It reads the clock once a second; a longer
- *       gap between two readings does not count.
+ * Countdown: a timer that can be halted. Time in which this process was stopped, or the machine
+ * asleep, does not count: it could not have noticed a sign of life. It reads the clock once a
+ * second; a longer gap between two readings is such time.
  */
 
 import type { Haltable } from './suspension.ts';

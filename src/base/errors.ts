@@ -47,7 +47,7 @@ export function otherwise<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Whether a system call failed with one of these codes (`ENOENT`), or with any if none is given. */
+/** Whether a system call failed with one of these codes (`ENOENT`), or any if none is given. */
 export function isSystemError(error: unknown, ...codes: readonly string[]): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string')
     return false;

@@ -1,8 +1,6 @@
 /**
- * Work that cannot outlive its starter: a Group waits for all of its members.
- *
- *   G1. The first error of a member stops the group and is thrown again by `settle`.
- *   G2. After `settle` no member is running.
+ * Work that cannot outlive its starter: `settle` waits for all members of a Group, and throws the
+ * first error of one, which also stops the others.
  */
 
 export class Group {

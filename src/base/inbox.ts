@@ -16,9 +16,8 @@ export class Inbox<T> {
   /** All items; waits for the first one or for `until`, whichever comes first. */
   async takeAll(until: Promise<unknown>): Promise<readonly T[]> {
     if (this.#items.length === 0) {
-      const arrived = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      const { promise: arrived, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
       await Promise.race([arrived, until]);
       this.#wake = undefined;
     }

@@ -1,8 +1,6 @@
 /**
- * Makes a folder and its parents, like `mkdir -p`.
- *
- *   M1. The number of steps is bounded. Node's own `recursive` tries for ever where a folder is
- *       there but takes no new ones (/proc), and nothing can stop it.
+ * Makes a folder and its parents, like `mkdir -p`, in a bounded number of steps. Node's own
+ * `recursive` tries for ever where a folder exists but takes no new ones (/proc).
  */
 
 import { mkdirSync, statSync } from 'node:fs';

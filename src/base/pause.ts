@@ -16,8 +16,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Pauses of a loop: a pause that would end after the previous one ends together with it. A loop that
- * is woken early again and again so needs a timer now and then, not each time.
+ * Pauses of a loop: a pause that would end after the previous one ends together with it. A loop
+ * that is woken early again and again so needs a timer now and then, not each time.
  */
 export function pauses(): typeof pause {
   let endsAt = Number.NEGATIVE_INFINITY;

@@ -1,11 +1,11 @@
 /**
- * Processes that can be told apart for longer than a pid lasts: by host, pid and start. The owners
- * of leases and of claimed workspaces are recorded so.
+ * Process identities that outlast a pid: host, pid and start. Owners of leases and of claimed
+ * workspaces are recorded so.
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isSystemError } from './errors.ts';
+import { isSystemError, trySystem } from './errors.ts';
 
 /** Identifies a process: a pid alone may be reused. */
 export interface ProcessIdentity {
@@ -22,13 +22,9 @@ export function thisProcess(): ProcessIdentity {
 
 /** The name of the place whose pids mean something here: the host, or one container on it. */
 export function thisHost(): string {
-  try {
-    const namespace = readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-    return namespace === INITIAL_PID_NAMESPACE ? hostname() : `${hostname()}#${namespace}`;
-  } catch (error) {
-    if (!isSystemError(error)) throw error; // No /proc.
-    return hostname();
-  }
+  const link = trySystem(() => readlinkSync('/proc/self/ns/pid'), null); // Null without /proc.
+  const namespace = link?.replace(/\D/g, '') ?? INITIAL_PID_NAMESPACE;
+  return namespace === INITIAL_PID_NAMESPACE ? hostname() : `${hostname()}#${namespace}`;
 }
 
 /** Fixed in the Linux kernel (PROC_PID_INIT_INO); every container has another one. */
@@ -52,16 +48,11 @@ export function isAlive(identity: ProcessIdentity): boolean {
  * it is dead (a zombie, too) or where there is no /proc.
  */
 export function processStart(pid: number): string | null {
-  try {
-    // `pid (name) state ppid … start`: the name may hold spaces and parentheses.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, ticks] = [fields[0], fields[19]];
-    if (state === 'Z' || state === 'X' || ticks === undefined) return null;
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${boot}:${ticks}`;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return null;
-  }
+  // `pid (name) state ppid … start`: the name may hold spaces and parentheses.
+  const stat = trySystem(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ticks] = [fields[0], fields[19]];
+  if (state === 'Z' || state === 'X' || ticks === undefined) return null;
+  const boot = trySystem(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'), null);
+  return boot === null ? null : `${boot.trim()}:${ticks}`;
 }

@@ -1,11 +1,11 @@
 /**
  * Which hosts are on the public internet: where a webhook may go. Pure.
  *
- *   A1. Only what is known to be public is public. An address that cannot be read is not.
- *   A2. A host is taken in the form the URL parser gives it, which has read `0x7f.1` and
- *       `2130706433` as addresses already; a final dot means nothing.
- *   A3. A name is public unless it names this machine. What it resolves to is another question, to
- *       be asked with `isPublicAddress` of every address.
+ * - Only what is known to be public is public. An unreadable address is not.
+ * - A host is given as the URL parser writes it, which has already read `0x7f.1` and `2130706433`
+ *   as addresses.
+ * - A name is public unless it names this machine. Ask `isPublicAddress` about each address that it
+ *   resolves to.
  */
 
 const LOCAL_NAMES: ReadonlySet<string> = new Set([

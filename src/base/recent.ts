@@ -1,7 +1,6 @@
 /**
- * A cache of the last values by key, limited by their total weight.
- *
- *   R1. The oldest is evicted first; the newest stays, whatever its weight.
+ * A cache of the last values by key, limited by their total weight. The oldest is evicted first;
+ * the newest stays, whatever its weight.
  */
 
 export class Recent<Key, Value> {

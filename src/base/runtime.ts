@@ -2,13 +2,13 @@
  * Runtime: what one run, or one command, owns in this process: its environment, and every shell,
  * long-lived process, cache and temporary folder that the folders below `app` keep for it.
  *
- *   R1. Runtimes share nothing. A module declares what it keeps as a PerRuntime value; each runtime
- *       makes its own on first use and closes it at its end.
- *   R2. Code runs in the runtime whose `enter` called it, however many awaits ago
- *       (AsyncLocalStorage). No function passes a runtime on.
- *   R3. Outside of any runtime, and once it is closed, nothing is kept: programs are started
- *       directly, answers are not remembered.
- *   R4. `process.env` is read here only, for code outside of any runtime.
+ * - Runtimes share nothing. A module declares what it keeps as a PerRuntime value; each runtime
+ *   makes its own on first use and closes it at its end.
+ * - Code runs in the runtime whose `enter` called it, however many awaits ago (AsyncLocalStorage).
+ *   No function passes a runtime on.
+ * - Outside of any runtime, and once it is closed, nothing is kept: programs are started directly,
+ *   answers are not remembered.
+ * - `process.env` is read here only, for code outside of any runtime.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';

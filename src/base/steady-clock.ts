@@ -2,9 +2,9 @@
  * SteadyClock: the time of day for decisions, which never goes back. Moment: a time of day that is
  * comparable with others only until the clock is set back.
  *
- *   S1. When the system's clock is set back, this one continues from where it was, so no wait gets
- *       longer. It follows a clock that is set forward, and a machine that slept.
- *   S2. It starts at `notBefore` or later: a resumed run is never earlier than its last entry.
+ * - When the system's clock is set back, this one continues from where it was, so no wait gets
+ *   longer. It follows a clock that is set forward, and a machine that slept.
+ * - It starts at `notBefore` or later: a resumed run is never earlier than its last entry.
  */
 
 /** The two clocks of a machine, in milliseconds. */

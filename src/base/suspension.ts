@@ -1,8 +1,6 @@
 /**
- * Suspension: halts and continues many things together.
- *
- *   U1. A member that joins during a suspension is halted at once.
- *   U2. Halting twice is halting once; so is going on.
+ * Suspension: halts and continues many things together. A member that joins during a suspension is
+ * halted at once; halting twice is halting once.
  */
 
 export interface Haltable {
@@ -24,7 +22,7 @@ export class Suspensions {
     return added;
   }
 
-  /** Halts those that are to stand still, and lets the others proceed. */
+  /** Halts those for which `isHalted` holds, and lets the others proceed. */
   update(isHalted: (name: string) => boolean): void {
     this.#isHalted = isHalted;
     for (const [name, each] of this.#byName) {

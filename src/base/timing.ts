@@ -1,8 +1,6 @@
 /**
- * How long things take: the current runtime's `onSpan` receives each span when it is over.
- *
- *   T1. Without a listener, timing costs one look-up and changes nothing.
- *   T2. What is timed is not changed by it: results, errors and order are the same.
+ * How long things take: the current runtime's `onSpan` receives each span when it is over. Without
+ * a listener timing costs one look-up.
  */
 
 import { currentRuntime } from './runtime.ts';
@@ -10,7 +8,7 @@ import { currentRuntime } from './runtime.ts';
 /** Something that took time; times are in milliseconds since 1970, with fractions. */
 export interface Span {
   readonly kind: string;
-  /** For whom it was done; null for the whole. */
+  /** The task it was done for; null for the whole run. */
   readonly of: string | null;
   readonly name: string;
   readonly begin: number;

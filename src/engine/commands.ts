@@ -1,8 +1,7 @@
 /**
  * From commands to facts or refusals, and from facts to the effects that must stop because of them.
- *
- *   C1. A command about several tasks is granted as a whole or refused with all of its reasons.
- *   C2. What is true already is accepted and makes nothing new; what comes too late is refused.
+ * A command about several tasks is granted as a whole or refused with all of its reasons. What is
+ * true already is accepted and records nothing; what comes too late is refused.
  */
 
 import { unreachable } from '../base/assert.ts';
@@ -14,8 +13,8 @@ import {
   failedBecauseOf,
   isEnding,
   isGood,
-  isMet,
   isOver,
+  lostNeed,
   type RunState,
   type TaskState,
   waitsToLand,
@@ -63,7 +62,7 @@ export function respond(
   }
 }
 
-/** What is assumed of agents where the caller does not know them. */
+/** Assumed of agents that the caller does not know. */
 const CODING: Capabilities = { resume: true, prose: true };
 
 function accepted(events: readonly Event[]): Response {
@@ -83,8 +82,8 @@ function cancelTask(id: TaskId, state: RunState): Response {
 
 function pause(suspended: boolean, state: RunState): Response {
   if (state.stopping !== null) return refused('The run is stopping.');
-  const same = state.paused !== null && state.paused.suspended === suspended;
-  return accepted(same ? [] : [{ type: 'run.paused', suspended }]);
+  const isSame = state.paused?.suspended === suspended;
+  return accepted(isSame ? [] : [{ type: 'run.paused', suspended }]);
 }
 
 function retry(
@@ -113,16 +112,16 @@ function retry(
 function retryProblem(state: RunState, id: TaskId, all: readonly TaskId[]): string | null {
   const task = state.tasks.get(id);
   if (task === undefined) return `There is no task ${id}.`;
-  const { status, spec } = task;
+  const { status } = task;
   if (isGood(task)) return `Task ${id} has succeeded.`;
   if (status.kind === 'waiting') return `Task ${id} has not been tried yet.`;
   if (isQueuedToLand(task)) return `Task ${id} is finished and waits to land.`;
   if (status.kind === 'running') return `Task ${id} is running.`;
-  const need = spec.needs.find((each) => isLost(state.tasks.get(each)) && !all.includes(each));
-  return need === undefined ? null : `Task ${id} needs ${need}, which failed: retry that.`;
+  const need = lostNeed(state, task, all);
+  return need === null ? null : `Task ${id} needs ${need}, which failed: retry that.`;
 }
 
-/** A plain command cannot be told anything. */
+/** A plain command reads no messages. */
 function deaf(state: RunState, id: TaskId, agents: AgentsKnown): string | null {
   const agent = state.tasks.get(id)?.spec.agent;
   const isDeaf = agent !== undefined && !agents(agent).prose;
@@ -237,10 +236,6 @@ function skip(ids: readonly TaskId[], satisfied: boolean, state: RunState): Resp
   ]);
 }
 
-function isLost(task: TaskState | undefined): boolean {
-  return task !== undefined && task.status.kind === 'failed' && !isMet(task);
-}
-
 /** Each stops more than the one before; a stop never gets weaker. */
 const MODES: readonly StopMode[] = ['drain', 'end', 'cancel'];
 
@@ -262,12 +257,9 @@ export function stopsFor(
     return [{ key: `verify:${event.task}:${event.commit}`, reason: 'interrupted' }];
   }
   if (event.type === 'merge.withdrawn' && event.lingers === true) return [];
-  // A candidate that has left the queue needs no verdict any more.
-  if (
-    event.type === 'merge.withdrawn' ||
-    event.type === 'merge.rejected' ||
-    event.type === 'merge.landed'
-  ) {
+  const { type } = event;
+  if (type === 'merge.withdrawn' || type === 'merge.rejected' || type === 'merge.landed') {
+    // A candidate that has left the queue needs no verdict any more.
     const keys = running.filter((key) => key.startsWith(`verify:${event.task}:`));
     return keys.map((key) => ({ key, reason: 'interrupted' }));
   }

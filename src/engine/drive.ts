@@ -1,10 +1,10 @@
 /**
  * drive: one engine takes one run from wherever it is to its end.
  *
- *   D1. A resumed run first ends what the dead engine left running, and removes its locks.
- *   D2. No effect begins without the lease, and what cannot be taken back asks for it again.
- *   D3. An engine that has lost its run says that, whatever failed because of it.
- *   D4. Entries are in the order of their times, even if the clock is set back.
+ * - A resumed run first ends what the dead engine left running, and removes its locks.
+ * - No effect begins without the lease, and what cannot be undone checks it again. An engine that
+ *   has lost its run says that, whatever failed because of it.
+ * - Entries are in the order of their times, even if the clock is set back.
  */
 
 import { assert } from '../base/assert.ts';
@@ -31,17 +31,17 @@ export interface Drive {
   readonly db: Database;
   /** Keeps secrets out of the journal, and so out of everything that is shown of the run. */
   readonly mask: Mask;
-  /** The first fact of a new run; null to go on with one that exists. */
+  /** The first fact of a new run; null to resume one. */
   readonly started: (Event & { type: 'run.started' }) | null;
-  /** What a run that is taken up does; null to give all failed tasks a new chance. */
+  /** The command that a resumed run begins with; null to retry all failed tasks. */
   readonly retry: ReopeningCommand | null;
   /** A person is at the terminal and can answer. */
   readonly attended: boolean;
-  /** New limits for a run that goes on. */
+  /** New limits for a resumed run. */
   readonly changed: LimitChanges;
-  /** An edited plan for a run that goes on; null for the one it has. */
+  /** An edited plan for a resumed run; null to keep its plan. */
   readonly next: EditedPlan | null;
-  /** Everything of the world but the commands of other processes, which need the lease. */
+  /** The world without the commands of other processes, which need the lease. */
   readonly world: Omit<RealWorld, 'commands' | 'agents' | 'now' | 'assertHeld'>;
   /** Commands from this process: signals. */
   readonly signals: () => readonly Command[];
@@ -91,13 +91,13 @@ async function driveOn(order: Drive, lease: Lease, signal: AbortSignal): Promise
   return loop(state, journal, real, signal);
 }
 
-/** What the engine before left is ended and mended before anything is done. */
+/** Ends and repairs what the previous engine left, before anything else. */
 export async function takeOver({ run, context }: Site, signal: AbortSignal): Promise<void> {
   await endLeftovers(run, signal);
   if (context !== null) await repair(context, signal);
 }
 
-/** A resumed run goes on from where its target is, with what a person has landed meanwhile. */
+/** A resumed run continues from its target, with what a person has landed meanwhile. */
 async function reopening(
   { world, changed, retry, next, attended }: Drive,
   before: RunState,

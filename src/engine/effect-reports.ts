@@ -1,9 +1,9 @@
 /**
  * The facts that one effect reports while it is performed.
  *
- *   H1. An effect has one final fact per task. A repeated one, however late, is ignored.
- *   H2. Every effect ends with a final fact. An attempt that ends without one has failed; any other
- *       effect that does so is a bug and ends the engine. The next engine finds out what was done.
+ * - An effect has one final fact per task. A repeated one is ignored.
+ * - An attempt that ends without a final fact has failed; any other effect that does so is a bug
+ *   and ends the engine. The next engine finds out what was done.
  */
 
 import { InvariantError } from '../base/errors.ts';

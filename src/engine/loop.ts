@@ -1,10 +1,10 @@
 /**
  * The loop: fold, decide, record, perform.
  *
- *   L1. Record, then perform: an effect starts only after the fact that announces it is durable.
- *   L2. One wait and one transaction per turn; everything between two waits is synchronous, so
- *       half a turn is never seen.
- *   L3. When the loop returns or throws, nothing it started is running.
+ * - Record, then perform: an effect starts only after the fact that announces it is durable.
+ * - One wait and one transaction per turn; everything between two waits is synchronous, so half a
+ *   turn is never seen.
+ * - When the loop returns or throws, nothing it started is running.
  */
 
 import { Group } from '../base/group.ts';

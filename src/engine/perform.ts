@@ -18,19 +18,15 @@ import type { Site } from '../worker/attempt.ts';
 import type { Worker } from '../worker/worker.ts';
 import type { World } from './world.ts';
 
-export interface RealWorld {
+type GivenParts = 'agents' | 'now' | 'machine' | 'commands' | 'recorded' | 'observe';
+
+export interface RealWorld extends Pick<World, GivenParts> {
   readonly site: Site;
   readonly worker: Worker;
   readonly transcripts: Transcripts;
   readonly keepWorkspaces: boolean;
-  readonly agents: World['agents'];
-  readonly now: World['now'];
-  readonly machine: World['machine'];
-  readonly commands: World['commands'];
-  /** Throws where another engine has got the run. */
+  /** Throws if another engine has taken over the run. */
   readonly assertHeld: () => void;
-  readonly recorded: World['recorded'];
-  readonly observe: World['observe'];
   /** Receives what agents say, as they say it, without secrets. */
   readonly heard: (task: TaskId, line: Chatter) => void;
 }
@@ -38,13 +34,8 @@ export interface RealWorld {
 /** Builds the world of a real run. */
 export function realWorld(parts: RealWorld): World {
   return {
-    agents: parts.agents,
-    commands: parts.commands,
-    recorded: parts.recorded,
-    observe: parts.observe,
+    ...parts,
     suspend: (isHalted) => parts.site.suspensions.update(isHalted),
-    now: parts.now,
-    machine: parts.machine,
     sleep: pauses(),
     perform: (effect, report, signal) =>
       timed(spanOf(effect), () => perform(parts, effect, report, signal)),
@@ -76,7 +67,8 @@ async function perform(
   report: (fact: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { site, worker } = parts;
+  const { worker } = parts;
+  const { context } = parts.site;
   parts.assertHeld(); // The machine may have slept since the effect was recorded.
   switch (effect.kind) {
     case 'attempt': {
@@ -89,24 +81,24 @@ async function perform(
       return;
     }
     case 'merge':
-      assert(site.context !== null, 'landing needs a repository');
-      return site.context.plan.landing.strategy === 'none'
-        ? deliverWork(site.context, effect, report, signal)
-        : mergeWork(site.context, effect, report, signal);
+      assert(context !== null, 'landing needs a repository');
+      return context.plan.landing.strategy === 'none'
+        ? deliverWork(context, effect, report, signal)
+        : mergeWork(context, effect, report, signal);
     case 'verify':
-      assert(site.context !== null, 'verifying needs a repository');
-      return verifyWork(site.context, effect, report, signal);
+      assert(context !== null, 'verifying needs a repository');
+      return verifyWork(context, effect, report, signal);
     case 'land':
-      assert(site.context !== null, 'landing needs a repository');
-      return landCandidates(site.context, effect, report);
+      assert(context !== null, 'landing needs a repository');
+      return landCandidates(context, effect, report);
     case 'release': {
       const limit = AbortSignal.timeout(RELEASE_LIMIT_MS);
       const asked = parts.keepWorkspaces ? { keep: 'asked for' } : {};
       return worker.release({ ...effect, ...asked }, report, limit);
     }
     case 'publish':
-      assert(site.context !== null, 'publishing needs a repository');
-      return publish(site.context, effect, report, signal);
+      assert(context !== null, 'publishing needs a repository');
+      return publish(context, effect, report, signal);
     default:
       return unreachable(effect);
   }

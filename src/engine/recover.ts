@@ -4,7 +4,7 @@
  * An attempt cannot be taken up in the middle: it failed as `interrupted`, and the ordinary rule
  * resumes it by its session. A merge, a release and a publication are idempotent: they are simply
  * performed again, and where they had been done they find that and report it. A merge onto work
- * that has left the queue is of no use: its work goes back and waits for its turn.
+ * that has left the queue is useless: its work goes back and waits for its turn.
  */
 
 import { UserError } from '../base/errors.ts';
@@ -74,7 +74,7 @@ function orphanOf(state: RunState): Candidate | null {
   return last.onto === below ? null : last;
 }
 
-/** What happened to the run's work while no engine looked. */
+/** What happened to the run's work while it had no engine. */
 export interface Meanwhile {
   /** Where the target is, if it has gone on from the run's head. */
   readonly head: Sha;
@@ -90,7 +90,7 @@ export interface EditedPlan {
 
 export interface Reopening {
   readonly meanwhile: Meanwhile | null;
-  /** What the run is taken up for; null to give all failed tasks a new chance. */
+  /** The command to begin with; null to retry all failed tasks. */
   readonly retry: ReopeningCommand | null;
   readonly attended?: boolean;
   readonly changed: LimitChanges;
@@ -100,10 +100,7 @@ export interface Reopening {
   readonly mended: readonly MendedWork[];
 }
 
-/**
- * The facts that reopen a run: one that had ended gives its failed tasks a new chance, but not
- * those that a person gave up.
- */
+/** The facts that reopen a run. One that had ended retries its failed tasks, unless given up. */
 export function reopen(state: RunState, reopening: Reopening): readonly Event[] {
   const { meanwhile, retry: command, changed, next } = reopening;
   const tasks = [...state.tasks.values()];
@@ -133,7 +130,7 @@ export function reopen(state: RunState, reopening: Reopening): readonly Event[] 
   ];
 }
 
-/** What an edited plan makes true, and whom that concerns. */
+/** The facts of an edited plan, and the tasks they concern. */
 interface Edits {
   readonly facts: readonly Event[];
   readonly removed: readonly TaskId[];

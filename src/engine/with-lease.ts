@@ -1,10 +1,7 @@
 /**
  * withLease: the right to work on a run, from the first look at it until everything is cleaned up.
- *
- *   H1. Without the lease nothing is written and nothing is removed: its holder knows that no other
- *       engine works on the run.
- *   H2. A lease that was lost aborts the work. A busy database loses nothing until the lease would
- *       have expired for others.
+ * Without the lease nothing is written or removed. A lost lease aborts the work; a busy database
+ * loses nothing until the lease would have expired for others.
  */
 
 import { OperationalError } from '../base/errors.ts';
@@ -14,13 +11,14 @@ import {
   acquireLease,
   dropUnborn,
   type Lease,
+  RENEW_MS,
+  Renewal,
   releaseLease,
   renewLease,
 } from '../journal/lease.ts';
 import { endLeftovers } from '../worker/worker.ts';
-import { RENEW_MS, Renewal } from './renewal.ts';
 
-/** Does the work under the run's lease, or says who has it. */
+/** Does the work under the run's lease; throws if another process has it. */
 export async function withLease<T>(
   { db, run }: { readonly db: Database; readonly run: string },
   work: (lease: Lease, signal: AbortSignal) => Promise<T>,
@@ -46,7 +44,7 @@ export async function withLease<T>(
   }
 }
 
-/** Where the database fails, our end frees the lease; what failed before is what has to be told. */
+/** If the database fails, our exit frees the lease; the earlier failure is the one to report. */
 function giveBack(db: Database, lease: Lease): void {
   try {
     releaseLease(db, lease);
@@ -64,7 +62,7 @@ function keepRenewing(db: Database, lease: Lease, lost: AbortController): NodeJS
   }, RENEW_MS);
 }
 
-/** Engines that died before the first fact of their run left things that nobody will look for. */
+/** Cleans up after engines that died before their run's first fact: such runs are never resumed. */
 async function sweepUnborn(
   db: Database,
   owner: ProcessIdentity,

@@ -18,7 +18,7 @@ export interface Log {
   append(events: readonly Event[], at: number): readonly Entry[];
 }
 
-/** A command, and how to tell its sender what became of it. */
+/** A command, and how to answer its sender. */
 export interface ReceivedCommand {
   readonly command: Command;
   answer(answer: Answer): void;
@@ -39,8 +39,8 @@ export interface World {
    */
   perform(effect: Effect, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
   /**
-   * Looks at what goes on beside the effects, until the signal is aborted, and reports what it
-   * sees. It decides nothing, and a run is the same without it but for what is foreseen.
+   * Watches live work until the signal is aborted, and reports what it sees. It decides nothing:
+   * without it only forecasts are missing.
    */
   observe(look: () => RunState, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
   /** Halts the attempts of these tasks and lets the others proceed; idempotent. */

@@ -4,10 +4,10 @@
  *   sent ──take──► taken ──answer──► answered
  *     └──withdraw──► gone
  *
- *   C1. A command is taken at most once. If its engine dies before answering, it is not acted on
- *       again: a `stop` must not stop the run that was resumed an hour later.
- *   C2. Only the holder of the run's lease takes commands.
- *   C3. A sender that stops waiting withdraws its command, unless an engine has taken it by then.
+ * - A command is taken at most once. If its engine dies before answering, it is not acted on again:
+ *   a `stop` must not stop the run that was resumed an hour later.
+ * - Only the holder of the run's lease takes commands.
+ * - A sender that stops waiting withdraws its command, unless an engine has taken it by then.
  */
 
 import { pause } from '../base/pause.ts';
@@ -21,7 +21,6 @@ const POLL_MS = 50;
 export interface SentCommand {
   readonly id: number;
   readonly command: Command;
-  readonly sentAt: number;
 }
 
 /** Leaves a command for the run's engine and returns its id. */
@@ -44,10 +43,9 @@ export function takeCommands(db: Database, lease: Lease, at: number): readonly S
 }
 
 function waiting(db: Database, run: string): SentCommand[] {
-  const sql = `SELECT id, command, sent_at AS sentAt FROM commands
-    WHERE run = ? AND taken_at IS NULL ORDER BY id`;
-  const rows = db.all<{ id: number; command: string; sentAt: number }>(sql, run);
-  return rows.map(({ id, command, sentAt }) => ({ id, command: JSON.parse(command), sentAt }));
+  const sql = 'SELECT id, command FROM commands WHERE run = ? AND taken_at IS NULL ORDER BY id';
+  const rows = db.all<{ id: number; command: string }>(sql, run);
+  return rows.map(({ id, command }) => ({ id, command: JSON.parse(command) }));
 }
 
 /** Answers the sender of a command. The first answer stays. */

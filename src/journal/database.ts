@@ -2,11 +2,11 @@
  * The one SQLite database of a repository, `<stateDir>/landfast.db`: opening it, and its tables.
  * docs/journal.md describes the format, sqlite-error.ts what its errors mean.
  *
- *   D1. A commit is on the disk when `transaction` returns (WAL, synchronous=FULL).
- *   D2. Only `openDatabase` creates anything. A reader that finds no database gets null.
- *   D3. A database that is newer than this program, or damaged, is never written to.
- *   D4. Folder 0700, files 0600: a journal holds prompts and the output of gates.
- *   D5. Whatever the world does wrong is an OperationalError that names the file and a way out.
+ * - A commit is on the disk when `transaction` returns (WAL, synchronous=FULL).
+ * - Only `openDatabase` creates anything. Readers get null if there is no database.
+ * - A database that is newer than this program, or damaged, is never written to.
+ * - Folder 0700, files 0600: a journal holds prompts and the output of gates.
+ * - Whatever the world does wrong is an OperationalError that names the file and a way out.
  */
 
 import {
@@ -25,12 +25,9 @@ import { messageOf, OperationalError, rethrowBug } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
 import { BUSY_MS, explain, isLocked } from './sqlite-error.ts';
 
-/** What `PRAGMA user_version` says in a database of this program. */
-export const FORMAT_VERSION = 3;
-
 const FILE_NAME = 'landfast.db';
 
-const SCHEMA = `
+const FIRST_TABLES = `
   CREATE TABLE runs (
     run        TEXT PRIMARY KEY,
     plan_name  TEXT NOT NULL,
@@ -66,10 +63,8 @@ const SCHEMA = `
     host       TEXT NOT NULL,
     renewed_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-
 `;
 
-/** What came with format 2. */
 const VERDICTS = `
   CREATE TABLE verdicts (
     key   TEXT PRIMARY KEY,
@@ -82,7 +77,6 @@ const VERDICTS = `
   CREATE INDEX verdicts_by_gate ON verdicts (gate, at);
 `;
 
-/** What came with format 3. */
 const RESOLUTIONS = `
   CREATE TABLE resolutions (
     key    TEXT PRIMARY KEY,
@@ -91,9 +85,13 @@ const RESOLUTIONS = `
     run    TEXT NOT NULL,
     at     INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-
-  PRAGMA user_version = ${FORMAT_VERSION};
 `;
+
+/** What each format brought. */
+const FORMATS = [FIRST_TABLES, VERDICTS, RESOLUTIONS];
+
+/** What `PRAGMA user_version` says in a database of this program. */
+export const FORMAT_VERSION = FORMATS.length;
 
 /** A connection: SQL with values bound by position, and errors that can be shown. */
 export class Database implements Disposable {
@@ -291,10 +289,8 @@ function setUp(db: Database): void {
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON');
   if (checkedVersion(db) === FORMAT_VERSION) return;
   db.transaction(() => {
-    const version = checkedVersion(db);
-    if (version === 0) db.exec(SCHEMA);
-    if (version < 2) db.exec(VERDICTS);
-    if (version < FORMAT_VERSION) db.exec(RESOLUTIONS);
+    for (const sql of FORMATS.slice(checkedVersion(db))) db.exec(sql);
+    db.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
   });
 }
 

@@ -1,13 +1,13 @@
 /**
  * Following a run from another process: its entries, soon after they were committed.
  *
- *   F1. Every entry after `after` comes exactly once and in order.
- *   F2. A batch comes within about POLL_MS of its commit. While nothing is committed, one pragma is
- *       all that is read.
- *   F3. It ends when the run has an outcome and no engine, or when the signal says so; never in
- *       between: outcome, engine and entries are looked at in one snapshot. With `endsWithEngine`
- *       it also ends where no engine is left: one that was killed records no outcome.
- *   F4. It may begin before the run, or even the database, exists.
+ * - Every entry after `after` comes exactly once and in order.
+ * - A batch comes within about POLL_MS of its commit. While nothing is committed, one pragma is all
+ *   that is read.
+ * - It ends when the run has an outcome and no engine, or when the signal says so; never in
+ *   between: outcome, engine and entries are looked at in one snapshot. With `endsWithEngine` it
+ *   also ends where no engine is left: one that was killed records no outcome.
+ * - It may begin before the run, or even the database, exists.
  */
 
 import { pause } from '../base/pause.ts';
@@ -35,7 +35,7 @@ export async function* follow(
     while (!signal.aborted) {
       db ??= openForReading(stateDir);
       const current = db?.dataVersion() ?? -1;
-      // No commit tells of an engine that dies, such as between `run.finished` and its release.
+      // An engine that dies commits nothing, such as between `run.finished` and its release.
       if (db !== null && (current !== version || view.finished || endsWithEngine)) {
         version = current;
         view = look(db, run, seen, endsWithEngine);

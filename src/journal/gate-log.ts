@@ -3,7 +3,7 @@
  *
  *   <run>/gates/<tree>.<gate>.log   a gate on one candidate's tree; looks at it follow each other
  *
- *   G1. As transcripts: they may be lost without losing the run, and hold no secrets.
+ * - As transcripts: they may be lost without losing the run, and hold no secrets.
  */
 
 import { join } from 'node:path';
@@ -27,23 +27,17 @@ export interface GateOfTree {
 const CLOSE_LIMIT_MS = 10_000;
 
 /** The gate logs of a run, for its engine to write. */
-export class GateLogs {
-  readonly #options: GateLogOptions;
-  readonly #mask: (text: string) => string;
-
-  constructor(options: GateLogOptions) {
-    this.#options = options;
-    this.#mask = masker(options.secrets);
-  }
-
-  open(of: GateOfTree): { write(line: string): void; close(): Promise<void> } {
-    const { stateDir, run, onWarning } = this.#options;
-    const sink = new Sink(gateLogFile(stateDir, run, of), 'kept', onWarning);
-    return {
-      write: (line) => sink.write(`${this.#mask(line)}\n`),
-      close: () => sink.close(AbortSignal.timeout(CLOSE_LIMIT_MS)),
-    };
-  }
+export function openGateLogs({ stateDir, run, secrets, onWarning }: GateLogOptions) {
+  const mask = masker(secrets);
+  return {
+    open(of: GateOfTree): { write(line: string): void; close(): Promise<void> } {
+      const sink = new Sink(gateLogFile(stateDir, run, of), 'kept', onWarning);
+      return {
+        write: (line) => sink.write(`${mask(line)}\n`),
+        close: () => sink.close(AbortSignal.timeout(CLOSE_LIMIT_MS)),
+      };
+    },
+  };
 }
 
 /** Where a gate's output on a tree is; it may be missing. */

@@ -1,14 +1,12 @@
 /**
  * The journal of a run: its engine appends, every process reads.
  *
- *   J1. An entry, once returned by `append`, survives any death of the process or the machine.
- *   J2. `seq` is 1, 2, 3, … without a gap; events of one `append` appear together or not at all.
- *   J3. Only the holder of the run's lease appends; the token is checked in the same transaction.
- *   J4. Entries are never changed or removed.
- *   J5. A run exists from its first entry on, which is `run.started`. What else is known of it is
- *       read from its entries, never stored beside them.
- *   J6. The newest run is the one made last (`rowid`), whatever the clock said when it was.
- *   J7. No secret is stored: every event is masked here, whatever made it (mask.ts).
+ * - An entry, once returned by `append`, survives the death of the process or the machine. Entries
+ *   are never changed or removed, and `seq` has no gaps.
+ * - Only the holder of the run's lease appends; the token is checked in the same transaction.
+ * - A run exists from its first entry on, which is `run.started`. All else that is known of it is
+ *   read from its entries. The newest run is the one made last (`rowid`), whatever the clock said.
+ * - No secret is stored: every event is masked here (mask.ts).
  */
 
 import { assert } from '../base/assert.ts';
@@ -76,11 +74,8 @@ export class Journal {
 }
 
 function lastSeq(db: Database, run: string): number {
-  const row = db.get<{ seq: number | null }>(
-    'SELECT max(seq) AS seq FROM entries WHERE run = ?',
-    run,
-  );
-  return row?.seq ?? 0;
+  const sql = 'SELECT max(seq) AS seq FROM entries WHERE run = ?';
+  return db.get<{ seq: number | null }>(sql, run)?.seq ?? 0;
 }
 
 function insert(db: Database, run: string, { seq, at, event }: Entry): void {
@@ -147,11 +142,8 @@ export type FoundRun =
 
 /** The run whose id is, or alone begins with, `prefix`; with null the newest one. */
 export function findRun(db: Database, prefix: string | null): FoundRun {
-  const rows = db.all<{ run: string }>(
-    'SELECT run FROM runs WHERE substr(run, 1, length(?1)) = ?1 ORDER BY rowid DESC',
-    prefix ?? '',
-  );
-  const runs = rows.map(({ run }) => run);
+  const sql = 'SELECT run FROM runs WHERE substr(run, 1, length(?1)) = ?1 ORDER BY rowid DESC';
+  const runs = db.all<{ run: string }>(sql, prefix ?? '').map(({ run }) => run);
   const [newest] = runs;
   if (newest === undefined) return { kind: 'none' };
   if (prefix === null || runs.length === 1) return { kind: 'found', run: newest };

@@ -1,17 +1,17 @@
 /**
  * Masking: secret values are replaced before anything is written, shown or sent.
  *
- *   K0. Every string of every event and of all chatter is masked, unless its field is listed as
- *       PLAIN: ids, commits, refs and tags that programs compare. A new field is masked by default.
- *   K1. The longest spelling is replaced first, so that one that contains another leaves no rest.
- *   K2. A secret of several lines is also masked line by line, and in the spelling it has inside a
- *       JSON string: that is how it appears in an agent's output.
- *   K3. Only values shorter than three characters are left alone: masking them would destroy the
- *       text and show the secret by its gaps.
- *   K4. Base64, hex and percent-encoding of a secret are the secret, also inside of a longer text
- *       that was encoded. The lines that `base64` and `xxd -p` break are recognised one by one.
- *       What is not recognised is listed in docs/journal.md.
- *   K5. A masked text stays as it is when it is masked again.
+ * - Every string of every event and of all chatter is masked, unless its field is listed as PLAIN:
+ *   ids, commits, refs and tags that programs compare. A new field is masked by default.
+ * - The longest spelling is replaced first, so that one that contains another leaves no rest.
+ * - A secret of several lines is also masked line by line, and as it is spelled inside a JSON
+ *   string: that is how it appears in an agent's output.
+ * - Values shorter than three characters are left alone: masking them would destroy the text and
+ *   show the secret by its gaps.
+ * - Base64, hex and percent-encodings of a secret are masked too, also inside a longer encoded text
+ *   and in the lines that `base64` and `xxd -p` break. docs/journal.md lists what is not
+ *   recognised.
+ * - A masked text stays as it is when it is masked again.
  */
 
 import type { AgentEvent } from '../model/agent-event.ts';
@@ -53,36 +53,17 @@ export const NO_SECRETS: Mask = (text) => text;
 
 /** Fields of events that hold no text: programs compare them, and a mask would break them. */
 const PLAIN: ReadonlySet<string> = new Set([
-  ...[
-    'type',
-    'kind',
-    'mode',
-    'outcome',
-    'of',
-    'on',
-    'how',
-    'setup',
-    'spared',
-    'checkout',
-    'change',
-  ],
-  ...[
-    'task',
-    'dependency',
-    'a',
-    'b',
-    'ahead',
-    'passes',
-    'retry',
-    'added',
-    'removed',
-    'landedSince',
-  ],
-  ...['commit', 'commits', 'tree', 'base', 'head', 'onto', 'tip', 'ref', 'branch', 'target'],
-  ...['planHash', 'session', 'fork', 'agent', 'model', 'by', 'gate', 'keys', 'sections'],
+  ...wordsIn('type kind mode outcome of on how setup spared checkout change'),
+  ...wordsIn('task dependency a b ahead passes retry added removed landedSince'),
+  ...wordsIn('commit commits tree base head onto tip ref branch target'),
+  ...wordsIn('planHash session fork agent model by gate keys sections'),
   // A run that is resumed works by its plan; secrets are taken out of it by name (app/secrets.ts).
   'plan',
 ]);
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(' ');
+}
 
 /** Where a field of that name means something else in one type of event. */
 const EXCEPTIONS: Readonly<Record<string, { readonly plain?: string; readonly text?: string }>> = {

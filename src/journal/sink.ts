@@ -1,10 +1,10 @@
 /**
  * A private file that grows: what a transcript is written through.
  *
- *   S1. `write` returns at once, whatever the disk does.
- *   S2. A file is opened when the first text comes, never through a link and only if it is a plain
- *       file; it is 0600 from its first byte.
- *   S3. A failure is reported once and the rest of the text is dropped. Nothing here throws.
+ * - `write` returns at once, whatever the disk does. Nothing here throws: a failure is reported
+ *   once, and the rest of the text is dropped.
+ * - A file is opened when the first text comes, never through a link and only if it is a plain
+ *   file; it is 0600 from its first byte.
  */
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync, write } from 'node:fs';

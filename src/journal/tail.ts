@@ -1,14 +1,15 @@
 /**
- * The end of a file that others write: its last lines, and the lines to come.
+ * The end of a file that others write: its last lines, and the lines to come. Only complete lines.
  *
- *   T1. Only complete lines are given out; a line is complete when its newline is there.
- *   T2. `readTail` says where it ended, and `followFile` continues there: no line twice, none lost.
- *   T3. A file that is not there yet is an empty one. One that shrank is read from its start again.
+ * - `readTail` says where it ended; `followFile` continues there without repeating or losing a
+ *   line.
+ * - A missing file is an empty one. One that shrank is read from its start again.
  */
 
 import { type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isSystemError } from '../base/errors.ts';
+import { pause } from '../base/pause.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** Where the system cannot watch files, or overlooks a change. */
@@ -76,8 +77,8 @@ async function readMore(path: string, offset: number, signal: AbortSignal): Prom
   try {
     const { size } = await handle.stat();
     if (size < offset) return { data: Buffer.alloc(0), restarted: true };
-    signal.throwIfAborted();
-    return { data: await readChunk(handle, offset), restarted: false };
+    const end = Math.min(size, offset + CHUNK_BYTES);
+    return { data: await readRange(handle, offset, end, signal), restarted: false };
   } catch (error) {
     if (signal.aborted) return { data: Buffer.alloc(0), restarted: false };
     throw error;
@@ -104,23 +105,11 @@ async function readRange(
   return data.subarray(0, length);
 }
 
-async function readChunk(handle: FileHandle, offset: number): Promise<Buffer> {
-  const { bytesRead, buffer } = await handle.read(
-    Buffer.alloc(CHUNK_BYTES),
-    0,
-    CHUNK_BYTES,
-    offset,
-  );
-  return buffer.subarray(0, bytesRead);
-}
-
 async function openExisting(file: string): Promise<FileHandle | null> {
-  try {
-    return await open(file, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  return open(file, 'r').catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return null;
     throw error;
-  }
+  });
 }
 
 /** Complete lines only: the text ends with a newline or is empty. */
@@ -132,8 +121,7 @@ function linesOf(data: Buffer): string[] {
 class Bell {
   readonly #path: string;
   #watcher: FSWatcher | null = null;
-  #rung = false;
-  #wake: () => void = () => {};
+  #change = new AbortController();
 
   constructor(path: string) {
     this.#path = path;
@@ -141,35 +129,22 @@ class Bell {
 
   /** From here on no change is missed, if the file is there. */
   listen(): void {
-    this.#rung = false;
+    this.#change = new AbortController();
     if (this.#watcher !== null) return;
     try {
-      this.#watcher = watch(this.#path, () => this.#ring());
+      this.#watcher = watch(this.#path, () => this.#change.abort());
       this.#watcher.on('error', () => this.close());
     } catch (error) {
       if (!isSystemError(error)) throw error; // Not there yet, or no watches left: polling will do.
     }
   }
 
-  async next(signal: AbortSignal): Promise<void> {
-    if (this.#rung || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const wake = () => resolve();
-    const timer = setTimeout(wake, POLL_MS);
-    signal.addEventListener('abort', wake);
-    await promise;
-    clearTimeout(timer);
-    signal.removeEventListener('abort', wake);
+  next(signal: AbortSignal): Promise<void> {
+    return pause(POLL_MS, AbortSignal.any([signal, this.#change.signal]));
   }
 
   close(): void {
     this.#watcher?.close();
     this.#watcher = null;
-  }
-
-  #ring(): void {
-    this.#rung = true;
-    this.#wake();
   }
 }

@@ -9,9 +9,10 @@
  *   <logDir>/<task>-stdout.log, -stderr.log   the same lines again, all attempts in one file
  *   <formatted.dir>/<task>.log                what the attempts did, formatted for people
  *
- *   T1. Chatter may be lost without losing the run: a write that fails is a single warning, never an error.
- *   T2. Secrets are masked before anything reaches the disk. Files are 0600, folders made 0700.
- *   T3. A task's id becomes part of a file's name only through `fileName`.
+ * - Chatter may be lost without losing the run: a write that fails is a single warning, never an
+ *   error.
+ * - Secrets are masked before anything reaches the disk. Files are 0600, folders made 0700.
+ * - A task's id becomes part of a file's name only through `fileName`.
  */
 
 import { join } from 'node:path';
@@ -72,9 +73,7 @@ export class Transcripts {
     this.#formatted.set(attemptName(task, attempt), log);
   }
 
-  /**
-   * Files one thing an attempt said, and returns it without secrets. Returns at once and never throws.
-   */
+  /** Files one thing an attempt said, and returns it without secrets. Never waits or throws. */
   write(task: TaskId, attempt: number, said: Chatter, at: number): Chatter {
     const chatter = maskedChatter(said, this.#mask);
     if (isAround(chatter)) {
@@ -96,14 +95,10 @@ export class Transcripts {
   #writeAround(task: TaskId, attempt: number, { from, text }: Around): void {
     if (this.#options.rawLogs === 'none') return;
     const { around } = this.#sinksOf(task, attempt);
-    const sink =
-      around.get(from) ?? new Sink(this.#fileOf(task, attempt, from), 'kept', this.#warn);
+    const file = attemptFiles(this.#options.dir, task, attempt)[from];
+    const sink = around.get(from) ?? new Sink(file, 'kept', this.#warn);
     around.set(from, sink);
     sink.write(`${text}\n`);
-  }
-
-  #fileOf(task: TaskId, attempt: number, from: AroundName): string {
-    return attemptFiles(this.#options.dir, task, attempt)[from];
   }
 
   /** Flushes and closes the files of an attempt that is over. */
@@ -130,11 +125,11 @@ export class Transcripts {
     const key = attemptName(task, attempt);
     const known = this.#open.get(key);
     if (known !== undefined) return known;
-    const folder = join(this.#options.dir, key);
+    const { transcript, stdout, stderr } = attemptFiles(this.#options.dir, task, attempt);
     const sinks = {
-      transcript: new Sink(join(folder, TRANSCRIPT), 'kept', this.#warn),
-      stdout: this.#rawSinks(folder, task, attempt, 'stdout'),
-      stderr: this.#rawSinks(folder, task, attempt, 'stderr'),
+      transcript: new Sink(transcript, 'kept', this.#warn),
+      stdout: this.#rawSinks(stdout, task, attempt, 'stdout'),
+      stderr: this.#rawSinks(stderr, task, attempt, 'stderr'),
       around: new Map(),
     };
     this.#begunLogs.add(task);
@@ -142,15 +137,15 @@ export class Transcripts {
     return sinks;
   }
 
-  #rawSinks(folder: string, task: TaskId, attempt: number, from: RawStream): readonly Sink[] {
+  #rawSinks(path: string, task: TaskId, attempt: number, from: RawStream): readonly Sink[] {
     const { rawLogs, logDir } = this.#options;
     if (rawLogs === 'none') return [];
-    const own = new Sink(join(folder, `${from}.log`), 'kept', this.#warn);
+    const own = new Sink(path, 'kept', this.#warn);
     if (logDir === null) return [own];
     const isFirst = attempt === 1 && !this.#begunLogs.has(task);
     const file = join(logDir, `${fileName(task)}-${from}.log`);
     const extra = new Sink(file, isFirst ? 'discarded' : 'kept', this.#warn);
-    // Opens the file at once, even if the attempt says nothing: it may hold an earlier run's output.
+    // Opens the file even if the attempt says nothing: it may hold an earlier run's output.
     extra.write(isFirst ? '' : `--- attempt ${attempt} ---\n`);
     return [own, extra];
   }
@@ -228,8 +223,6 @@ function isStored(event: AgentEvent): boolean {
   return event.type !== 'activity' || event.background !== undefined;
 }
 
-const TRANSCRIPT = 'transcript.jsonl';
-
 /** One line of a transcript. */
 export interface TranscriptLine {
   readonly at: number;
@@ -259,7 +252,7 @@ export function attemptFiles(
 ): Readonly<Record<'transcript' | RawStream | AroundName, string>> {
   const folder = join(dir, attemptName(task, attempt));
   return {
-    transcript: join(folder, TRANSCRIPT),
+    transcript: join(folder, 'transcript.jsonl'),
     stdout: join(folder, 'stdout.log'),
     stderr: join(folder, 'stderr.log'),
     prompt: join(folder, 'prompt.log'),

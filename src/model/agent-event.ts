@@ -1,8 +1,7 @@
 /**
- * What an agent's output means, the same for every agent: one line of a transcript.
- *
- *   A1. A parser never throws and never invents: an unknown line is `activity`.
- *   A2. `result` may come more than once; the last one before the exit counts.
+ * What an agent's output means, the same for every agent: one line of a transcript. A parser never
+ * throws and never invents: an unknown line is `activity`. The last `result` before the exit
+ * counts.
  */
 
 import type { Failure } from './failure.ts';
@@ -45,7 +44,7 @@ export type AgentEvent =
   | { readonly type: 'denied'; readonly tool: string; readonly id?: string }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'warning'; readonly text: string }
-  /** A sign of life without meaning of its own. `background`: how many tasks go on behind the turn. */
+  /** A mere sign of life. `background`: how many tasks run behind the turn. */
   | { readonly type: 'activity'; readonly what: string; readonly background?: number }
   | {
       readonly type: 'result';

@@ -1,11 +1,11 @@
 /**
- * The part of the fold that knows agents: who refuses to work, and who is at a limit.
+ * The part of the fold that knows agents: which refuse to work, and which are at a limit.
  *
- *   A1. A refusal (no login, no credit) holds until the run is resumed or a task is retried that
- *       the agent may do. A limit holds across engines, until an attempt that began after it has
- *       got through, or such a task is retried.
- *   A2. Attempts that were running when a limit was hit will hit it, too: that is the same limit,
- *       not a longer one.
+ * - A refusal (no login, no credit) holds until the run is resumed or a task is retried that the
+ *   agent may do. A limit holds across engines, until an attempt that began after it gets through,
+ *   or such a task is retried.
+ * - Attempts that were running when a limit was hit will hit the same limit: it does not get
+ *   longer.
  */
 
 import type { Event } from './event.ts';

@@ -18,19 +18,14 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { Event } from './event.ts';
 import { SETUP } from './gate.ts';
-import type { Sha, TaskId } from './plan.ts';
+import type { TaskId } from './plan.ts';
 import type { Candidate, GateRun, Lingering, RunState, TaskState } from './state.ts';
 
-/** What only the fold may write. */
+/** Writable; only the fold uses it. */
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 export type QueueEvent = Event & {
-  type:
-    | `candidate.${string}`
-    | 'merge.started'
-    | 'merge.settled'
-    | 'merge.landing'
-    | 'merge.withdrawn';
+  type: `candidate.${string}` | `merge.${'started' | 'settled' | 'landing' | 'withdrawn'}`;
 };
 
 /** Applies an event that moves work in the queue, or out of it without blame. */
@@ -88,7 +83,7 @@ export function noteGate(
     return;
   }
   const found = queueOf(state).find((candidate) => candidate.task === task);
-  // Work that stays on its branch is never built.
+  // Work that stays on its branch has no candidate.
   if (found !== undefined && (found.built?.tree ?? tree) === tree) found.gate = gate;
 }
 
@@ -143,19 +138,12 @@ function built(state: RunState, event: Event & { type: 'candidate.built' }): voi
 }
 
 /** The gates of a candidate that has left the queue have ended. */
-function forget(
-  state: Draft<RunState>,
-  { task, commit }: { readonly task: TaskId; readonly commit: Sha },
-): void {
+function forget(state: Draft<RunState>, { task, commit }: Lingering): void {
   state.lingering = state.lingering.filter((each) => each.task !== task || each.commit !== commit);
 }
 
 /** Does nothing where the candidate has left the queue meanwhile. */
-function change(
-  state: RunState,
-  { task, commit }: { readonly task: TaskId; readonly commit: Sha },
-  to: Partial<Candidate>,
-): void {
+function change(state: RunState, { task, commit }: Lingering, to: Partial<Candidate>): void {
   const found = queueOf(state).find((candidate) => candidate.task === task);
   if (found !== undefined && (found.built ?? to.built)?.commit === commit) Object.assign(found, to);
 }
@@ -196,7 +184,7 @@ function lingeringOf(
   return commit === undefined ? before : [...before, { task, commit }];
 }
 
-/** Takes a task's candidate out of the queue, and all that is still being found out about it. */
+/** Takes a task's candidate out of the queue, with its lingering gates. */
 export function leave(state: Draft<RunState>, task: TaskId): void {
   const at = state.queue.findIndex((candidate) => candidate.task === task);
   if (at >= 0) queueOf(state).splice(at, 1);

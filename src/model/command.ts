@@ -1,4 +1,4 @@
-/** Requests of a user interface. The engine turns them into events, or refuses them with a reason. */
+/** Requests of a user interface. The engine turns them into events, or refuses with a reason. */
 
 import type { MendedWork, ReviewComment, StopMode } from './event.ts';
 import type { LimitChanges, TaskId } from './plan.ts';
@@ -25,11 +25,7 @@ export type Command =
       readonly mended?: readonly MendedWork[];
     }
   /** Another attempt in the task's session, to answer a review of its work. */
-  | {
-      readonly kind: 'comment';
-      readonly task: TaskId;
-      readonly comments: readonly ReviewComment[];
-    }
+  | { readonly kind: 'comment'; readonly task: TaskId; readonly comments: readonly ReviewComment[] }
   /** Gives tasks up. `satisfied`: their dependents may start as if they had succeeded. */
   | { readonly kind: 'skip'; readonly tasks: readonly TaskId[]; readonly satisfied: boolean }
   /** Publishes what has landed, or leaves it on the run's branch. */

@@ -1,12 +1,12 @@
 /**
  * Cones: the folders that hold whatever a list of globs can cover, for a checkout of only those.
  *
- *   N1. Every path that a glob covers lies in one of the folders, or directly in the root, which is
- *       always checked out. Where no folder short of the root is sure to hold it all: null.
- *   N2. An entry without wildcards may be a file or a folder: who knows the commit has to say.
+ * - Every path that a glob covers lies in one of the folders, or directly in the root, which is
+ *   always checked out. Where no folder short of the root is sure to hold it all: null.
+ * - An entry without wildcards may be a file or a folder: only the commit tells.
  */
 
-import { listBraces, normaliseGlob } from './scope.ts';
+import { isLiteral, listBraces, normaliseGlob } from './scope.ts';
 
 /** Where to look for what globs cover. */
 export interface Places {
@@ -23,7 +23,7 @@ export function placesOf(globs: readonly string[]): Places | null {
   for (const glob of globs.flatMap((one) => listBraces(normaliseGlob(one)))) {
     if (glob.startsWith('/') || glob.startsWith('..')) return null;
     const segments = glob.split('/');
-    const wild = segments.findIndex((segment) => !isName(segment));
+    const wild = segments.findIndex((segment) => !isLiteral(segment));
     const sure = segments.slice(0, wild === -1 ? segments.length : wild).join('/');
     if (wild === -1) paths.add(sure);
     else if (sure !== '') folders.add(sure);
@@ -32,7 +32,7 @@ export function placesOf(globs: readonly string[]): Places | null {
   return { folders: [...folders], paths: [...paths] };
 }
 
-/** The folders without those that lie in others, sorted. */
+/** The folders that lie in no other, sorted. */
 export function outermost(folders: readonly string[]): readonly string[] {
   const all = new Set(folders);
   return [...all].filter((folder) => !parentsOf(folder).some((above) => all.has(above))).sort();
@@ -54,10 +54,6 @@ export function inCone(file: string, folders: ReadonlySet<string>): boolean {
   // Files directly in a folder on the way to a checked out one are checked out with it.
   const [nearest = ''] = parents;
   return [...folders].some((folder) => folder.startsWith(`${nearest}/`));
-}
-
-function isName(segment: string): boolean {
-  return !/[*?{}[\]()|\\"]/.test(segment);
 }
 
 /** `*.md` covers files of the root and nothing below. */

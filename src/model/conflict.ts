@@ -1,8 +1,7 @@
 /**
- * How two pieces of work disagree about one file, and how that is said to people and agents.
- *
- *   C1. `here` is the work that should land; `there` is what it should land on.
- *   C2. All of it is bounded: a journal and a prompt hold it.
+ * How two pieces of work disagree about one file, and how that is said to people and agents. `here`
+ * is the work that should land, `there` what it should land on. All of it is bounded: a journal and
+ * a prompt hold it.
  */
 
 /** One file that does not merge. */

@@ -1,8 +1,7 @@
 /**
- * What the engine asks the world to do, always after recording that it will.
- *
- *   X1. An effect is idempotent by its key: done twice, or found done, it reports the same facts.
- *   X2. It answers with events only. What it cannot answer for (a bug) it throws.
+ * What the engine asks the world to do, always after recording that it will. An effect is
+ * idempotent by its key: done twice, or found done, it reports the same facts. It answers with
+ * events only; a bug is thrown.
  */
 
 import type { AgentEvent } from './agent-event.ts';
@@ -28,21 +27,21 @@ export interface AttemptEffect {
   readonly attempt: number;
   readonly base: Sha | null;
   readonly start: AttemptStart;
-  /** Who does it, where that is not the task's own agent and model. */
+  /** The assignee, if not the task's own agent and model. */
   readonly by?: Assignee;
-  /** Who has tried it before, each with how that ended; absent where no other agent has. */
+  /** Other assignees that have tried it, and how each ended; absent if there are none. */
   readonly tried?: readonly Tried[];
-  /** Why the attempt before, or its landing, failed: the agent is told. */
+  /** Why the previous attempt, or its landing, failed: the agent is told. */
   readonly before: Failure | null;
-  /** The last words of tasks it needs, where it wants to hear them. */
+  /** The last words of tasks that it needs and wants to hear. */
   readonly heard: readonly Heard[];
-  /** What landed meanwhile that the finished work does not fit to, in the order of landing. */
+  /** Work that landed meanwhile and that the finished work does not fit, in order of landing. */
   readonly meanwhile: readonly Meanwhile[];
-  /** What people told its agent that no attempt has finished with. */
+  /** Instructions to its agent that no attempt has answered. */
   readonly instructions?: readonly Instruction[];
-  /** What the radar has seen of its work: the agent is told. Absent where that is nothing. */
+  /** What the radar has seen of its work: the agent is told. Absent if nothing. */
   readonly foreseen?: Foreseen;
-  /** What this attempt may spend, where the run has a budget. */
+  /** What this attempt may spend; null without a budget. */
   readonly budgetUsd: number | null;
 }
 
@@ -59,7 +58,7 @@ export interface Heard {
   readonly text: string;
 }
 
-/** Work that landed while another was being done: what it was for, and what became of it. */
+/** Work that landed while another task ran: its purpose and its result. */
 export interface Meanwhile {
   readonly task: TaskId;
   readonly title: string;
@@ -69,7 +68,7 @@ export interface Meanwhile {
   readonly files: readonly string[];
 }
 
-/** Build the candidate; where nothing is to be verified, land it in the same step. */
+/** Build the candidate; if nothing has to be verified, land it in the same step. */
 export interface MergeEffect {
   readonly kind: 'merge';
   readonly task: TaskId;
@@ -77,16 +76,16 @@ export interface MergeEffect {
   readonly onto: Sha;
   /** Where the work began; the head has grown from there. */
   readonly base: Sha | null;
-  /** Whose candidate `onto` is; null where it is the head. */
+  /** The task whose candidate `onto` is; null if it is the head. */
   readonly ahead: TaskId | null;
   readonly lands: boolean;
-  /** It passes the queue: where no gate is due it is green at once. */
+  /** It passes the queue: if no gate applies it is green at once. */
   readonly beside?: true;
   /** Tasks that landed after this work's base: named when the combination is red. */
   readonly landedSince: readonly TaskId[];
-  /** Landed work with which its names were seen to clash: looked at before it is merged. */
+  /** Landed work whose names were seen to clash with its own: checked before it is merged. */
   readonly suspects?: readonly Landing[];
-  /** Where gates run in the same step: those that were green on nothing so far. */
+  /** If gates run in the same step: those that have not been green yet. */
   readonly unproven?: readonly string[];
   /** Whether the work may hold a resolved merge. */
   readonly teaches: boolean;
@@ -102,14 +101,14 @@ export interface VerifyEffect {
   readonly tree: Sha;
   /** The head: what differs from it is what the gates' `paths` are compared with. */
   readonly since: Sha;
-  /** It was red once: only what is run now counts. */
+  /** It was red once: only this run counts. */
   readonly again: boolean;
   /**
    * The work, if this gate is to be run on it first, without what landed meanwhile: red there, it
    * is to blame by itself.
    */
   readonly alone?: { readonly commit: Sha; readonly gate: string };
-  /** Gates that were green on nothing so far: red, they are run on the base as well. */
+  /** Gates that have not been green yet: if red, they run on the base as well. */
   readonly unproven: readonly string[];
   readonly landedSince: readonly TaskId[];
 }
@@ -131,7 +130,7 @@ export interface ReleaseEffect {
   readonly succeeded: boolean;
   /** Commits that the run's branch is known to hold: no need to ask git. */
   readonly safe: readonly Sha[];
-  /** Why it stays, whatever is safe. */
+  /** Why it is kept, whatever is safe. */
   readonly keep?: string;
 }
 
@@ -144,16 +143,13 @@ export interface PublishEffect {
   readonly target: string;
   /** All that must be in the target afterwards. */
   readonly landed: readonly LandedWork[];
-  /** Tasks of which that has not been told yet (`work.proved`). */
+  /** Tasks without a `work.proved` yet. */
   readonly untold: readonly TaskId[];
 }
 
-/** Work, the head that it was brought to, and what that gave: that head where it was there. */
-export interface LandedWork {
-  readonly task: TaskId;
+/** Work, the head it landed on, and the result, which is that head if it held the work already. */
+export interface LandedWork extends Omit<Landing, 'at'> {
   readonly work: Sha;
-  readonly onto: Sha;
-  readonly commit: Sha;
 }
 
 /** One effect of a key runs at a time. */
@@ -164,7 +160,7 @@ export function keyOf(effect: Effect): string {
   return `${effect.kind}:${effect.task}`;
 }
 
-/** Whether an effect says nothing more about a task, or a publication, after this fact. */
+/** Whether this fact is an effect's last about a task or a publication. */
 export function isLastWord({ type }: Event): boolean {
   return LAST_WORDS.has(type);
 }
@@ -185,7 +181,7 @@ const LAST_WORDS: ReadonlySet<Event['type']> = new Set([
   'publish.blocked',
 ]);
 
-/** What an effect says while it runs: facts for the journal, chatter for the transcript. */
+/** What an effect reports while it runs: facts for the journal, chatter for the transcript. */
 export type Message =
   | { readonly kind: 'fact'; readonly event: Event }
   | {
@@ -195,7 +191,7 @@ export type Message =
       readonly line: Chatter;
     };
 
-/** What is written down of an attempt while it goes on. */
+/** What a transcript and its logs record of a running attempt. */
 export type Chatter = Said | Around;
 
 /** One thing an attempt said: a raw line of its process, or what that line meant. */
@@ -203,7 +199,7 @@ export type Said =
   | { readonly from: 'stdout' | 'stderr'; readonly text: string }
   | { readonly from: 'agent'; readonly event: AgentEvent };
 
-/** What its agent was told, and what was printed before and after it: set-up, the task's checks. */
+/** The agent's prompt, and what set-up and the task's checks printed. */
 export interface Around {
   readonly from: AroundName;
   readonly text: string;

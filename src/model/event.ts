@@ -4,14 +4,15 @@
  * All other state is a fold over these (state.ts): the scheduler, the terminal, the browser and
  * a resumed run each replay the same entries and so cannot disagree.
  *
- *   E1. An event is past tense and already true. A request is a Command (command.ts).
- *   E2. An event holds ids and plain JSON values: no paths of this machine, handles, functions.
- *   E3. Readers accept unknown fields. A changed meaning is a new type, never a reused one.
+ * - An event is past tense and already true. A request is a Command (command.ts).
+ * - An event holds ids and plain JSON values: no paths of this machine, handles, functions.
+ * - Readers accept unknown fields. A changed meaning is a new type, never a reused one.
  *
  * What an agent says is not here. Chatter goes to the attempt's transcript, which may be lost
  * without losing the run.
  */
 
+import type { Usage } from './agent-event.ts';
 import type { SettledFile } from './conflict.ts';
 import type { Failure } from './failure.ts';
 import type { BrokenGate, GateTree } from './gate.ts';
@@ -38,7 +39,7 @@ export type RunEvent =
   | ({
       readonly type: 'run.resumed';
       readonly retry: readonly TaskId[];
-      /** Where the run's branch is now, if the target had meanwhile gone on from it. */
+      /** The new head of the run's branch, if the target has moved on from it. */
       readonly head?: Sha;
       readonly attended?: true;
     } & LimitChanges)
@@ -47,23 +48,23 @@ export type RunEvent =
   /** The run continues with an edited plan: this one, from here on. */
   | {
       readonly type: 'run.replanned';
-      /** The whole of it, with tasks that are good as they were. */
+      /** The whole plan; tasks that have succeeded are unchanged in it. */
       readonly plan: Plan;
       readonly planHash: string;
       readonly difference: PlanDifference;
     }
   /**
-   * `drain`: no new attempts, what runs may finish and land. `end`: running attempts are ended too.
+   * `drain`: no new attempts; running ones may finish and land. `end`: running ones are ended, too.
    * `cancel`: as `end`, and for good. Work is kept in every case.
    */
   | { readonly type: 'run.stopping'; readonly mode: StopMode; readonly why: string }
-  /** No new attempts from here on. `suspended`: those that run are halted where they are. */
+  /** No new attempts start. `suspended`: running ones are halted. */
   | { readonly type: 'run.paused'; readonly suspended: boolean }
-  /** The pause is over; halted processes go on. */
+  /** The pause is over; halted processes proceed. */
   | { readonly type: 'run.continued' }
-  /** The machine is short of something, which keeps tasks from starting; one replaces another. */
+  /** A shortage of the machine keeps tasks from starting; a later one replaces it. */
   | { readonly type: 'run.held'; readonly of: Shortage; readonly why: string }
-  /** There is enough again, or nothing waits for it any more. */
+  /** The shortage is over, or no task waits for it. */
   | { readonly type: 'run.eased' }
   | { readonly type: 'run.finished'; readonly outcome: RunOutcome };
 
@@ -71,16 +72,16 @@ export type RunEvent =
 export interface PlanDifference {
   readonly added: readonly TaskId[];
   readonly changed: readonly ChangedTask[];
-  /** Those that were tried stay in the run, given up. */
+  /** Those that were attempted stay in the run as given up. */
   readonly removed: readonly TaskId[];
-  /** Keys of the plan besides its tasks. */
+  /** Changed keys of the plan other than its tasks. */
   readonly sections: readonly string[];
 }
 
 export interface ChangedTask {
   readonly task: TaskId;
   readonly keys: readonly string[];
-  /** Its agent is told something else: it starts over. */
+  /** Its prompt or agent changed, so it starts over. */
   readonly fresh: boolean;
 }
 
@@ -90,96 +91,75 @@ export type RunOutcome =
   | 'succeeded'
   | 'failed'
   | 'cancelled'
-  /** Ended before its time by a signal; `run --resume` goes on. */
+  /** Ended early by a signal; `landfast resume` continues it. */
   | 'interrupted';
 
+interface OfAttempt {
+  readonly task: TaskId;
+  readonly attempt: number;
+}
+
 export type AttemptEvent =
-  | {
+  | (OfAttempt & {
       readonly type: 'attempt.started';
-      readonly task: TaskId;
-      readonly attempt: number;
       /** The commit the workspace starts from; null where there is no repository. */
       readonly base: Sha | null;
       readonly start: AttemptStart;
-      /** Who does it, where that is not the task's own agent and model. */
+      /** The assignee, if not the task's own agent and model. */
       readonly by?: Assignee;
-      /** What it may spend, reserved from the run's budget; absent where there is none. */
+      /** Its share of the run's budget; absent without a budget. */
       readonly budgetUsd?: number;
-    }
-  /** The results of the plan's set-up are in its workspace; told where that has set-up commands. */
-  | {
+    })
+  /** The workspace is set up. Recorded only if the plan has set-up commands. */
+  | (OfAttempt & {
       readonly type: 'attempt.prepared';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly setup: SetUp;
       readonly ms: number;
-      /** Why what it made is no seed, although the plan wants one. */
+      /** Why its results are no seed, although the plan wants one. */
       readonly why?: string;
-    }
-  | {
+    })
+  | (OfAttempt & {
       readonly type: 'attempt.session';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly session: string;
       readonly model?: string;
-    }
-  /** What the attempt has used so far: each one replaces the one before. */
-  | {
-      readonly type: 'attempt.usage';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly costUsd: number;
-      readonly inputTokens: number;
-      readonly outputTokens: number;
-    }
-  /** A tool that would have asked a person was refused. */
-  | ({
-      readonly type: 'attempt.denied';
-      readonly task: TaskId;
-      readonly attempt: number;
-    } & Denial)
-  /** The user's own checkout changed while the agent ran: it should not have been touched. */
-  | {
-      readonly type: 'attempt.strayed';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly files: readonly string[];
-    }
-  | {
+    })
+  /** Usage so far; replaces what was recorded before. */
+  | (OfAttempt & Usage & { readonly type: 'attempt.usage' })
+  /** A tool that would need a permission prompt was denied. */
+  | (OfAttempt & Denial & { readonly type: 'attempt.denied' })
+  /** The user's own checkout changed while the agent ran. */
+  | (OfAttempt & { readonly type: 'attempt.strayed'; readonly files: readonly string[] })
+  | (OfAttempt & {
       readonly type: 'attempt.finished';
-      readonly task: TaskId;
-      readonly attempt: number;
-      /** The work; null for a read task and where nothing changed. */
+      /** The work; null for a read task, and if nothing changed. */
       readonly commit: Sha | null;
       readonly files: readonly string[];
-      /** Changed files outside the declared scope, where that is only reported; a read task's changes. */
+      /** Changed files outside the scope that are only reported; a read task's changes. */
       readonly outside: readonly string[];
-      /** A tool was denied, and every file that it leaves is empty. */
+      /** A tool was denied, and every changed file is empty. */
       readonly empty?: true;
       readonly exitCode: number | null;
       /** The agent's last words. */
       readonly text: string;
-      /** The answer that fits the task's schema, where it has one. */
+      /** The answer in the form of the task's schema, if it has one. */
       readonly structured?: unknown;
       readonly status?: SelfReport;
-    }
-  | {
+    })
+  | (OfAttempt & {
       readonly type: 'attempt.failed';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly failure: Failure;
       readonly exitCode: number | null;
       readonly status?: SelfReport;
-      /** Where it left the task's branch: what is there later is a person's. */
+      /** Tip of the task's branch at its end; later commits are a person's. */
       readonly tip?: Sha;
-    };
+    });
 
-/** A tool that was refused to an agent. */
+/** A denied tool call. */
 export interface Denial {
   readonly tool: string;
-  /** What it was to do: the command, the file, the address. */
+  /** Its command, file or address. */
   readonly what?: string;
-  /** The line of a plan or configuration that would allow it, where there is one. */
+  /** The line of a plan or configuration that would allow it, if there is one. */
   readonly allow?: string;
 }
 
@@ -190,10 +170,8 @@ export interface Denial {
  *   rework    the finished work merged with the head it did not land on, conflicts laid out
  */
 export type AttemptStart =
-  | {
-      readonly kind: 'fresh' /** The session whose history it begins with. */;
-      readonly fork?: string;
-    }
+  /** `fork`: the session whose history it begins with. */
+  | { readonly kind: 'fresh'; readonly fork?: string }
   | { readonly kind: 'continue'; readonly session: string | null }
   | { readonly kind: 'rework'; readonly session: string | null; readonly commit: Sha };
 
@@ -205,9 +183,9 @@ export type AttemptStart =
  */
 export type SetUp = 'ran' | 'kept' | 'seeded';
 
-/** What an agent said of itself in its last words, where the task asks for that. */
+/** The status that an agent reports in its last words, if the task asks for one. */
 export interface SelfReport {
-  /** In the agent's own word; `COMPLETED` or `FAILED` where it gave none but a yes or no. */
+  /** In the agent's own word; `COMPLETED` or `FAILED` if it only said yes or no. */
   readonly status: string;
   readonly cycles?: number;
   /** Why it is not done: what blocks it, what it misses, what went wrong. */
@@ -225,36 +203,34 @@ export interface SelfReport {
 }
 
 export type LandingEvent =
-  /** Files of the candidate did not merge by themselves and were settled without an agent. */
+  /** Files that did not merge cleanly and were resolved without an agent. */
   | {
       readonly type: 'merge.settled';
       readonly task: TaskId;
       readonly files: readonly SettledFile[];
     }
   /** The work is in the queue: its candidate is being built, on the head or the last candidate. */
-  | {
+  | (OfAttempt & {
       readonly type: 'merge.started';
-      readonly task: TaskId;
-      readonly attempt: number;
       readonly commit: Sha;
       readonly onto: Sha;
-      /** It passes these: it stands on the head itself, beside the queue. */
+      /** It passes these: it is built on the head itself, beside the queue. */
       readonly passes?: readonly TaskId[];
-      /** It is independent, and takes its turn all the same: why. */
+      /** Why independent work takes its turn all the same. */
       readonly stays?: string;
-    }
+    })
   | {
       readonly type: 'candidate.built';
       readonly task: TaskId;
       readonly commit: Sha;
       readonly tree: Sha;
-      /** No gate is due: it is green as it is. */
+      /** No gate applies: it is green at once. */
       readonly spared?: true;
     }
   | { readonly type: 'candidate.verifying'; readonly task: TaskId; readonly commit: Sha }
-  /** The verdict on a candidate that has left the queue is of no use any more. */
+  /** The verdict on a candidate that has left the queue is no longer needed. */
   | { readonly type: 'candidate.dropped'; readonly task: TaskId; readonly commit: Sha }
-  /** All gates have passed on its exact tree, or one has not. */
+  /** All gates have passed on its exact tree, or one has failed. */
   | {
       readonly type: 'candidate.verified';
       readonly task: TaskId;
@@ -262,20 +238,20 @@ export type LandingEvent =
       readonly failure: Failure | null;
     }
   /**
-   * The work leaves the queue without blame, and comes again: what it was built on is gone, it
-   * conflicts with work ahead that has not landed (`ahead`), or the run is stopping.
+   * The work leaves the queue without blame and queues again later: what it was built on is gone,
+   * it conflicts with work ahead that has not landed (`ahead`), or the run is stopping.
    */
   | {
       readonly type: 'merge.withdrawn';
       readonly task: TaskId;
       readonly ahead: TaskId | null;
       readonly why: string;
-      /** Gates that are being run on it go on: the next candidate may have the same files. */
+      /** Its running gates continue: their verdict may hold for the next candidate. */
       readonly lingers?: true;
     }
-  /** The head is moved to the candidate of this task, with all before it. */
+  /** The head is being moved to this task's candidate, with all before it. */
   | { readonly type: 'merge.landing'; readonly task: TaskId; readonly commit: Sha }
-  /** A gate is being run on a candidate's exact tree; `gate.finished` says how it ended. */
+  /** A gate runs on a candidate's exact tree; `gate.finished` says how it ended. */
   | {
       readonly type: 'gate.started';
       readonly task: TaskId | null;
@@ -291,9 +267,9 @@ export type LandingEvent =
       readonly tree: Sha;
       readonly ok: boolean;
       readonly ms: number;
-      /** What matters of its output, kept only when it is red. */
+      /** An excerpt of its output; empty unless it is red. */
       readonly output: string;
-      /** What was run when it is red, and its exit code; null where it was ended before. */
+      /** Command and exit code of a red gate; null if it was ended before it exited. */
       readonly command?: string;
       readonly exitCode?: number | null;
       /**
@@ -302,7 +278,7 @@ export type LandingEvent =
        */
       readonly spared?: 'memory' | 'paths';
       readonly by?: string;
-      /** Red, but that does not count. */
+      /** Red, but quarantined: it does not count. */
       readonly quarantined?: true;
       readonly on?: GateTree;
     }
@@ -321,31 +297,25 @@ export type LandingEvent =
       readonly onto: Sha;
       readonly failure: Failure;
     }
-  /** The work that the plan names is taken as finished: it waits to be landed. */
+  /** Existing work that the plan names is taken as finished and waits to land. */
   | { readonly type: 'work.adopted'; readonly task: TaskId; readonly commit: Sha }
-  /** A person has committed to the task's branch: that is its work from here on. */
+  /** A person has committed to the task's branch: that is its work from now on. */
   | ({ readonly type: 'work.mended' } & MendedWork)
-  /** The attempt starts over; what was in its workspace is held by this ref. */
-  | {
-      readonly type: 'work.kept';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly ref: string;
-      readonly commit: Sha;
-    }
-  /** The work is where it should be: on its own branch, which is not merged. */
+  /** The attempt starts over; this ref keeps what was in its workspace. */
+  | (OfAttempt & { readonly type: 'work.kept'; readonly ref: string; readonly commit: Sha })
+  /** The work is on its own branch, which stays unmerged. */
   | {
       readonly type: 'work.delivered';
       readonly task: TaskId;
       readonly commit: Sha;
       /** Without `refs/heads/`. */
       readonly branch: string;
-      /** The remote that has the branch, too. */
+      /** The remote it was pushed to. */
       readonly pushed: string | null;
     }
-  /** What landed of the task is in the target, which has just moved: these commits of it. */
+  /** The task's landed work is in the target, as these commits. */
   | ({ readonly type: 'work.proved'; readonly task: TaskId } & ProvedWork)
-  /** `early`: tasks go on meanwhile. */
+  /** `early`: other tasks are still open. */
   | { readonly type: 'publish.started'; readonly head: Sha; readonly early?: true }
   | {
       readonly type: 'publish.finished';
@@ -362,27 +332,27 @@ export type LandingEvent =
   /** It stays on the run's branch. */
   | { readonly type: 'publish.declined'; readonly head: Sha };
 
-/** What a person has made of a task's work, and the files that it changes. */
+/** A person's version of a task's work, and the files that it changes. */
 export interface MendedWork {
   readonly task: TaskId;
   readonly commit: Sha;
   readonly files: readonly string[];
 }
 
-/** What was shown before the target moved: each piece of work is in it. */
+/** What was proved before the target moved: it contains each piece of work. */
 export interface Proof {
   readonly works: number;
   /** Every commit is in its history; or, for rewritten work, the landing has the same files. */
   readonly by: 'history' | 'files';
 }
 
-/** How one piece of work was shown to be in the target. */
+/** How one piece of work was proved to be in the target. */
 export interface ProvedWork {
   /** It is in the history with every commit; or the commits that it became give its files. */
   readonly by: 'history' | 'files';
-  /** The commits of the target that are its own, oldest first; none where all was there before. */
+  /** Its commits in the target, oldest first; none if all of them were there before. */
   readonly commits: readonly Sha[];
-  /** How many further ones there are. */
+  /** How many more there are. */
   readonly more?: number;
 }
 
@@ -396,7 +366,7 @@ export type TaskEvent =
       readonly type: 'task.retried';
       readonly task: TaskId;
       readonly fresh: boolean;
-      /** What a person tells its agent. */
+      /** A person's message to its agent. */
       readonly note?: string;
     }
   /** Its next attempt does not start; a running one is halted, and its time with it. */
@@ -439,9 +409,9 @@ export interface ReviewComment {
   readonly author?: string;
 }
 
-/** What was seen while agents work. Each replaces what was said of the same two tasks before. */
+/** Observations while agents work. Each replaces an earlier one about the same two tasks. */
 export type RadarEvent =
-  /** As they are now, the work of two tasks does not merge. `b` is null for what is about to land. */
+  /** Two tasks' present work does not merge. `b` is null for what is about to land. */
   | {
       readonly type: 'radar.conflict';
       readonly a: TaskId;
@@ -450,20 +420,15 @@ export type RadarEvent =
     }
   /** Now it does. */
   | { readonly type: 'radar.cleared'; readonly a: TaskId; readonly b: TaskId | null }
-  /** `a` takes away or changes these names, and `b` has begun to use them; none: no more. */
+  /** `a` removes or changes these names and `b` has begun to use them; empty once that is over. */
   | {
       readonly type: 'radar.semantic';
       readonly a: TaskId;
       readonly b: TaskId;
       readonly names: readonly ClashingName[];
     }
-  /** What an attempt has changed outside of its scope so far; none: it was undone. */
-  | {
-      readonly type: 'scope.strayed';
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly files: readonly string[];
-    };
+  /** Files outside its scope that an attempt has changed so far; empty once undone. */
+  | (OfAttempt & { readonly type: 'scope.strayed'; readonly files: readonly string[] });
 
 /** An event with its place in the run. Only the journal makes entries. */
 export interface Entry {

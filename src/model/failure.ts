@@ -1,8 +1,6 @@
 /**
- * Why an attempt or a task did not succeed. What follows from a kind is policy: schedule/next-attempt.ts.
- *
- *   F1. `message` is one or more sentences for a person; it never has to be parsed.
- *   F2. A program decides on `kind` and the fields beside it.
+ * Why an attempt or a task did not succeed. Programs decide on `kind` and the fields beside it;
+ * `message` is sentences for people. What follows from a kind is policy: schedule/next-attempt.ts.
  */
 
 import type { FileConflict } from './conflict.ts';
@@ -14,9 +12,9 @@ export type Failure =
   | {
       readonly kind: 'rate-limited';
       readonly message: string;
-      /** When the limit resets, where the agent said so (ms since 1970). */
+      /** When the limit resets, if the agent said so (ms since 1970). */
       readonly retryAt?: number;
-      /** True where only the wording of an error tells: the wait is then short. */
+      /** Only the wording of an error suggests it: the wait is then short. */
       readonly guessed?: boolean;
     }
   | { readonly kind: 'idle-timeout'; readonly message: string; readonly afterMs: number }

@@ -14,11 +14,12 @@
  *
  * `done` is a read task that succeeded, or a write task that had nothing to change. `delivered` is
  * work that stays on its branch, because the plan wants nothing merged. A `revision` is finished
- * work that a person sends back with a note or a review. Candidates are drawn in candidates.ts.
+ * work that a person sends back with a note or a review. Adopted work goes from waiting straight to
+ * committed. A task that is given up fails once it neither runs nor merges. candidates.ts draws
+ * candidates.
  *
- *   F1. `apply` is a pure function of what it was given so far: no clock, no randomness.
- *   F2. `apply` costs the same however many tasks there are, so it updates in place: the caller owns
- *       the state it gets back, and hands it out as readonly.
+ * `apply` depends on nothing but its arguments, and costs the same however many tasks there are: it
+ * updates in place. The caller owns the state it gets back, and hands it out as readonly.
  */
 
 import { assert, unreachable } from '../base/assert.ts';
@@ -45,6 +46,7 @@ import {
 } from './radar.ts';
 import {
   type Attempt,
+  hasLanded,
   type Instruction,
   isGood,
   isOver,
@@ -207,14 +209,13 @@ function applyEvent(state: Draft<RunState>, event: Event, at: number): void {
   }
 }
 
-/** An attempt that does not go on with another begins on the head, with all that has landed. */
+/** An attempt that continues no other begins on the head, with all that has landed. */
 function foresee(state: Draft<RunState>, event: Event): void {
   const { findings } = state;
   if (event.type === 'radar.semantic') state.findings = findingsAfter(findings, event);
   if (event.type !== 'attempt.started' || event.start.kind === 'continue') return;
   // An edit of the plan may have removed the other task.
-  const hasLanded = (id: TaskId): boolean => state.tasks.get(id)?.status.kind === 'landed';
-  state.findings = findingsOnHead(findings, event.task, hasLanded);
+  state.findings = findingsOnHead(findings, event.task, (id) => hasLanded(state, id));
 }
 
 function pause(
@@ -235,19 +236,19 @@ function landed(state: Draft<RunState>, event: Event & { type: 'merge.landed' },
   useAgain(task);
 }
 
-/** A workspace that was kept for its work is over like any other once that is safe elsewhere. */
+/** A workspace that was kept for its work is used up like any other once that is safe. */
 function useAgain(task: Draft<TaskState>): void {
   if (task.workspace !== 'kept') return;
   task.workspace = 'live';
   task.keptWhy = null;
 }
 
-/** Nothing is foreseen for work that is over; what landed may still be in the way of others. */
+/** Nothing is foreseen for work that is over; landed work may still clash with others'. */
 function forgetOver(state: Draft<RunState>, id: TaskId): void {
   const task = state.tasks.get(id);
   if (task === undefined || !isOver(task)) return;
-  const hasLanded = task.status.kind === 'landed';
-  const staysFor = (other: TaskId): boolean => hasLanded && !isOver(taskOf(state, other));
+  const staysFor = (other: TaskId): boolean =>
+    hasLanded(state, id) && !isOver(taskOf(state, other));
   state.radar = radarWithout(state.radar, id, staysFor);
 }
 
@@ -260,28 +261,19 @@ function deliver(
   useAgain(task);
 }
 
-type ToTask = Exclude<
-  Event,
-  {
-    type:
-      | `run.${string}`
-      | `publish.${string}`
-      | `merge.${string}`
-      | `candidate.${string}`
-      | `radar.${string}`
-      | `gate.${string}`
-      | 'work.delivered'
-      | 'task.retried';
-  }
+type OfTask = 'attempt' | 'scope' | 'task' | 'work' | 'workspace';
+type TaskFact = Exclude<
+  Event & { type: `${OfTask}.${string}` },
+  { type: 'work.delivered' | 'task.retried' }
 >;
 
-function applyToTask(task: Draft<TaskState>, event: ToTask, at: number): void {
+function applyToTask(task: Draft<TaskState>, event: TaskFact, at: number): void {
   switch (event.type) {
     case 'attempt.started':
       return startAttempt(task, event, at);
     case 'attempt.prepared':
     case 'work.kept':
-      return; // People want to know; nothing depends on it.
+      return; // For people; nothing depends on it.
     case 'attempt.session':
       task.session = event.session;
       return;
@@ -397,7 +389,7 @@ function retry(
   giveChance(task);
 }
 
-/** How finished work does not fit to what landed: its agent has to mend it. */
+/** Failures of finished work that does not fit what landed: its agent has to fix it. */
 const MISFITS: ReadonlySet<Failure['kind']> = new Set(['conflict', 'gate-failed', 'semantic']);
 
 function statusBefore(task: TaskState, failure: Failure, fresh: boolean, at: number): Status {
@@ -437,7 +429,7 @@ function resume(state: Draft<RunState>, event: Event & { type: 'run.resumed' }):
   }
 }
 
-/** What could not be published may be tried again, with the approval that it had. */
+/** A blocked publication may be tried again, with the approval it had. */
 function unblock(state: Draft<RunState>): void {
   const { publish, plan } = state;
   if (publish.kind !== 'blocked') return;
@@ -477,7 +469,7 @@ function stop(state: Draft<RunState>, event: Event & { type: 'run.stopping' }): 
   state.held = null; // Nothing is to start any more.
 }
 
-/** What is known of a task stays known; the plan says what it is from now on. */
+/** Tasks keep their history; the new plan defines them from now on. */
 function replanned(state: Draft<RunState>, event: Event & { type: 'run.replanned' }): void {
   const { plan, planHash, difference } = event;
   const before = state.tasks;
@@ -495,13 +487,13 @@ function replanned(state: Draft<RunState>, event: Event & { type: 'run.replanned
   state.findings = state.findings.filter(isThere);
 }
 
-/** Its work is finished and lacks nothing but the push. */
+/** Its work is finished; only the push is missing. */
 function isUnpushed(task: TaskState): task is TaskState & { readonly work: Sha } {
   const { status, work } = task;
   return work !== null && status.kind === 'failed' && status.failure.kind === 'push-failed';
 }
 
-/** A person has changed its work, which queues as it is: an agent could not make it again. */
+/** A person has changed its work, which queues as it is: an agent could not redo that. */
 function isMended(task: TaskState): task is TaskState & { readonly work: Sha } {
   return task.mended && task.work !== null;
 }
@@ -525,15 +517,14 @@ function pick<T, K extends keyof T>(from: T, ...keys: readonly K[]): Pick<T, K> 
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
 }
 
-/** A new attempt runs. */
-export function startAttempt(
+function startAttempt(
   task: Draft<TaskState>,
   event: Event & { type: 'attempt.started' },
   at: number,
 ): void {
   const { status, spec } = task;
   const { start } = event;
-  // An attempt that goes on with such work after a failure has been counted already.
+  // An attempt that continues such work after a failure has been counted already.
   const isRejected = status.kind === 'stopped' && status.work !== null;
   const isRevised = isRejected && status.failure.kind === 'revision';
   if (start.kind === 'rework' && isRejected && !isRevised) task.reworks += 1;
@@ -548,7 +539,7 @@ export function startAttempt(
 }
 
 /** The newest attempt has finished work, or had nothing to change. */
-export function finishAttempt(
+function finishAttempt(
   task: Draft<TaskState>,
   event: Event & { type: 'attempt.finished' },
   at: number,
@@ -562,8 +553,7 @@ export function finishAttempt(
   task.status = commit === null ? { kind: 'done', at } : { kind: 'committed', commit, at };
 }
 
-/** The newest attempt is over. */
-export function endAttempt(
+function endAttempt(
   task: Draft<TaskState>,
   event: Event & { type: 'attempt.finished' | 'attempt.failed' },
   at: number,
@@ -581,8 +571,7 @@ export function endAttempt(
   }
 }
 
-/** The newest attempt. */
-export function lastAttempt(task: TaskState): Draft<Attempt> {
+function lastAttempt(task: TaskState): Draft<Attempt> {
   const attempt = task.attempts.at(-1);
   assert(attempt !== undefined, `task ${task.spec.id} has no attempt yet`);
   return attempt;
@@ -620,11 +609,8 @@ function newAttempt(
   };
 }
 
-/** Where a publication stands after an event of its own. */
-export function publishAfter(
-  state: RunState,
-  event: Event & { type: `publish.${string}` },
-): Publish {
+/** The state of the publication after one of its events. */
+function publishAfter(state: RunState, event: Event & { type: `publish.${string}` }): Publish {
   if (event.type === 'publish.started') {
     return { kind: 'running', head: event.head, early: event.early === true };
   }

@@ -1,15 +1,13 @@
 /**
  * What is known of a gate besides its verdicts: which tree it ran on, whether it works at all, and
- * in which order gates run. The first red one decides, so cheap ones come first.
- *
- *   O1. Only gates that have been timed change places; one whose cost is unknown stays where the
- *       user has listed it. The order of the list is a declaration, anything else a guess.
+ * in which order gates run. The first red one decides, so cheap ones come first; a gate that was
+ * never timed stays where the user has listed it.
  */
 
 import type { GateSpec, LandingSpec, Plan } from './plan.ts';
 
 /**
- * Which tree a gate ran on, where that is not the candidate's.
+ * Which tree a gate ran on, if not the candidate's.
  *   base   what the candidate is built on, without any work of the queue
  *   alone  the work as it was finished, without what landed meanwhile
  */
@@ -27,7 +25,7 @@ export interface BrokenGate {
   readonly attended: boolean;
 }
 
-/** Whether a shell says by this exit code that there is no such command, or none to execute. */
+/** Whether a shell's exit code says that the command is missing or not executable. */
 export function couldNotRun(exitCode: number | null | undefined): boolean {
   return exitCode === 126 || exitCode === 127;
 }
@@ -37,10 +35,10 @@ export function inProcessGate(spec: Omit<GateSpec, 'run' | 'inProcess' | 'env'>)
   return { ...spec, run: `function ${spec.name}`, inProcess: true };
 }
 
-/** How the set-up of a gate workspace is called where it fails. */
+/** The name of a gate workspace's set-up where it fails. */
 export const SETUP = 'setup';
 
-/** Gates that have been green on nothing so far; those whose base may be red are not doubted. */
+/** Gates that have not been green yet, without those whose base may be red. */
 export function unprovenGates(
   { gates }: Pick<Plan, 'gates'>,
   proven: ReadonlySet<string>,

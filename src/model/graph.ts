@@ -1,10 +1,10 @@
 /**
  * The graph of what needs what: cycles, stages, order and the longest way to the end.
  *
- *   G1. Needs that name no task of the list are ignored here; the plan's checks report them.
- *   G2. Only `findCycle` accepts a graph with cycles. The others assert that there are none.
- *   G3. Everything costs about tasks + needs (`ancestors`: 1/32 of that times the tasks), and no
- *       function recurses: a chain of ten thousand tasks is fine.
+ * - Needs that name no task of the list are ignored here; the plan's checks report them.
+ * - Only `findCycle` accepts a graph with cycles. The others assert that there are none.
+ * - Everything costs about tasks + needs (`ancestors`: 1/32 of that times the tasks), and no
+ *   function recurses: a chain of ten thousand tasks is fine.
  */
 
 import { assert } from '../base/assert.ts';
@@ -59,7 +59,7 @@ export function stages(tasks: readonly GraphTask[]): ReadonlyMap<TaskId, number>
   return stageOf;
 }
 
-/** Who comes before whom, directly or not. */
+/** Which task comes before which, directly or not. */
 export interface Ancestors {
   /** Everything the task needs, directly or not, in plan order. */
   of(id: TaskId): readonly TaskId[];

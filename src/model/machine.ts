@@ -1,23 +1,20 @@
 /**
- * The machine that a run is on, as far as it decides what may start. Measured elsewhere; what the
- * scheduler makes of it is in schedule/machine-limits.ts.
+ * The machine that a run is on, as far as it decides what may start (schedule/machine-limits.ts).
+ * What was not measured, or the system does not tell, is null.
  */
 
 export interface Machine {
-  /**
-   * Free bytes on the disk of the workspaces or of the git directory, whichever has less; null
-   * where the system does not tell.
-   */
+  /** Of the workspaces' disk or the git directory's, whichever has less. */
   readonly diskFreeBytes: number | null;
-  /** What the workspaces and the data of all runs of the repository take; null if not measured. */
+  /** What the workspaces and the data of all runs of the repository take. */
   readonly diskUsedBytes: number | null;
-  /** Memory that could be had without swapping; null where the system does not tell. */
+  /** Available without swapping. */
   readonly memoryFreeBytes: number | null;
-  /** The load average of the last minute for each core; null where the system does not tell. */
+  /** The load average of the last minute per core. */
   readonly loadPerCore: number | null;
 }
 
-/** Nothing is known of it, so that nothing waits for it. */
+/** A machine of which nothing is known: nothing waits for it. */
 export const UNMEASURED: Machine = {
   diskFreeBytes: null,
   diskUsedBytes: null,
@@ -26,18 +23,18 @@ export const UNMEASURED: Machine = {
 };
 
 /**
- * What there is too little of.
+ * What the machine is short of.
  *   disk         free space: no attempt starts
- *   disk-budget  of what runs may take: no workspace is made, those there are may be used
+ *   disk-budget  what runs may take: no workspace is made; existing ones may be used
  *   memory       no attempt of a coding agent starts beside others
- *   load         of what the cores can take: no attempt starts beside others
+ *   load         computing power: no attempt starts beside others
  */
 export type Shortage = 'disk' | 'disk-budget' | 'memory' | 'load';
 
-/** Free space that is left to the system and to git, where the plan does not say. */
+/** Free space left to the system and to git, unless the plan says otherwise. */
 export const LEAST_FREE_BYTES = 500_000_000;
 
-/** What an attempt of a coding agent takes of the memory, where the plan does not say. */
+/** Memory of a coding agent's attempt, unless the plan says otherwise. */
 export const ATTEMPT_BYTES = 300_000_000;
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];

@@ -1,11 +1,9 @@
 /**
- * The names of a run's refs. One place, so that a report and the code that makes them agree.
- *
- *   N1. A run's branch is `landfast/<run>`. A ref cannot be both a file and a folder, so the branches
- *       of its tasks are siblings (`landfast/<run>.<task>`), never children.
- *   N2. What is kept of removed or abandoned work is below `refs/landfast/kept/`.
+ * The names of a run's refs. A run's branch is `landfast/<run>`. A ref cannot be both a file and a
+ * folder, so the branches of its tasks are siblings (`landfast/<run>.<task>`), never children.
  */
 
+import { fnv1a } from '../base/fnv1a.ts';
 import { type Assignee, type Conventions, type TaskSpec, titleOf } from './plan.ts';
 import { type Credit, costText } from './trailers.ts';
 
@@ -18,7 +16,8 @@ export function runBranch(run: string): string {
 export function taskBranch(conventions: Conventions, run: string, task: Named): string {
   if (task.branch !== undefined) return task.branch;
   const { id } = task;
-  return fill(conventions.branch, { run, task: id, hash: hash8(`${run}/${id}`) });
+  const hash = fnv1a(`${run}/${id}`).toString(16).padStart(8, '0');
+  return fill(conventions.branch, { run, task: id, hash });
 }
 
 type Named = Pick<TaskSpec, 'id' | 'branch'>;
@@ -76,13 +75,4 @@ function messageWords(run: string, task: TaskSpec, by: Assignee | null) {
 
 function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
-}
-
-/** Eight hexadecimal digits that are the same each time (FNV-1a); a name, not a safeguard. */
-function hash8(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return (hash >>> 0).toString(16).padStart(8, '0');
 }

@@ -1,10 +1,10 @@
 /**
  * The Plan: what to do, in what order, under which limits. Every input format becomes this.
  *
- *   M1. A Plan is plain JSON: it is stored whole in the run's first journal entry.
- *   M2. Nothing here says which format it came from. Where formats differ in what users see, the
- *       difference is a value (see Conventions), never a format's name.
- *   M3. Paths are relative to the repository's root and use `/`.
+ * - A Plan is plain JSON: it is stored whole in the run's first journal entry.
+ * - Nothing here says which format it came from. Where formats differ in what users see, the
+ *   difference is a value (see Conventions), never a format's name.
+ * - Paths are relative to the repository's root and use `/`.
  */
 
 export type TaskId = string;
@@ -12,12 +12,9 @@ export type Sha = string;
 
 export interface Plan {
   readonly name: string;
-  /**
-   * The branch that the work starts from, as its remote has it where there is one; absent means the
-   * branch to publish to.
-   */
+  /** Where work starts: a branch, as its remote has it if it has one; absent means `target`. */
   readonly base?: string;
-  /** The branch to publish to; absent means the branch that is checked out when the run starts. */
+  /** The branch to publish to; absent means the one checked out when the run starts. */
   readonly target?: string;
   readonly tasks: readonly TaskSpec[];
   readonly gates: readonly GateSpec[];
@@ -25,19 +22,19 @@ export interface Plan {
   readonly landing: LandingSpec;
   readonly limits: LimitsSpec;
   readonly sandbox: SandboxSpec;
-  /** Who is told of what happens to the run. */
+  /** Notifications about the run. */
   readonly notify: readonly NotifySpec[];
-  /** What failures mean whose kind can only be guessed; the first that matches counts. */
+  /** Meanings of failures whose kind can only be guessed; the first match counts. */
   readonly failures?: readonly FailurePattern[];
   readonly conventions: Conventions;
 }
 
-/** Words of a failure, and the kind of failure that they stand for. */
+/** Words of a failure message, and the kind of failure they mean. */
 export interface FailurePattern {
-  /** A regular expression, whatever the case. */
+  /** A regular expression; case is ignored. */
   readonly match: string;
   readonly kind: 'transient' | 'rate-limited' | 'permanent' | 'auth' | 'billing';
-  /** Only failures of this agent; absent means of any. */
+  /** Only failures of this agent; absent means any agent. */
   readonly agent?: string;
 }
 
@@ -47,38 +44,38 @@ export interface TaskSpec {
   readonly title?: string;
   /** What the agent is asked to do; for the shell agent a script. */
   readonly prompt: string;
-  /** `own`: the prompt says everything itself, and the agent gets nothing around it. */
+  /** `own`: the prompt is complete, and nothing is added around it. */
   readonly rules?: 'own';
   readonly agent: string;
   /** The agent's own sub-agent or persona. */
   readonly role?: string;
   readonly model?: string;
-  /** Who does the task when those before have used up their retries, or cannot work at all. */
+  /** Who takes over when those before have used up their retries or cannot work. */
   readonly fallbacks?: readonly Assignee[];
   /**
-   * A read task's changes are thrown away and reported; it lands nothing. A task `here` works in the
+   * A read task lands nothing; its changes are discarded and reported. A task `here` works in the
    * user's own checkout: its changes stay there, uncommitted.
    */
   readonly mode: 'write' | 'read' | 'here';
-  /** A read task in the user's own checkout: it sees what is there, and its changes stay. */
+  /** A read task in the user's own checkout: it sees uncommitted work, and its changes stay. */
   readonly inPlace?: true;
-  /** The branch of its work, where the user has named one. */
+  /** The branch of its work, if the user has named one. */
   readonly branch?: string;
   /**
-   * Work that is there already: the task begins as if an attempt had finished with this commit, and
-   * an agent sees it only where it does not land.
+   * Existing work: the task begins as if an attempt had finished with this commit, and an agent
+   * sees it only if it does not land.
    */
   readonly work?: Sha;
-  /** The message of the commit of what it leaves, where the plan's usual one does not fit. */
+  /** The message of the commit of its uncommitted changes, instead of the plan's. */
   readonly commitMessage?: string;
-  /** The step of the plan that its users count it to, from 1. It orders nothing: `needs` does. */
+  /** The wave that users sort it into, from 1. It orders nothing: `needs` does. */
   readonly wave?: number;
   readonly needs: readonly TaskId[];
-  /** Begins with what the session of this task, which it needs, has learned. */
+  /** Begins with the history of this task's session; the task is one of its needs. */
   readonly forks?: TaskId;
-  /** Tasks it needs whose last words are put in front of its prompt. */
+  /** Needed tasks whose last words precede its prompt. */
   readonly hears: readonly TaskId[];
-  /** Path globs this task may change; none means it did not say. */
+  /** Globs of the paths it may change; none means undeclared. */
   readonly writes: readonly string[];
   /** Whether a change outside `writes` fails the task, or is only reported. */
   readonly outside: 'fail' | 'report';
@@ -86,13 +83,13 @@ export interface TaskSpec {
   /** Shell commands that must pass in the task's own workspace before its work is committed. */
   readonly checks: readonly string[];
   readonly group?: string;
-  /** Its work may pass what is before it in the landing queue, where both change other paths. */
+  /** Its work may pass earlier work in the landing queue that changes other paths. */
   readonly independent?: true;
   /** How many attempts may follow a failed one. */
   readonly retries: number;
-  /** How they follow; absent means as the scheduler knows best. */
+  /** How they follow; absent means the scheduler's defaults. */
   readonly retry?: RetrySpec;
-  /** What an attempt is likely to cost; absent means that the run finds out. */
+  /** The likely cost of an attempt; absent means that the run finds out. */
   readonly estimateUsd?: number;
   readonly timeoutMs: number;
   readonly idleMs: number;
@@ -106,38 +103,34 @@ export interface TaskSpec {
   readonly answer: Answer;
 }
 
-/** An agent, and its model where that is not its usual one. */
+/** An agent, and its model if not the agent's default. */
 export interface Assignee {
   readonly agent: string;
   readonly model?: string;
 }
 
-/** What users of a format expect of an attempt that follows a failed one. */
+/** How an attempt follows a failed one, where users of a format expect something else. */
 export interface RetrySpec {
   readonly pauseMs: number;
-  /** What each further pause is multiplied with; absent means that they are all the same. */
+  /** The factor between pauses; absent means that all are the same. */
   readonly factor?: number;
-  /** Whether it goes on with the session of the failed one, where the agent can. */
+  /** Whether it resumes the failed one's session, if the agent can. */
   readonly session: 'resumed' | 'new';
-  /** Whether one that ran out of its whole time is followed by another. */
+  /** Whether another attempt follows one that ran out of time. */
   readonly afterTimeout: boolean;
 }
 
 /**
- * What the agent's last words mean beyond their text.
+ * How the agent's last words are read.
  *   free         nothing
  *   status-line  the last line may be `{"status": "FAILED", "reason": …}`, which fails the attempt
  *   status-word  a line `Status: DONE | DONE_WITH_CONCERNS | BLOCKED | NEEDS_CONTEXT`
  *   completion   the last fenced JSON object that has `task_completed`
- *   marker       the same, or else the file `.claude-task-complete` in the workspace's root; without
- *                both the task is not complete
+ *   marker       the same, or the file `.claude-task-complete` in the root; one of them is needed
  */
 export type Answer = 'free' | 'status-line' | 'status-word' | 'completion' | 'marker';
 
-/**
- * What a task asks of its agent beyond the work itself. An agent that cannot do one of them refuses
- * the plan: nothing is silently left out.
- */
+/** What a task asks of its agent. A plan that asks for more than the agent can do is refused. */
 export interface AgentOptions {
   readonly tools: ToolRules;
   /** Further folders the agent may use, absolute or relative to the repository's root. */
@@ -200,19 +193,19 @@ export type Permissions =
 
 export interface GateSpec {
   readonly name: string;
-  /** A shell command; exit 0 is green. For a gate in process the words that name it to people. */
+  /** A shell command; exit 0 is green. For a gate in process, its name for people. */
   readonly run: string;
-  /** A function of the program that started the run, known by the gate's name, decides. */
+  /** A function of the program that started the run, found by the gate's name, decides. */
   readonly inProcess?: true;
   readonly timeoutMs: number;
   /** How often a red run is repeated at once before it counts. */
   readonly retries?: number;
-  /** It is run only where a candidate changes one of these; its verdict depends on nothing else. */
+  /** It runs only if a candidate changes one of these; its verdict depends on nothing else. */
   readonly paths?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** It is run and told of, but red does not count. */
+  /** It runs and is reported, but red does not count. */
   readonly quarantine?: boolean;
-  /** It is expected to be red on the base: the plan mends that. */
+  /** It is expected to be red on the base: the plan fixes that. */
   readonly base?: 'red';
   /** `commit`: it reads the commit itself, so its verdict holds for that commit only. */
   readonly sees?: 'tree' | 'commit';
@@ -221,26 +214,26 @@ export interface GateSpec {
 export interface WorkspaceSpec {
   /** Shell commands that prepare a workspace. */
   readonly setup: readonly string[];
-  /** What the results of `setup` depend on: where none of it has changed, they may be used again. */
+  /** Files that the results of `setup` depend on: while unchanged, the results may be reused. */
   readonly setupKey: readonly string[];
-  /** Untracked files brought along from the user's checkout; never committed. */
+  /** Untracked files copied from the user's checkout; never committed. */
   readonly copy: readonly string[];
   /** The folder that workspaces are made in; absent means one beside the repository. */
   readonly dir?: string;
   /** No workspace is removed, whatever its outcome. */
   readonly keep?: boolean;
   readonly inject: readonly InjectSpec[];
-  /** A folder whose new files reach the user's checkout although their task failed. */
+  /** A folder whose new files reach the user's checkout even if their task failed. */
   readonly salvage?: string;
-  /** What agents leave in a workspace that is never committed, in git's ignore syntax. */
+  /** Files of agents that are never committed, in git's ignore syntax. */
   readonly exclude?: readonly string[];
-  /** How many workspaces wait for later runs; 0: none is ever used twice. */
+  /** How many idle workspaces are kept for later runs; 0 means that none is reused. */
   readonly pool?: number;
-  /** What the waiting ones may take on the disk, in bytes. */
+  /** What the idle ones may take on the disk, in bytes. */
   readonly poolDisk?: number;
   /** Ignored files that the next task in a workspace may find, in git's ignore syntax. */
   readonly keepFiles?: readonly string[];
-  /** What `setup` makes that is kept once and copied into new workspaces, in the same syntax. */
+  /** Results of `setup` to keep once and copy into new workspaces, in the same syntax. */
   readonly seed?: readonly string[];
   /** `auto`: sharing blocks where the disk can, else copied; `link`: hard links. */
   readonly seedBy?: 'auto' | 'copy' | 'link';
@@ -253,18 +246,18 @@ export interface WorkspaceSpec {
    * scope; absent means all. Gates always have all.
    */
   readonly sparse?: 'off' | 'auto' | readonly string[];
-  /** Folders that are checked out besides. */
+  /** Further folders to check out. */
   readonly sparseAlso?: readonly string[];
 }
 
-/** A folder of the user's that is laid into the workspaces of tasks and never committed. */
+/** A folder of the user that is copied into workspaces and never committed. */
 export interface InjectSpec {
   /** Relative to the repository's root, or absolute. */
   readonly from: string;
   readonly to: string;
-  /** Globs, relative to `from`, of what stays behind. */
+  /** Globs, relative to `from`, of files to leave out. */
   readonly skip: readonly string[];
-  /** Files, relative to `to`, that are empty where a task writes, whatever they hold elsewhere. */
+  /** Files, relative to `to`, that are blanked for tasks that write. */
   readonly blank: readonly string[];
 }
 
@@ -276,19 +269,19 @@ export interface LandingSpec {
   /** `hold` fails the task, publishes nothing of the run and keeps every workspace. */
   readonly onConflict: 'agent' | 'fail' | 'hold';
   readonly onGateFailure: 'agent' | 'fail';
-  /** What becomes of work that does not fit to the names of what landed. */
+  /** What happens to work whose names clash with landed work. */
   readonly onSemantic: 'agent' | 'warn' | 'fail';
   /** In which order gates run; absent means the cheapest first. */
   readonly gateOrder?: 'cheapest' | 'listed';
-  /** How often work may go back to its agent because it did not land. */
+  /** How often work that did not land may go back to its agent. */
   readonly reworks: number;
-  /** When the target branch is moved: as the run ends, also after each landing, or never. */
+  /** When the target branch moves: at the end, also after each landing, once approved, or never. */
   readonly publish: 'end' | 'each' | 'ask' | 'off';
-  /** `plan`: in the order of the plan; absent means as it is finished, the most urgent first. */
+  /** `plan`: in the order of the plan; absent means as it is finished, most urgent first. */
   readonly order?: 'plan';
   /** Whether landed commits name task, run, agent and cost; absent means no. */
   readonly trailers?: true;
-  /** Whether conflicts that were resolved before are resolved the same way; absent means yes. */
+  /** Whether known conflicts are resolved as before; absent means yes. */
   readonly remember?: false;
   /** Files that are regenerated by a command instead of merged. */
   readonly regenerate?: readonly RegenerateSpec[];
@@ -313,19 +306,19 @@ export interface LimitsSpec {
   /** How many candidates are verified at the same time, each in a workspace of its own. */
   readonly gates: number;
   readonly budgetUsd?: number;
-  /** What workspaces and the data of runs may take together; absent means no limit. */
+  /** The most that workspaces and run data may take; absent means no limit. */
   readonly diskBytes?: number;
   /** Free space below which no attempt starts; absent means `LEAST_FREE_BYTES` (machine.ts). */
   readonly diskFreeBytes?: number;
-  /** What an attempt of a coding agent takes; absent means `ATTEMPT_BYTES` (machine.ts). */
+  /** The memory of a coding agent's attempt; absent means `ATTEMPT_BYTES` (machine.ts). */
   readonly memoryPerAttempt?: number;
-  /** The load average for each core above which no attempt starts beside others. */
+  /** Load average per core above which no attempt starts beside others. */
   readonly loadPerCore?: number;
   /** At most this many tasks of a group at the same time. */
   readonly groups: Readonly<Record<string, number>>;
 }
 
-/** Who is told what. Webhooks get JSON; a command gets the same JSON on standard input. */
+/** A notification. Webhooks get JSON; a command gets the same JSON on standard input. */
 export interface NotifySpec {
   readonly on: readonly Occasion[];
   readonly to:
@@ -335,12 +328,12 @@ export interface NotifySpec {
     | { readonly kind: 'bell' };
 }
 
-/** `finished` is every end of a run, `failed` one with a failed task; `person` needs one. */
+/** `finished` is every end of a run, `failed` one with a failed task; `person`: one is needed. */
 export type Occasion = 'finished' | 'failed' | 'person' | 'limit';
 
 /**
- * What users of an input format are used to seeing. What stands in braces is filled in; what may is
- * in `TEMPLATE_KEYS` (names.ts).
+ * Names and texts that users of an input format expect. Keys in braces are filled in
+ * (`TEMPLATE_KEYS`, names.ts).
  */
 export interface Conventions {
   readonly branch: string;
@@ -348,11 +341,11 @@ export interface Conventions {
   readonly workspace: string;
   readonly commitMessage: string;
   readonly mergeMessage: string;
-  /** The exit code when nothing is wrong but a conflict. */
+  /** The exit code when conflicts are the only failures. */
   readonly conflictExit: 1 | 3;
-  /** How the end of a run is told: a summary for people, or one fixed line a task. */
+  /** How a run's end is shown: a summary for people, or one fixed line per task. */
   readonly summary: 'report' | 'lines' | 'results' | 'streams';
-  /** What `--tasks` means when it names none of the plan's: a mistake, or nothing to do. */
+  /** What `--tasks` without a known task means: a mistake, or nothing to do. */
   readonly noTasks: 'error' | 'notice';
   /**
    * Uncommitted changes beside which no run starts: `apart`, those in the scope of a task that
@@ -384,7 +377,7 @@ export interface ReportSpec {
    *   waves-json  stages with their tasks, as JSON; waves-text the same as Markdown
    */
   readonly style: 'results' | 'waves-json' | 'waves-text';
-  /** What the report is about, where that is more than the plan's name. */
+  /** The report's subject, if not the plan's name. */
   readonly subject?: string;
 }
 
@@ -399,7 +392,7 @@ export const NATIVE_CONVENTIONS: Conventions = {
   reports: [],
 };
 
-/** Whether a task works in the user's own checkout, without a workspace. */
+/** Whether a task works in the user's own checkout instead of a workspace. */
 export function usesCheckout({ mode, inPlace }: Pick<TaskSpec, 'mode' | 'inPlace'>): boolean {
   return mode === 'here' || inPlace === true;
 }

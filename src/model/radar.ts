@@ -1,7 +1,6 @@
 /**
  * What the radar foresees while agents work: work that will not merge, and names that one task
- * changes while another begins to use them. Told by facts, kept in RunState, forgotten when a task
- * is over.
+ * changes while another begins to use them. Facts report it; RunState holds it until a task ends.
  */
 
 import type { Event } from './event.ts';
@@ -14,7 +13,7 @@ export interface Collision {
   readonly files: readonly string[];
 }
 
-/** Names that `a` takes away or changes and `b` has begun to use. One of them may have landed. */
+/** Names that `a` removes or changes and `b` has begun to use. One of the two may have landed. */
 export interface Clash {
   readonly a: TaskId;
   readonly b: TaskId;
@@ -39,23 +38,23 @@ export interface Radar {
 
 /** A clash that was foreseen once. What became of it follows from the tasks. */
 export interface Finding extends Clash {
-  /** Whether it is still there, as far as is known; it is looked at again before a merge. */
+  /** Whether it still exists, as far as known; it is checked again before a merge. */
   readonly holds: boolean;
 }
 
 export const CLEAR: Radar = { collisions: [], clashes: [] };
 
-/** What concerns one task: whom it collides with, in what; whose names it stumbles over. */
+/** What is foreseen for one task: its collisions, and names of others that it trips over. */
 export interface Foreseen {
   readonly collisions: readonly {
     readonly with: TaskId | null;
     readonly files: readonly string[];
   }[];
-  /** Names that others change and it uses; those that have landed have changed them. */
+  /** Names that it uses and others change, or have changed if they landed. */
   readonly clashes: readonly Foe[];
   /** Names that it changes and that landed work uses. */
   readonly missed?: readonly Foe[];
-  /** What it has changed outside of its scope. */
+  /** Files that it has changed outside its scope. */
   readonly strayed: readonly string[];
 }
 
@@ -65,12 +64,12 @@ export interface Foe {
   readonly landed?: true;
 }
 
+type Pair = Pick<Collision, 'a' | 'b'>;
 type RadarFact = Event & { type: `radar.${string}` };
 
 /** The radar's picture after one more fact. */
 export function radarAfter(radar: Radar, fact: RadarFact): Radar {
-  const isOther = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
-    a !== fact.a || b !== fact.b;
+  const isOther = ({ a, b }: Pair): boolean => a !== fact.a || b !== fact.b;
   if (fact.type === 'radar.semantic') {
     const { a, b, names } = fact;
     const clashes = radar.clashes.filter(isOther);
@@ -96,7 +95,7 @@ export function findingsAfter(
   return before === undefined ? findings : findings.with(at, { ...before, holds: false });
 }
 
-/** Work that begins on a head which has the other's: there is nothing left to foresee. */
+/** Work that begins on a head with the other's work: there is nothing left to foresee. */
 export function findingsOnHead(
   findings: readonly Finding[],
   task: TaskId,
@@ -130,8 +129,7 @@ export function radarWithout(
   task: TaskId,
   staysFor: (other: TaskId) => boolean,
 ): Radar {
-  const concerns = ({ a, b }: { readonly a: TaskId; readonly b: TaskId | null }): boolean =>
-    a === task || b === task;
+  const concerns = ({ a, b }: Pair): boolean => a === task || b === task;
   const isOver = (clash: Clash): boolean =>
     concerns(clash) && !staysFor(clash.a === task ? clash.b : clash.a);
   if (!radar.collisions.some(concerns) && !radar.clashes.some(isOver)) return radar;

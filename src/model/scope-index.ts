@@ -1,10 +1,8 @@
 /**
- * Which of many scopes could meet a scope, without comparing each with each.
- *
- * Globs that have no folder in common cannot meet. So shapes hang in a tree at the folder that they
- * begin with, and a scope is compared with those on the way to its own folder and below it.
- *
- *   X1. It answers exactly as `overlaps` would for each of them.
+ * Which of many scopes could meet a scope: as `overlaps` for each of them, without comparing each
+ * with each. Globs that have no folder in common cannot meet. So shapes hang in a tree at the
+ * folder that they begin with, and a scope is compared with those on the way to its own folder and
+ * below it.
  */
 
 import { literalLength, type Shape, shapesIn, shapesMeet } from './scope.ts';

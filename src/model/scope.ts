@@ -1,11 +1,11 @@
 /**
  * Scopes: which paths a list of globs covers, and whether two lists could cover the same path.
  *
- *   C1. `inScope` is exact, `overlaps` conservative: if any path is in both scopes, it says true.
- *       It may say true for scopes that never meet (character classes, groups), never the reverse.
- *   C2. An entry without wildcards covers the path itself and everything below it.
- *   C3. Brackets and parentheses also stand for themselves: folders are named `app/[id]/(tab)`.
- *   C4. An empty list covers nothing. What a task means that declares no scope is policy.
+ * - `inScope` is exact, `overlaps` conservative: if any path is in both scopes, it says true. It
+ *   may say true for scopes that never meet (character classes, groups), never the reverse.
+ * - An entry without wildcards covers the path itself and everything below it.
+ * - Brackets and parentheses also stand for themselves: folders are named `app/[id]/(tab)`.
+ * - An empty list covers nothing. What a task means that declares no scope is policy.
  */
 
 import picomatch from 'picomatch';

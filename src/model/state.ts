@@ -1,16 +1,16 @@
 /**
- * RunState: everything that is known of a run. Made by the fold (fold.ts) alone.
+ * RunState: everything that is known of a run. Only the fold (fold.ts) makes it.
  * The state machines of a task and a candidate are drawn in fold.ts and candidates.ts.
  *
- *   S1. Ready, blocked, progress and time left are computed from it and never stored.
- *   S2. Outside of fold.ts all of it is readonly.
+ * - Ready, blocked, progress and time left are computed from it and never stored.
+ * - Outside of fold.ts all of it is readonly.
  */
 
 import type { SettledFile } from './conflict.ts';
 import type {
   AttemptStart,
   Denial,
-  Proof,
+  Event,
   ProvedWork,
   ReviewComment,
   RunOutcome,
@@ -18,7 +18,7 @@ import type {
   StopMode,
 } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { BrokenGate, GateTree } from './gate.ts';
+import type { BrokenGate } from './gate.ts';
 import type { Shortage } from './machine.ts';
 import type { Assignee, Plan, Sha, TaskId, TaskSpec } from './plan.ts';
 import type { Finding, Radar } from './radar.ts';
@@ -32,7 +32,7 @@ export interface RunState {
   /** Where the run's branch is: `base` plus all that has landed. */
   readonly head: Sha | null;
   readonly tasks: ReadonlyMap<TaskId, TaskState>;
-  /** Agents that are in trouble, or have been; by name. */
+  /** Agents that refuse to work or are, or were, at a limit; by name. */
   readonly agents: ReadonlyMap<string, AgentState>;
   /** In the order of landing. */
   readonly landed: readonly Landing[];
@@ -50,9 +50,9 @@ export interface RunState {
   readonly paused: { readonly suspended: boolean } | null;
   /** A person is at the terminal of its engine. */
   readonly attended: boolean;
-  /** What the machine is short of while that keeps tasks from starting. */
+  /** The shortage of the machine that keeps tasks from starting. */
   readonly held: { readonly of: Shortage; readonly why: string } | null;
-  /** Gates that have been green on something; and set-up, once one has run at all. */
+  /** Gates that have been green at least once, and set-up once a gate has run. */
   readonly proven: ReadonlySet<string>;
   /** A gate that does not work: nothing lands until the run is continued. */
   readonly broken: (BrokenGate & { readonly task: TaskId }) | null;
@@ -66,13 +66,13 @@ export interface RunState {
 
 /** What is known of an agent that concerns all of its tasks. */
 export interface AgentState {
-  /** No attempt of it begins until the run is resumed or a task that it may do is retried. */
+  /** None of its attempts begins until the run is resumed or one of its tasks is retried. */
   readonly refusal: {
     readonly task: TaskId;
     readonly kind: 'auth' | 'billing';
     readonly message: string;
   } | null;
-  /** The limit it has run into, until an attempt that began afterwards got through. */
+  /** The limit it has hit, until an attempt that began afterwards gets through. */
   readonly limit: Limit | null;
 }
 
@@ -102,28 +102,28 @@ export interface TaskState {
   readonly instructions: readonly Instruction[];
   /** A person gave it up. */
   readonly skipped: { readonly satisfied: boolean } | null;
-  /** It is gone from the edited plan: given up, and nothing needs it. */
+  /** The edited plan no longer has it: given up, and nothing needs it. */
   readonly removed: boolean;
   /** A person asked for the next attempt now; null once it has begun. */
   readonly retried: { readonly at: number; readonly fresh: boolean } | null;
-  /** It was good already when the run was resumed. */
+  /** It had succeeded before the run was resumed. */
   readonly carried: boolean;
   /** The newest finished work, landed or not. */
   readonly work: Sha | null;
-  /** A person has committed to it: an agent could not make it again. */
+  /** A person has committed to it: an agent could not redo that. */
   readonly mended: boolean;
   /** The newest session of the task's agent. */
   readonly session: string | null;
   readonly gates: readonly GateRun[];
-  /** Files of its newest candidate that did not merge by themselves. */
+  /** Files of its newest candidate that did not merge cleanly. */
   readonly settled: readonly SettledFile[];
-  /** Landings that were refused: a conflict or a red gate, mended later or not. */
+  /** Landings that failed on a conflict or a red gate, fixed later or not. */
   readonly rejections: readonly Rejection[];
-  /** Where its work is in the target, once that was shown. */
+  /** Where its work is in the target, once that is proved. */
   readonly proved: ProvedWork | null;
   readonly workspace: 'none' | 'live' | 'released' | 'removed' | 'kept';
   readonly keptWhy: string | null;
-  /** What it left in the user's checkout although it failed. */
+  /** Files that it left in the user's checkout although it failed. */
   readonly saved?: readonly string[];
 }
 
@@ -153,7 +153,7 @@ export type Status =
       readonly at: number;
       /** It conflicts with work of this task that is ahead of it and has not landed. */
       readonly avoids?: TaskId;
-      /** It was to pass the queue, and the queue was faster. */
+      /** It was passing the queue, and the queue was faster. */
       readonly overtaken?: true;
     }
   | { readonly kind: 'merging'; readonly commit: Sha; readonly onto: Sha }
@@ -176,7 +176,7 @@ export interface Attempt {
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly failure: Failure | null;
-  /** Where it left its branch when it failed; null where that is unknown. */
+  /** Tip of its branch when it failed; null if unknown. */
   readonly tip: Sha | null;
   readonly exitCode: number | null;
   /** What it may spend of the run's budget; 0 where there is none. */
@@ -191,10 +191,10 @@ export interface Attempt {
   readonly astray: readonly string[];
   readonly files: readonly string[];
   readonly outside: readonly string[];
-  /** A tool was denied, and every file that it leaves is empty. */
+  /** A tool was denied, and every changed file is empty. */
   readonly empty: boolean;
   readonly text: string;
-  /** The answer that fits the task's schema; null where it has none. */
+  /** The answer in the form of the task's schema; null if it has none. */
   readonly structured: unknown;
   readonly status: SelfReport | null;
 }
@@ -214,7 +214,7 @@ export interface Candidate {
   readonly isRunning: boolean;
   /** When they were last begun. */
   readonly since?: number;
-  /** The one that runs, where that is known. */
+  /** The one that runs, if known. */
   readonly gate?: RunningGate | null;
   /** Why it is red. */
   readonly failure: Failure | null;
@@ -227,25 +227,13 @@ export interface Lingering {
   readonly commit: Sha;
 }
 
-/** A gate that is at work, and since when. */
+/** A running gate, and since when. */
 export interface RunningGate {
   readonly name: string;
   readonly at: number;
 }
 
-export interface GateRun {
-  readonly gate: string;
-  readonly tree: Sha;
-  readonly ok: boolean;
-  readonly ms: number;
-  readonly output: string;
-  readonly command?: string;
-  readonly exitCode?: number | null;
-  readonly spared?: 'memory' | 'paths';
-  readonly by?: string;
-  readonly quarantined?: true;
-  readonly on?: GateTree;
-}
+export type GateRun = Omit<Event & { type: 'gate.finished' }, 'type' | 'task'>;
 
 export interface Rejection {
   readonly attempt: number;
@@ -265,7 +253,7 @@ export type Publish =
   | { readonly kind: 'none' }
   /** The plan wants a person to approve the publication of this head. */
   | { readonly kind: 'awaiting' | 'approved' | 'declined'; readonly head: Sha }
-  /** `early`: tasks go on meanwhile. */
+  /** `early`: other tasks are still open. */
   | {
       readonly kind: 'running';
       readonly head: Sha;
@@ -273,15 +261,11 @@ export type Publish =
       /** The gate that runs on the combination with a target that moved. */
       readonly gate?: RunningGate | null;
     }
-  | {
+  | (Omit<Event & { type: 'publish.finished' }, 'type'> & {
       readonly kind: 'finished';
       /** What of the run is published: more may land after a resume. */
       readonly head: Sha | null;
-      readonly target: string;
-      readonly commit: Sha;
-      readonly checkout: 'followed' | 'none';
-      readonly proved?: Proof;
-    }
+    })
   | {
       readonly kind: 'blocked';
       /** What could not be published. */
@@ -306,7 +290,7 @@ export function pendingInstructions({ instructions }: TaskState): readonly Instr
   return instructions.filter(({ answeredBy }) => answeredBy === null);
 }
 
-/** Whether the processes of a task stand still. A run that stops lets them end. */
+/** Whether a task's processes are halted. A run that stops lets them end. */
 export function isHalted({ paused, stopping, tasks }: RunState, id: TaskId): boolean {
   if (stopping !== null) return false;
   return paused?.suspended === true || tasks.get(id)?.paused === true;
@@ -337,12 +321,16 @@ export function isHeldBack({ plan, tasks }: Pick<RunState, 'plan' | 'tasks'>): b
   );
 }
 
-/** Whether its work is not, or not only, its agent's. */
+export function hasLanded({ tasks }: RunState, id: TaskId): boolean {
+  return tasks.get(id)?.status.kind === 'landed';
+}
+
+/** Whether its work is not its agent's alone. */
 export function isTheirs({ spec, mended }: TaskState): boolean {
   return spec.work !== undefined || mended;
 }
 
-/** What a task's agent said when it was done; empty where it has not been, or said nothing. */
+/** A task's last words; empty if it has none. */
 export function lastWords(task: TaskState | undefined): string {
   return task?.attempts.findLast(({ text }) => text !== '')?.text ?? '';
 }
@@ -350,6 +338,27 @@ export function lastWords(task: TaskState | undefined): string {
 /** True when tasks that need this one may start: it is good, or skipped as satisfied. */
 export function isMet(task: TaskState): boolean {
   return isGood(task) || (task.status.kind === 'failed' && task.skipped?.satisfied === true);
+}
+
+/** The tasks it needs that keep it from starting. */
+export function unmetNeeds({ tasks }: RunState, { spec }: TaskState): readonly TaskId[] {
+  return spec.needs.filter((need) => {
+    const needed = tasks.get(need);
+    return needed === undefined || !isMet(needed);
+  });
+}
+
+/** The first task it needs that failed, unless skipped as satisfied or one of `others`. */
+export function lostNeed(
+  { tasks }: RunState,
+  { spec }: TaskState,
+  others: readonly TaskId[] = [],
+): TaskId | null {
+  const isLost = (id: TaskId): boolean => {
+    const task = tasks.get(id);
+    return task?.status.kind === 'failed' && !isMet(task) && !others.includes(id);
+  };
+  return spec.needs.find(isLost) ?? null;
 }
 
 /** What all attempts of all tasks have cost so far. */
@@ -364,12 +373,12 @@ export function taskCost(task: TaskState): number {
   return task.attempts.reduce((sum, { costUsd }) => sum + costUsd, 0);
 }
 
-/** Whether the last publication is under way: nothing may begin any more. */
+/** Whether the final publication runs: nothing may begin any more. */
 export function isEnding({ publish }: RunState): boolean {
   return publish.kind === 'running' && !publish.early;
 }
 
-/** Whether finished work was only interrupted on its way: it queues again by itself. */
+/** Whether landing was only interrupted: the work queues again by itself. */
 export function waitsToLand({ failure, work }: Status & { kind: 'stopped' }): boolean {
   return failure.kind === 'interrupted' && work !== null;
 }
@@ -400,9 +409,9 @@ export type Wait =
   | { readonly kind: 'checkout'; readonly task: TaskId }
   /** Another task's work, whose scope meets its own, has not landed. */
   | { readonly kind: 'scope'; readonly task: TaskId }
-  /** The machine has too little of something. */
+  /** The machine has no room. */
   | { readonly kind: 'room'; readonly of: Shortage; readonly why: string }
-  /** All of the run's money is spent or reserved. */
+  /** The run's budget is spent or reserved. */
   | { readonly kind: 'money' }
   /** It is finished: its work waits to land. */
   | { readonly kind: 'queue' }

@@ -6,7 +6,7 @@ import type { Assignee, TaskId } from './plan.ts';
 export interface Credit {
   /** Null where no agent has made it. */
   readonly by: Assignee | null;
-  /** What all of the task's attempts cost; 0 where that is not known. */
+  /** The cost of all of the task's attempts; 0 if unknown. */
   readonly costUsd: number;
 }
 
@@ -35,7 +35,7 @@ export function trailer(key: string, value: string): string {
   return `${key}: ${value.replace(/\s+/g, ' ').trim()}`;
 }
 
-/** A message with trailers: in one block with those that it ends with already. */
+/** A message with trailers, in one block with those it already ends with. */
 export function withTrailers(message: string, trailers: readonly string[]): string {
   const text = message.trimEnd();
   if (trailers.length === 0) return `${text}\n`;

@@ -1,11 +1,11 @@
 /**
  * capture: a short command's whole output. Cheaper than `run`, for the many git commands.
  *
- *   C1. Stopping is an outcome: SIGTERM to the process group, so that the command can remove its
- *       lock files, then SIGKILL. Daemons are not searched for; use `run` for programs of others.
- *   C2. Nothing waits for ever: a time limit is part of the command.
- *   C3. The exit decides, not end-of-file (a daemon of the command may keep the pipe).
- *   C4. Output is bounded; more of it than allowed is an error, never silently cut.
+ * - Stopping, by the signal or the command's time limit, is an outcome: SIGTERM to the process
+ *   group, so that the command can remove its lock files, then SIGKILL. Daemons are not searched
+ *   for; use `run` for programs of others.
+ * - The exit decides, not end-of-file: a daemon of the command may keep the pipe.
+ * - More output than allowed is an error, never silently cut.
  */
 
 import type { Readable } from 'node:stream';
@@ -26,18 +26,14 @@ export interface Capture extends Program {
 }
 
 /** Bytes that are not UTF-8 become U+FFFD. */
-export interface Captured {
+export interface Captured<Output = string> {
   readonly exit: Exit;
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly stdout: Output;
+  readonly stderr: Output;
 }
 
 /** For output that need not be UTF-8, such as paths. */
-export interface CapturedBytes {
-  readonly exit: Exit;
-  readonly stdout: Buffer;
-  readonly stderr: Buffer;
-}
+export type CapturedBytes = Captured<Buffer>;
 
 /** The reason of an aborted exit when the command's own time limit ended it. */
 export class TimeLimitError extends OperationalError {

@@ -4,11 +4,11 @@
  *
  *     program ──► bridge, inside ──► socket ──► egress, outside ──► host
  *
- *   G1. A host that is not on the list gets 403 with a reason, and is recorded.
- *   G2. A name cannot lead into the machine or its network (allow.ts, dial.ts).
- *   G3. No request makes it throw. Headers are bounded in size and time, connections
- *       in number; their duration is not: a model may think for long.
- *   G4. After `close` neither a connection nor the socket is left.
+ * - A host that is not on the list gets 403 with a reason, and is recorded.
+ * - A name cannot lead into the machine or its network (allow.ts, dial.ts).
+ * - No request makes it throw. Headers are bounded in size and time, connections in number; their
+ *   duration is not: a model may think for long.
+ * - After `close` neither a connection nor the socket is left.
  */
 
 import {

@@ -2,11 +2,11 @@
  * fence: wraps a program so that it can write only where it may. The system's own tool does the
  * work: bubblewrap (`bwrap`) on Linux, Seatbelt (`sandbox-exec`) on macOS.
  *
- *   F1. Everything can be read, nothing can be written but the workspace, the temp folder, what git
- *       needs for a commit there (bounds.ts) and the named caches.
- *   F2. What a program starts cannot leave: neither daemons nor programs with more rights.
- *   F3. A fence is never silently weaker than asked for: what cannot be kept is refused.
- *   F4. The tool is named by its absolute path, so that no workspace can bring its own.
+ * - Everything can be read, nothing can be written but the workspace, the temp folder, what git
+ *   needs for a commit there (bounds.ts) and the named caches.
+ * - What a program starts cannot leave: neither daemons nor programs with more rights.
+ * - A fence is never silently weaker than asked for: what cannot be kept is refused.
+ * - The tool is named by its absolute path, so that no workspace can bring its own.
  *
  * A program that does not exist is seen from outside of a fence as exit code 127.
  */
@@ -17,16 +17,17 @@ import { OperationalError, trySystem, UserError } from '../base/errors.ts';
 import { environment } from '../base/runtime.ts';
 import { capture } from './capture.ts';
 import { boundsOf, type FenceRules } from './fence/bounds.ts';
-import { bubblewrapCommand, ISOLATION, LANDMARKS, refusalOf } from './fence/bubblewrap.ts';
+import {
+  bubblewrapCommand,
+  type CommandLine,
+  ISOLATION,
+  LANDMARKS,
+  refusalOf,
+} from './fence/bubblewrap.ts';
 import { seatbeltProfile } from './fence/seatbelt.ts';
 
 /** Wraps a program; `temp` is a folder that it may write to as well. */
-export type Fence = (program: Bare, temp: string) => Bare;
-
-interface Bare {
-  readonly file: string;
-  readonly args: readonly string[];
-}
+export type Fence = (program: CommandLine, temp: string) => CommandLine;
 
 export type FenceSupport =
   | { readonly kind: 'available'; readonly tool: string; readonly version: string }
@@ -89,11 +90,8 @@ async function seatbeltSupport(signal: AbortSignal): Promise<FenceSupport> {
   if (tool === null) {
     return { kind: 'missing', why: 'sandbox-exec is missing', remedy: ELSEWHERE };
   }
-  const probe = await answerOf(
-    tool,
-    ['-p', '(version 1)(allow default)', '/bin/sh', '-c', ':'],
-    signal,
-  );
+  const args = ['-p', '(version 1)(allow default)', '/bin/sh', '-c', ':'];
+  const probe = await answerOf(tool, args, signal);
   if (!probe.ok) {
     return { kind: 'missing', why: `sandbox-exec: ${probe.text}`, remedy: ELSEWHERE };
   }

@@ -1,11 +1,11 @@
 /**
  * Bytes to lines, for streams whose lines may be megabytes long and whose bytes may be anything.
  *
- *   L1. A line is decoded as a whole, so that no character is torn by a chunk's edge; what is not
- *       UTF-8 becomes U+FFFD, and nothing ever throws.
- *   L2. Memory is bounded: a line longer than the limit is delivered as soon as the limit is
- *       reached, flagged as cut, and the rest of it is dropped.
- *   L3. The last line counts without its newline. `\r\n` ends a line like `\n`.
+ * - A line is decoded as a whole, so that no character is torn by a chunk's edge; what is not UTF-8
+ *   becomes U+FFFD.
+ * - Memory is bounded: a line longer than the limit is delivered, flagged as cut, once the limit is
+ *   reached; its rest is dropped.
+ * - The last line counts without its newline. `\r\n` ends a line like `\n`.
  */
 
 const NEWLINE = 0x0a;

@@ -1,10 +1,10 @@
 /**
  * The processes of this machine at one moment: their parents, their marks, their folders.
  *
- *   T1. A process is a pid *and* its start time: a pid may have been reused.
- *   T2. Zombies are not listed: they are dead, and their parent may never reap them.
- *   T3. Reading is synchronous and takes about 15 µs per process of the machine, which is cheap
- *       enough at the end of every child. Environments are read on demand.
+ * - A process is a pid *and* its start time: a pid may have been reused.
+ * - Zombies are not listed: they are dead, and their parent may never reap them.
+ * - Reading is synchronous and takes about 15 µs per process of the machine, which is cheap enough
+ *   at the end of every child. Environments are read on demand.
  *
  * Linux has /proc. Elsewhere `ps` is run, which takes some 20 ms.
  */

@@ -1,18 +1,16 @@
 /**
  * All processes that a child has started, or that a dead engine left behind, and how to end them.
  *
- *   F1. A process belongs to the family if it descends from the child, is in its process group or
- *       session, carries its mark, or was seen to belong before. Agents start tools in sessions
- *       of their own and tools daemonise, so that no single sign is enough.
- *   F2. Only processes that started no earlier than the child count (process-list.ts, T1), so a
- *       reused pid is never mistaken for a member.
- *   F3. Ending escalates: SIGINT to the group, so that an agent can end its own tools; SIGTERM to
- *       every member; SIGKILL until none is left. What the system refuses to end (another user's,
- *       one stuck in the kernel) is given up after KILL_MS.
- *   F4. Every process that gets a signal to end gets SIGCONT as well: a halted one reacts to
- *       nothing else.
- *   F5. What a dead engine left is found by its marks, with all descendants. This process and its
- *       ancestors never count, whatever marks they carry: an agent may start a run of its own.
+ * - A process belongs to the family if it descends from the child, is in its process group or
+ *   session, carries its mark, or was seen to belong before: agents start tools in sessions of
+ *   their own, and tools daemonise. Only processes that started no earlier than the child count, so
+ *   a reused pid is never mistaken for a member.
+ * - Ending escalates: SIGINT to the group, so that an agent can end its own tools; SIGTERM to every
+ *   member; SIGKILL until none is left. What the system refuses to end (another user's, one stuck
+ *   in the kernel) is given up after KILL_MS. SIGCONT follows each signal: a halted process reacts
+ *   to nothing else.
+ * - What a dead engine left is found by its marks, with all descendants. This process and its
+ *   ancestors never count, whatever marks they carry: an agent may start a run of its own.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

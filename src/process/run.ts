@@ -1,15 +1,14 @@
 /**
  * run: one child process, its lines, and a promise that it is gone.
  *
- *   P1. When `run` settles, nothing it started is alive: not the child, not its process group, not
- *       a daemon it left in the background (process-tree.ts says how those are found and which
- *       survive). This holds after a normal exit as well.
- *   P2. Stopping is an outcome, not an error. Only a process that never started throws; what
- *       `onLine` throws is thrown again once the process is gone.
- *   P3. The child's exit decides, not end-of-file: a process that escaped us may keep the pipe
- *       open for ever, so the last lines get DRAIN_MS and no more.
- *   P4. The first cause wins: an abort after the child's own exit does not change the answer.
- *       After `run` settled `onLine` is not called again.
+ * - When `run` settles, also after a normal exit, nothing it started is alive: not the child, its
+ *   process group, nor a daemon in the background (process-tree.ts says how those are found and
+ *   which survive). `onLine` is not called again.
+ * - Stopping is an outcome, not an error. Only a process that never started throws; what `onLine`
+ *   throws is thrown again once the process is gone.
+ * - The child's exit decides, not end-of-file: a process that escaped us may keep the pipe open for
+ *   ever, so the last lines get DRAIN_MS and no more.
+ * - The first cause wins: an abort after the child's own exit does not change the answer.
  */
 
 import type { Readable, Writable } from 'node:stream';

@@ -1,13 +1,12 @@
 /**
- * The system's temporary folder, and the folders of runs in it. Their names contain the run, so that
- * a resumed run finds what a killed engine left behind.
+ * The system's temporary folder, and the folders of runs in it: `landfast-<run>-<pid>-<random>`,
+ * mode 0700. A resumed run finds by name what a killed engine left behind.
  *
- *   F1. Mode 0700, below the system's temporary folder: `landfast-<run>-<pid>-<random>`.
- *   F2. A folder that an attempt left untouched serves the next one.
- *   F3. Only folders of the same run and of another process are swept; call it when no process of
- *       that engine is alive any more.
- *   F4. A folder that cannot be removed stays; no run fails for it.
- *   F5. A folder that cannot be written is reported with a remedy, never as a bare Node error.
+ * - A folder that an attempt left untouched serves the next one.
+ * - Only folders of the same run and of another process are swept, when no process of that engine
+ *   is alive.
+ * - A folder that cannot be removed stays; no run fails for it. One that cannot be written is
+ *   reported with a remedy.
  */
 
 import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -14,17 +14,18 @@
  *              On branch main
  *              end-0f1e 0
  *
- *   S1. A shell leads a process group. To stop a command and its children, the whole group is
- *       ended, shell included. A shell that has ended is not used again.
- *   S2. Words are quoted: nothing in a command is ever read as shell syntax.
- *   S3. A mark ends an answer, not end-of-file, so a process that the command leaves in the
- *       background cannot delay it; what it prints between two commands is dropped. Standard error goes to a file in a private folder, and is read
- *       only when the command failed; a failure without a word where the folder has no room for one
- *       is an error. Input is such a file, too, and a new one each time: some file systems write the
- *       old content to the disk before they cut a file.
- *   S4. A shell ends when its standard input closes, so none outlives us, even if we are killed.
- *   S5. Whatever goes wrong with a command, its shell returns to the pool and is closed with it.
- *   S6. When file handles run out, we retry for a while before giving up.
+ * - A shell leads a process group. To stop a command and its children, the whole group is ended,
+ *   shell included. A shell that has ended is not used again.
+ * - Words are quoted: nothing in a command is ever read as shell syntax.
+ * - A mark ends an answer, not end-of-file, so a process that the command leaves in the background
+ *   cannot delay it; what such a process prints between two commands is dropped.
+ * - Standard error goes to a file in a private folder, and is read only when the command failed. A
+ *   failure without a word is an error where the folder has no room for one. Input is such a file,
+ *   too, and a new one each time: some file systems write the old content to the disk before they
+ *   truncate a file.
+ * - A shell ends when its standard input closes, so none outlives us, even if we are killed.
+ * - Whatever goes wrong with a command, its shell returns to the pool and is closed with it.
+ * - When file handles run out, we retry for a while before giving up.
  *
  * A shell reports a command that died of signal N as exit code 128 + N, a missing program as 127.
  */
@@ -126,7 +127,7 @@ class Shell {
   #chunks: Buffer[] = [];
   #tail = '';
   #answer: ((code: number | null) => void) | null = null;
-  /** Has ended or was told to: takes no more commands. */
+  /** It has ended or is ending: takes no more commands. */
   isOver = false;
 
   /** Its files are in `dir`, and their names begin with `name`. */

@@ -9,7 +9,7 @@
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { isSystemError, OperationalError, otherwise } from '../base/errors.ts';
+import { isSystemError, messageOf, OperationalError, otherwise } from '../base/errors.ts';
 import type { Exit } from '../base/exit.ts';
 import { MARK_VARIABLE } from './process-list.ts';
 
@@ -103,28 +103,20 @@ async function spawnError(program: Program, cause: unknown): Promise<SpawnError>
   if (directory === null || !directory.isDirectory()) {
     return new SpawnError(program, 'no-directory', cause);
   }
-  return new SpawnError(program, problemOf(codeOf(cause)), cause);
+  return new SpawnError(program, PROBLEMS[String(codeOf(cause))] ?? 'other', cause);
 }
 
-function problemOf(code: unknown): SpawnProblem {
-  switch (code) {
-    case 'ENOENT':
-      return 'no-program';
-    case 'EACCES':
-    case 'EPERM':
-    case 'ENOEXEC':
-      return 'not-executable';
-    case 'E2BIG':
-      return 'arguments-too-long';
-    case 'EAGAIN':
-    case 'EMFILE':
-    case 'ENFILE':
-    case 'ENOMEM':
-      return 'no-resources';
-    default:
-      return 'other';
-  }
-}
+const PROBLEMS: Readonly<Record<string, SpawnProblem>> = {
+  ENOENT: 'no-program',
+  EACCES: 'not-executable',
+  EPERM: 'not-executable',
+  ENOEXEC: 'not-executable',
+  E2BIG: 'arguments-too-long',
+  EAGAIN: 'no-resources',
+  EMFILE: 'no-resources',
+  ENFILE: 'no-resources',
+  ENOMEM: 'no-resources',
+};
 
 function describe({ file, cwd }: Program, problem: SpawnProblem, cause: unknown): string {
   switch (problem) {
@@ -141,7 +133,7 @@ function describe({ file, cwd }: Program, problem: SpawnProblem, cause: unknown)
     case 'no-resources':
       return `cannot start ${file}: too many processes or open files (${codeOf(cause)})`;
     case 'other':
-      return `cannot start ${file}: ${cause instanceof Error ? cause.message : String(cause)}`;
+      return `cannot start ${file}: ${messageOf(cause)}`;
   }
 }
 

@@ -1,11 +1,10 @@
 /**
  * budget: the run's money, from limits to what one attempt may spend.
  *
- *   B1. What running attempts have reserved and not spent is not given out again: together they
- *       never get more than there is.
- *   B2. An attempt gets at least what it is likely to cost, or waits for what others may leave.
- *       With no other spender it gets what there is: no estimate stops a run.
- *   B3. Only coding agents spend; a script neither reserves nor waits for money.
+ * - What running attempts have reserved and not spent is not given out again.
+ * - An attempt gets at least its likely cost, or waits for what others leave. With no other spender
+ *   it gets what there is: no estimate stops a run.
+ * - Only coding agents spend; a script neither reserves nor waits for money.
  */
 
 import { type Assignee, isSameAssignee } from '../model/plan.ts';

@@ -1,14 +1,13 @@
 /**
  * decide: from what is known to what to do next. All policy of a run meets here, and it is pure.
  *
- *   D1. It returns facts to record and, with each, at most one effect to perform after recording.
- *   D2. No limit is exceeded by what it returns: workers, groups, money, overlapping scopes; and
- *       one task at a time works in the user's own checkout. Nor does anything start for which the
- *       machine has no room (room.ts).
- *   D3. Nothing starts before everything it needs has landed (or is done).
- *   D4. What lands, and in which order, is the queue's business (landing.ts, queue.ts).
- *   D5. Work that is there already is adopted once what it needs has landed; no agent is asked.
- *   D6. Called again with the facts recorded it decides something new or nothing.
+ * - It returns facts to record and, with each, at most one effect to perform after recording.
+ *   Called again with the facts recorded it decides something new or nothing.
+ * - Nothing it returns exceeds a limit: workers, groups, money, overlapping scopes, room on the
+ *   machine (machine-limits.ts). One task at a time works in the user's own checkout.
+ * - Nothing starts before everything it needs has landed (or is done). Work that exists already is
+ *   adopted then; no agent is asked.
+ * - What lands, and in which order, is the queue's business (landing.ts, queue.ts).
  */
 
 import type { Effect, Meanwhile, ReleaseEffect, Tried } from '../model/effect.ts';
@@ -27,14 +26,17 @@ import { foreseenFor } from '../model/radar.ts';
 import {
   type AgentState,
   awaitsApproval,
+  hasLanded,
   isGood,
   isHeldBack,
   isMet,
   isOver,
   lastWords,
+  lostNeed,
   pendingInstructions,
   type RunState,
   type TaskState,
+  unmetNeeds,
   type Wait,
 } from '../model/state.ts';
 import { isSpent } from './budget.ts';
@@ -81,7 +83,7 @@ export function decide(
   return { decisions, wakeAt: seen.wakeAt };
 }
 
-/** A broken gate is not the work's fault: the run waits for a person, or ends where there is none. */
+/** A broken gate is not the work's fault: the run waits for a person, or ends if there is none. */
 function haltFor({ broken, stopping, paused }: RunState): readonly Decision[] {
   if (broken === null || stopping !== null) return [];
   if (broken.attended) {
@@ -93,15 +95,15 @@ function haltFor({ broken, stopping, paused }: RunState): readonly Decision[] {
 
 /** Tasks that are over although nothing runs any more: given up, cancelled, or without hope. */
 function settle(state: RunState, agents: AgentsKnown): readonly Decision[] {
-  const decisions: Decision[] = [];
   const spent = isSpent(state);
-  for (const task of state.tasks.values()) {
+  return [...state.tasks.values()].flatMap((task) => {
     const failure = finalFailure(state, task, { agents, spent });
-    if (failure !== null) {
-      decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
-    }
-  }
-  return decisions;
+    return failure === null ? [] : taskFailed(task, failure);
+  });
+}
+
+function taskFailed({ spec }: TaskState, failure: Failure): Decision {
+  return { record: { type: 'task.failed', task: spec.id, failure } };
 }
 
 function finalFailure(
@@ -120,8 +122,7 @@ function finalFailure(
   const failed = lostNeed(state, task);
   if (failed !== null && !isQueued(state, task, agents)) {
     const word = state.tasks.get(failed)?.skipped ? 'was skipped' : 'failed';
-    const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
-    const message = `${so}: it needs ${failed}, which ${word}.`;
+    const message = `${notTried(task)}: it needs ${failed}, which ${word}.`;
     return { kind: 'dependency-failed', message, dependency: failed };
   }
   if (status.kind === 'stopped' && nextOf(state, task, agents)?.kind === 'give-up') {
@@ -136,31 +137,16 @@ function finalFailure(
   return null;
 }
 
-/** The first task it needs that failed, unless it was skipped as satisfied. */
-function lostNeed(state: RunState, { spec }: TaskState): TaskId | null {
-  if (spec.needs.length === 0) return null;
-  const isLost = (id: TaskId): boolean => {
-    const task = state.tasks.get(id);
-    return task?.status.kind === 'failed' && !isMet(task);
-  };
-  return spec.needs.find(isLost) ?? null;
-}
-
 /** Workspaces that nothing uses any more. */
 function release(state: RunState): readonly Decision[] {
-  const decisions: Decision[] = [];
+  const tasks = [...state.tasks.values()];
   // A conflict to come may want all of them kept.
-  const mayHold = state.plan.landing.onConflict === 'hold';
-  if (mayHold && ![...state.tasks.values()].every(isOver)) return decisions;
-  for (const task of state.tasks.values()) {
-    if (task.workspace !== 'live' || !isOver(task)) continue;
-    const id = task.spec.id;
-    decisions.push({
-      record: { type: 'workspace.released', task: id },
-      perform: releaseEffect(state, task),
-    });
-  }
-  return decisions;
+  if (state.plan.landing.onConflict === 'hold' && !tasks.every(isOver)) return [];
+  const unused = tasks.filter((task) => task.workspace === 'live' && isOver(task));
+  return unused.map((task) => {
+    const record = { type: 'workspace.released', task: task.spec.id } as const;
+    return { record, perform: releaseEffect(state, task) };
+  });
 }
 
 /** Work that the plan brings along; where it did not land and is tried again, once more. */
@@ -169,7 +155,10 @@ function adopt(state: RunState): readonly Decision[] {
   if (state.stopping !== null) return decisions;
   for (const task of state.tasks.values()) {
     const { id, work: commit } = task.spec;
-    if (commit === undefined || !isToAdopt(task) || !mayStart(state, task)) continue;
+    if (commit === undefined || !isToAdopt(task) || task.cancelled || task.skipped !== null)
+      continue;
+    // A retried task's workspace may be on its way out.
+    if (task.workspace === 'released' || unmetNeeds(state, task).length > 0) continue;
     decisions.push({ record: { type: 'work.adopted', task: id, commit } });
   }
   return decisions;
@@ -179,12 +168,11 @@ function isToAdopt({ spec, status }: TaskState): boolean {
   return spec.work !== undefined && status.kind === 'waiting';
 }
 
-/** The effect that ends a task's workspace; also used to go on with it after a crash. */
+/** The effect that ends a task's workspace; repeated after a crash. */
 export function releaseEffect(state: RunState, task: TaskState): ReleaseEffect {
-  const { plan } = state;
   const { base = null } = task.attempts.at(-1) ?? {};
   // Squashed or rebased work is not in the history of the run's branch; only its changes are.
-  const landed = task.status.kind === 'landed' && plan.landing.strategy === 'merge';
+  const landed = task.status.kind === 'landed' && state.plan.landing.strategy === 'merge';
   const isSafe = landed || task.status.kind === 'delivered';
   const safe = [isSafe ? task.work : null, base].filter((commit) => commit !== null);
   const keep = isHeldBack(state) ? { keep: 'a conflict holds the run back' } : {};
@@ -199,9 +187,8 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
   const base = goesOn ? (task.attempts.at(-1)?.base ?? state.head) : state.head;
   const reserved = budgetUsd === null ? {} : { budgetUsd };
   const strayed = task.attempts.at(-1)?.astray ?? [];
-  const hasLanded = (other: TaskId) => state.tasks.get(other)?.status.kind === 'landed';
   const radar = isTold(task) ? { ...state.radar, clashes: [] } : state.radar;
-  const foreseen = foreseenFor(radar, { task: id, strayed }, hasLanded);
+  const foreseen = foreseenFor(radar, { task: id, strayed }, (other) => hasLanded(state, other));
   const by = isSameAssignee(next.by, firstAssignee(task.spec)) ? {} : { by: next.by };
   const tried = triedBefore(task, next.by);
   const instructions = pendingInstructions(task);
@@ -217,10 +204,7 @@ function attemptDecision(state: RunState, { task, next, budgetUsd }: Starting): 
       ...(tried.length === 0 ? {} : { tried }),
       before: failureBefore(task),
       ...(instructions.length === 0 ? {} : { instructions }),
-      heard: task.spec.hears.map((from) => ({
-        task: from,
-        text: lastWords(state.tasks.get(from)),
-      })),
+      heard: task.spec.hears.map((id) => ({ task: id, text: lastWords(state.tasks.get(id)) })),
       meanwhile: meanwhileOf(state, task),
       ...(foreseen === null ? {} : { foreseen }),
       budgetUsd,
@@ -267,10 +251,8 @@ function triedBefore(task: TaskState, by: Assignee): readonly Tried[] {
 /** The fact that the machine begins to keep tasks back, or does not any more. */
 function roomTurn(state: RunState, { waits }: Look): readonly Decision[] {
   if (state.stopping !== null || state.paused !== null) return [];
-  const turn = turnOf(
-    state,
-    [...waits.values()].filter((wait) => wait.kind === 'room'),
-  );
+  const shorts = [...waits.values()].filter((wait) => wait.kind === 'room');
+  const turn = turnOf(state, shorts);
   return turn === null ? [] : [{ record: turn }];
 }
 
@@ -278,39 +260,28 @@ function roomTurn(state: RunState, { waits }: Look): readonly Decision[] {
 function giveUpRefused(state: RunState, { waits }: Look, agents: AgentsKnown): readonly Decision[] {
   const isHopeless = ({ kind }: Wait): boolean => kind === 'refusal' || kind === 'needs';
   if (isBusy(state) || ![...waits.values()].every(isHopeless)) return [];
-  const decisions: Decision[] = [];
-  for (const task of state.tasks.values()) {
-    const next = isOver(task) || !hasNeeds(state, task) ? null : nextOf(state, task, agents);
+  return [...state.tasks.values()].flatMap((task) => {
+    const isBlocked = isOver(task) || unmetNeeds(state, task).length > 0;
+    const next = isBlocked ? null : nextOf(state, task, agents);
     const refusal = next?.kind === 'attempt' ? refusalOf(state, next.by.agent) : null;
-    if (next?.kind !== 'attempt' || refusal === null) continue;
-    const failure = refusedFailure(task, next.by.agent, refusal);
-    decisions.push({ record: { type: 'task.failed', task: task.spec.id, failure } });
-  }
-  return decisions;
+    if (next?.kind !== 'attempt' || refusal === null) return [];
+    return taskFailed(task, refusedFailure(task, next.by.agent, refusal));
+  });
 }
 
 function refusedFailure(
-  { status, spec }: TaskState,
+  refused: TaskState,
   agent: string,
   { task, kind, message }: NonNullable<AgentState['refusal']>,
 ): Failure {
+  const { status, spec } = refused;
   if (status.kind === 'stopped' && task === spec.id) return status.failure;
-  const so = status.kind === 'waiting' ? 'Not started' : 'Not tried again';
-  return { kind, message: `${so}: ${agent} could not be used (task ${task}): ${message}` };
+  const why = `${agent} could not be used (task ${task}): ${message}`;
+  return { kind, message: `${notTried(refused)}: ${why}` };
 }
 
-function mayStart(state: RunState, task: TaskState): boolean {
-  const { status, cancelled, skipped, workspace } = task;
-  if (status.kind !== 'waiting' && status.kind !== 'stopped') return false;
-  // A retried task's workspace may be on its way out.
-  return !cancelled && skipped === null && workspace !== 'released' && hasNeeds(state, task);
-}
-
-function hasNeeds(state: RunState, { spec }: TaskState): boolean {
-  return spec.needs.every((need) => {
-    const needed = state.tasks.get(need);
-    return needed !== undefined && isMet(needed);
-  });
+function notTried({ status }: TaskState): string {
+  return status.kind === 'waiting' ? 'Not started' : 'Not tried again';
 }
 
 /** What each task waits for that is neither over nor under way. For screens. */

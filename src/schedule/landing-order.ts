@@ -2,20 +2,27 @@
  * The order in which finished work lands: by urgency and what the radar foresees, or as the plan
  * lists it. Pure.
  *
- *   F1. Work without a foreseen conflict goes before work with one: it spoils nothing and needs no
- *       rework. Of two that conflict the one that unblocks more goes first.
- *   F2. Work that changes names and work that uses them are put next to each other, and their
- *       combination is verified early: the sooner it is red, the sooner it is fixed.
- *   F3. It is only an order: whatever the radar says, everything lands that can. The exception is
- *       work whose names clash with landed work's (`land.on_semantic`): it is checked once more
- *       before it is merged (`suspectLandings`), and does not queue behind the other (`avoidedBy`).
- *   O1. In the order of the plan, finished work waits for every earlier task that can still bring
- *       work. A task's dependencies come before it, wherever the plan lists them.
- *   O2. A task that cannot begin yet holds up none: it may wait for this very landing.
+ * - Work without a foreseen conflict goes first: it needs no rework. Of two that conflict the one
+ *   that unblocks more goes first.
+ * - Work that changes names and work that uses them are put next to each other: the sooner their
+ *   combination is red, the sooner it is fixed.
+ * - It is only an order: everything lands that can. The exception is work whose names clash with
+ *   landed work's (`land.on_semantic`): it is checked once more before it is merged
+ *   (`suspectLandings`), and does not queue behind the other (`avoidedBy`).
+ * - In the order of the plan, finished work waits for every earlier task that can still bring work,
+ *   its dependencies included. A task that cannot begin yet holds up none: it may wait for this
+ *   very landing.
  */
 
 import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
-import { chainOf, isOver, type Landing, type RunState, type TaskState } from '../model/state.ts';
+import {
+  chainOf,
+  hasLanded,
+  isOver,
+  type Landing,
+  type RunState,
+  type TaskState,
+} from '../model/state.ts';
 import { type AgentsKnown, nextOf } from './next-attempt.ts';
 import { refusalOf } from './parking.ts';
 import { scopesMeet } from './priority.ts';
@@ -45,7 +52,7 @@ function isAhead({ tasks }: RunState, id: TaskId): boolean {
   return task !== undefined && !isOver(task);
 }
 
-/** Behind each, and first of all behind the queue as it is, come the tasks that clash with it. */
+/** Tasks that clash with the queue come first; behind each task come those that clash with it. */
 function besidePartners(state: RunState, order: readonly TaskState[]): readonly TaskState[] {
   const rest = new Map(order.map((task) => [task.spec.id, task]));
   const placed: TaskState[] = [];
@@ -66,8 +73,8 @@ function besidePartners(state: RunState, order: readonly TaskState[]): readonly 
 }
 
 /**
- * Landed work whose names were seen to clash with a task's, and which the task has not seen. Work
- * that may not go back any more lands as it is: what is foreseen is no proof.
+ * Landed work whose names clash with a task's and which the task has not seen. Work that may not go
+ * back to its agent any more lands as it is: what is foreseen is no proof.
  */
 export function suspectLandings(state: RunState, task: TaskState): readonly Landing[] {
   const partners = task.attempts.length === 0 ? NOBODY : clashing(state, task);
@@ -76,7 +83,7 @@ export function suspectLandings(state: RunState, task: TaskState): readonly Land
 
 const NOBODY: ReadonlySet<TaskId> = new Set();
 
-/** The candidate that its work does not merge with, or would not work with: that lands first. */
+/** The candidate that its work conflicts or clashes with: that one lands first. */
 export function avoidedBy(state: RunState, task: TaskState): TaskId | null {
   const { status } = task;
   const conflicting = status.kind === 'committed' ? status.avoids : undefined;
@@ -85,7 +92,7 @@ export function avoidedBy(state: RunState, task: TaskState): TaskId | null {
   return state.queue.find((candidate) => isAvoided(candidate.task))?.task ?? null;
 }
 
-/** The tasks whose names clash with the task's, where the plan wants that to matter. */
+/** The tasks whose names clash with the task's, if the plan wants that to count. */
 function clashing({ plan, findings }: RunState, task: TaskState): ReadonlySet<TaskId> {
   const { onSemantic, reworks } = plan.landing;
   const isDue = onSemantic === 'fail' || (onSemantic === 'agent' && task.reworks < reworks);
@@ -104,10 +111,6 @@ export function suspectsIn(state: RunState): ReadonlySet<TaskId> {
     before.add(task);
   }
   return suspects;
-}
-
-function hasLanded({ tasks }: RunState, id: TaskId): boolean {
-  return tasks.get(id)?.status.kind === 'landed';
 }
 
 function partnersOf({ radar }: RunState, id: TaskId): readonly TaskId[] {
@@ -137,7 +140,7 @@ export function inTurn(
   return ready;
 }
 
-/** Whether it does not run, and something else has to happen before it can (O2). */
+/** Whether it does not run, and something else has to happen before it can. */
 function isStuck(
   state: RunState,
   task: TaskState,

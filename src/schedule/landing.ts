@@ -1,8 +1,6 @@
 /**
- * From the steps of the queue (queue.ts, lanes.ts) to facts and effects. Pure.
- *
- *   Y1. Whatever cannot land as it is leaves the queue (withdrawing.ts) before anything else is
- *       done.
+ * From the steps of the queue (queue.ts) to facts and effects. Whatever cannot land as it is leaves
+ * the queue (withdrawals.ts) before anything else is done. Pure.
  */
 
 import { assert, unreachable } from '../base/assert.ts';
@@ -103,9 +101,8 @@ function candidateDecisions(
     case 'land': {
       const { task, built } = candidates[step.upTo]!;
       assert(built !== null, `the candidate of ${task} lands before it is built`);
-      const { commit } = built;
-      const effect = landEffect(state, commit);
-      return [{ record: { type: 'merge.landing', task, commit }, perform: effect }];
+      const record = { type: 'merge.landing', task, commit: built.commit } as const;
+      return [{ record, perform: landEffect(state, built.commit) }];
     }
     case 'eject':
       return ejection(candidates.slice(step.at));
@@ -126,24 +123,20 @@ function buildDecision(
   { task: id, onto, lands }: Step & { kind: 'build' },
   way: Pick<Event & { type: 'merge.started' }, 'passes' | 'stays'>,
 ): Decision {
-  const commit = workOf(state.tasks.get(id)!);
+  const task = state.tasks.get(id)!;
+  const commit = workOf(task);
   assert(commit !== null, `task ${id} lands without work`);
-  const ahead = way.passes === undefined ? (chainOf(state).at(-1)?.task ?? null) : null;
-  const beside = way.passes !== undefined;
-  const perform = mergeEffect(state, { task: id, commit, onto, ahead, lands, beside });
-  const attempt = state.tasks.get(id)!.attempts.length;
-  const record = { type: 'merge.started', task: id, attempt, commit, onto, ...way } as const;
-  return { record, perform };
+  const isBeside = way.passes !== undefined;
+  const ahead = isBeside ? null : (chainOf(state).at(-1)?.task ?? null);
+  const perform = mergeEffect(state, { task: id, commit, onto, ahead, lands }, isBeside);
+  const attempt = task.attempts.length;
+  return { record: { type: 'merge.started', task: id, attempt, commit, onto, ...way }, perform };
 }
 
 function mergeEffect(
   state: RunState,
-  {
-    beside,
-    ...merge
-  }: Pick<MergeEffect, 'task' | 'commit' | 'onto' | 'ahead' | 'lands'> & {
-    readonly beside: boolean;
-  },
+  merge: Pick<MergeEffect, 'task' | 'commit' | 'onto' | 'ahead' | 'lands'>,
+  isBeside: boolean,
 ): MergeEffect {
   const task = state.tasks.get(merge.task)!;
   const suspects = suspectLandings(state, task);
@@ -153,7 +146,7 @@ function mergeEffect(
     ...merge,
     base: baseOf(task),
     ...(suspects.length === 0 ? {} : { suspects }),
-    ...(beside ? { beside } : {}),
+    ...(isBeside ? { beside: true } : {}),
     ...(isDelivered ? { unproven: unprovenGates(state.plan, state.proven) } : {}),
     landedSince: aheadOf(state, task, merge.ahead),
     teaches: isTeacher(task),
@@ -183,12 +176,11 @@ export function unfinished(
   }
   const { task, work: commit, onto } = candidate;
   const lands = verifyOf(state.plan) === 'off';
-  const ahead = aheadIn(state, candidate);
-  const beside = candidate.passes !== undefined;
-  return mergeEffect(state, { task, commit, onto, ahead, lands, beside });
+  const merge = { task, commit, onto, ahead: aheadIn(state, candidate), lands };
+  return mergeEffect(state, merge, candidate.passes !== undefined);
 }
 
-/** Whose candidate it is built on; null where that is the head. */
+/** The task whose candidate it is built on; null for the head. */
 function aheadIn(state: RunState, candidate: Candidate): TaskId | null {
   const chain = chainOf(state);
   return chain[chain.indexOf(candidate) - 1]?.task ?? null;
@@ -213,7 +205,7 @@ function aloneOf({ gates }: Plan, { work, failure }: Candidate): Pick<VerifyEffe
   return isBaseRed ? {} : { alone: { commit: work, gate } };
 }
 
-/** The effect that moves the head; also used to go on with it after a crash. */
+/** The effect that moves the head; repeated after a crash. */
 export function landEffect(state: RunState, to: Sha): LandEffect {
   const { head, tasks } = state;
   assert(head !== null, 'there is a head to move');
@@ -234,7 +226,7 @@ function isTeacher(task: TaskState | undefined): boolean {
 }
 
 /** The finished work of a task that has not landed. */
-export function workOf({ status }: TaskState): Sha | null {
+function workOf({ status }: TaskState): Sha | null {
   if (status.kind === 'committed' || status.kind === 'merging') return status.commit;
   return status.kind === 'stopped' ? status.work : null;
 }

@@ -1,14 +1,14 @@
 /**
  * Whether the machine has room for another attempt, and what makes room on its disk. Pure.
  *
- *   S1. Running attempts are never touched: a shortage only keeps attempts from starting.
- *   S2. A shortage is recorded while it keeps something from starting, and its end, too: a fold of
- *       the journal can say what tasks wait for.
- *   S3. Memory and load hold nothing back while nothing runs: a run always proceeds.
- *   S4. An attempt has taken all of its memory only after a while. Until then the part that the
- *       machine cannot show is set aside for it.
- *   V1. Only what holds no work is evicted: workspaces that wait for a task or a gate and that no
- *       engine uses, and transcripts of runs that have succeeded, the oldest first.
+ * - A shortage only keeps attempts from starting; running ones are never touched. While nothing
+ *   runs, memory and load hold nothing back, so a run always proceeds.
+ * - The begin and end of a shortage that holds tasks back are recorded: a fold of the journal says
+ *   what tasks wait for.
+ * - An attempt has taken all of its memory only after a while. Until then the missing part is set
+ *   aside for it.
+ * - Only what holds no work is evicted: idle workspaces that no engine uses, and transcripts of
+ *   runs that have succeeded, oldest first.
  */
 
 import type { Event, RunOutcome } from '../model/event.ts';
@@ -32,14 +32,14 @@ export interface Short {
 /** What the machine has too little of, while attempts begin on it. */
 export interface Scarcity {
   readonly disk: Short | null;
-  /** Memory or load, when so many coding agents have begun since the machine was measured. */
+  /** Memory or load, once so many coding agents have begun since the machine was measured. */
   strain(begun: number): Short | null;
 }
 
-/** There has to be so much more of a thing before a run that waited for it goes on. */
+/** A shortage ends only with this much more than the limit, so that it does not flicker. */
 const MARGIN = 1.1;
 
-/** How long an attempt's memory is set aside for it (S4). */
+/** How long an attempt's memory is set aside for it. */
 const GROWING_MS = 30_000;
 
 /** Scarcity as the machine shows it. */
@@ -60,7 +60,7 @@ export function scarcityOn(
   };
 }
 
-/** How many attempts have begun so short ago that they will take more memory. */
+/** How many attempts began so recently that they will take more memory. */
 function growingIn(state: RunState, now: number, agents: AgentsKnown): number {
   let growing = 0;
   for (const { status, spec, attempts } of state.tasks.values()) {
@@ -70,7 +70,7 @@ function growingIn(state: RunState, now: number, agents: AgentsKnown): number {
   return growing;
 }
 
-/** Scarcity as the run has recorded it, for those who cannot measure. */
+/** Scarcity as recorded, for readers that cannot measure. */
 export function recordedScarcity({ held }: RunState): Scarcity {
   const isStrain = held?.of === 'memory' || held?.of === 'load';
   return { disk: isStrain ? null : held, strain: () => (isStrain ? held : null) };
@@ -117,10 +117,7 @@ export function keepsBack(short: Short | null, task: TaskState): boolean {
   return short.of === 'disk' || !(hasWorkspace || usesCheckout(task.spec));
 }
 
-/**
- * The fact that a shortage begins to keep tasks back, or does not any more; null for no change.
- * `shorts` are those that keep one back now.
- */
+/** The fact that a shortage begins or ends to keep tasks back; null for no change. */
 export function turnOf({ held }: RunState, shorts: readonly Short[]): Event | null {
   const [first] = shorts;
   if (first === undefined) return held === null ? null : { type: 'run.eased' };

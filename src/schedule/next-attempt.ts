@@ -2,21 +2,20 @@
  * What comes next for a task that does not run: an attempt, by which agent, when and from where; or
  * none.
  *
- *   N1. A task whose agent refuses to work goes to the next of its fallbacks that does not.
- *   R1. Only failures that the task is to blame for, or that may go away, use up `retries`. Being
- *       interrupted and waiting for a limit to reset never do.
- *   R2. A session is resumed where the agent can: it keeps what the agent has learned. An agent
- *       that cannot starts afresh; what it left behind is kept by a ref first.
- *   R3. A waiting retry holds no slot: it is a time, not a running thing.
- *   R4. A pause is spread by up to a quarter, so that tasks which failed together do not come back
- *       together; by how much depends on the task and the attempt alone.
- *   R5. When an assignee's retries are used up, or it cannot work at all, the task's next fallback
- *       continues the work, in a session and with retries of its own.
- *   R6. A session that fails twice in the same way is left: the next attempt continues the work in
- *       a new one.
+ * - Only failures that the task is to blame for, or that may go away, use up `retries`. Being
+ *   interrupted and waiting for a limit to reset never do.
+ * - A session is resumed where the agent can, as it keeps what the agent has learned; after it
+ *   fails twice in the same way, the work continues in a new one. An agent that cannot resume
+ *   starts afresh; a ref keeps what it left behind.
+ * - A waiting retry holds no slot: it is a time, not a running thing. Its pause is spread by up to
+ *   a quarter, by task and attempt alone, so that tasks which failed together do not return
+ *   together.
+ * - When an assignee's retries are used up, or it cannot or may not work, the task's next fallback
+ *   continues the work, in a session and with retries of its own.
  */
 
 import { unreachable } from '../base/assert.ts';
+import { fnv1a } from '../base/fnv1a.ts';
 import type { AttemptStart } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import {
@@ -25,6 +24,7 @@ import {
   firstAssignee,
   isSameAssignee,
   type LandingSpec,
+  type Sha,
   type TaskSpec,
 } from '../model/plan.ts';
 import { isTheirs, type RunState, type Status, type TaskState } from '../model/state.ts';
@@ -33,7 +33,7 @@ import { refusalOf } from './parking.ts';
 /** What an agent can do, as far as policy needs to know. */
 export interface Capabilities {
   readonly resume: boolean;
-  /** It reads prose, so it can be told what went wrong; a script can only be run again. */
+  /** It reads prose, so it can learn what went wrong; a script can only run again. */
   readonly prose: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface NextAttempt {
   readonly by: Assignee;
 }
 
-export type Stopped = Status & { kind: 'stopped' };
+type Stopped = Status & { kind: 'stopped' };
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -64,7 +64,7 @@ const MOST_LIMIT_WAITS = 20;
  * The attempt that a person asked for: at once, whatever the policy says of its stop. Work that did
  * not land goes back to the agent that made it; all else begins with the first choice again.
  */
-export function retriedAttempt(
+function retriedAttempt(
   task: TaskState,
   { failure, work }: Stopped,
   agents: AgentsKnown,
@@ -76,10 +76,7 @@ export function retriedAttempt(
   if (failure.kind === 'revision') {
     return { kind: 'attempt', start: revisionStart(task, agent), by: last };
   }
-  if (work !== null) {
-    const session = agent.resume ? task.session : null;
-    return { kind: 'attempt', start: { kind: 'rework', session, commit: work }, by: last };
-  }
+  if (work !== null) return { kind: 'attempt', start: reworkStart(task, work, agent), by: last };
   // Its own last failure counts: being given up says nothing of the session.
   const start = startAgain(task, task.attempts.at(-1)?.failure ?? failure, agent);
   return { kind: 'attempt', start: isSameAssignee(own, last) ? start : handedOver(start), by: own };
@@ -144,7 +141,7 @@ export function nextAfter(
  */
 type Rule = 'never' | 'replaced' | 'refused' | 'always' | 'counted' | 'limit';
 
-/** The table of DESIGN section 7: what each kind means for trying again. */
+/** What each kind means for trying again. */
 function rule(failure: Failure, agent: Capabilities, { retry }: Pick<TaskSpec, 'retry'>): Rule {
   switch (failure.kind) {
     case 'total-timeout':
@@ -214,17 +211,8 @@ function pauseBefore(retry: number, { retry: wish }: TaskSpec): number {
 
 /** A pause made longer by up to a quarter of itself. */
 function spread(pauseMs: number, task: TaskState): number {
-  const share = fraction(`${task.spec.id}#${task.attempts.length}`);
+  const share = fnv1a(`${task.spec.id}#${task.attempts.length}`) / 2 ** 32;
   return pauseMs + Math.floor((pauseMs / 4) * share);
-}
-
-/** A number from 0 to 1 that looks random and is always the same for a text (FNV-1a). */
-function fraction(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
-  return (hash >>> 0) / 2 ** 32;
 }
 
 /** Work that did not land: back to its agent, or for a script once more on the new head. */
@@ -245,21 +233,22 @@ function afterRejection(
   if (!allowed || task.reworks >= landing.reworks || work === null) return { kind: 'give-up' };
   // A script can do its own work again, but not mend another's.
   if (isTheirs(task) && !agent.prose) return { kind: 'give-up' };
-  const session = agent.resume ? task.session : null;
-  const start = { kind: 'rework', session, commit: work } as const;
-  return { kind: 'attempt', at, start, by: lastAssignee(task) };
+  return { kind: 'attempt', at, start: reworkStart(task, work, agent), by: lastAssignee(task) };
 }
 
-/** In its session and its workspace; work that it has not made is laid out for it. */
+function reworkStart({ session }: TaskState, commit: Sha, { resume }: Capabilities): AttemptStart {
+  return { kind: 'rework', session: resume ? session : null, commit };
+}
+
+/** In its session and its workspace, with work of others laid out in it. */
 function revisionStart(task: TaskState, agent: Capabilities): AttemptStart {
-  const session = agent.resume ? task.session : null;
-  if (isTheirs(task) && task.work !== null) return { kind: 'rework', session, commit: task.work };
-  return { kind: 'continue', session };
+  if (isTheirs(task) && task.work !== null) return reworkStart(task, task.work, agent);
+  return { kind: 'continue', session: agent.resume ? task.session : null };
 }
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {
   const anew = { kind: 'continue', session: null } as const;
-  // The session is gone, or unwanted, but the work is not: a new one goes on with it.
+  // The session is gone, or unwanted, but not the work: a new session continues it.
   if (failure.kind === 'session-lost') return anew;
   if (!agent.resume) return startAnew(task);
   if (task.session !== null && task.spec.retry?.session !== 'new' && !isWornOut(task)) {

@@ -1,11 +1,11 @@
 /**
  * parking: when no attempt of an agent may begin, whatever its tasks would like.
  *
- *   P1. An agent without login or credit is parked until a person has fixed that. Its tasks go
- *       to their fallbacks, or wait; they fail when nothing else is left to do.
- *   P2. An agent at its limit is parked until the limit resets, and then all of its tasks go on.
- *   P3. Where no reset is known it is parked in growing steps. After each, one attempt finds out
- *       whether it is served again; the others wait for that.
+ * - An agent without login or credit is parked until a person has fixed that. Its tasks go to their
+ *   fallbacks, or wait; they fail when nothing else is left to do.
+ * - An agent at its limit is parked until the limit resets; then all of its tasks proceed. Where no
+ *   reset is known it is parked in growing steps, after each of which one attempt finds out whether
+ *   it is served again.
  */
 
 import type { AgentState, Limit, RunState, Wait } from '../model/state.ts';

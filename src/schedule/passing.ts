@@ -1,14 +1,15 @@
 /**
- * passing: finished work that need not wait for its turn, because it has nothing to do with what is
+ * passing: finished work that need not wait for its turn, because it is independent of the work
  * before it. Pure.
  *
- *   P1. Only a task that the plan calls independent passes, and only where its change has no path
- *       in common with any work before it. In doubt it takes its turn.
- *   P2. One at a time, and once: who was overtaken while passing takes its turn.
- *   P3. When the head moves under a candidate, gates that are being run on it may go on: a verdict
- *       depends only on the `paths` of its gate, and what landed may touch none of them.
+ * - Only a task that the plan calls independent passes, and only where its change shares no path
+ *   with any work before it. In doubt it takes its turn.
+ * - One at a time, and once: work that was overtaken while passing takes its turn.
+ * - When the head moves under a candidate, gates that run on it may go on: a verdict depends only
+ *   on the `paths` of its gate, and what landed may touch none of them.
  */
 
+import { parentsOf } from '../model/cone.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { chainOf, passerOf, type RunState, type TaskState } from '../model/state.ts';
@@ -18,7 +19,7 @@ export type Standing =
   | { readonly kind: 'passes'; readonly tasks: readonly TaskId[] }
   | { readonly kind: 'stays'; readonly why: string };
 
-/** How each independent task of those that wait, the most urgent first, stands to those before. */
+/** Which independent tasks pass, and why others stay; `waiting` has the most urgent first. */
 export function standings(
   state: RunState,
   waiting: readonly TaskState[],
@@ -62,7 +63,7 @@ class Trail {
     if (files === null) this.#unknown ??= id;
     for (const file of files ?? []) {
       this.#files.set(file, id);
-      for (const folder of foldersOf(file)) this.#folders.set(folder, id);
+      for (const folder of parentsOf(file)) this.#folders.set(folder, id);
     }
   }
 
@@ -80,7 +81,7 @@ class Trail {
 
   /** Whose the path is, as a file, as a folder, or by a file where it has a folder. */
   #at(file: string): TaskId | undefined {
-    const folders = foldersOf(file).map((folder) => this.#files.get(folder));
+    const folders = parentsOf(file).map((folder) => this.#files.get(folder));
     return (
       this.#files.get(file) ?? this.#folders.get(file) ?? folders.find((id) => id !== undefined)
     );
@@ -94,19 +95,13 @@ function filesOf({ spec, work, attempts }: TaskState): readonly string[] | null 
   return attempts.findLast(({ files }) => files.length > 0)?.files ?? null;
 }
 
-/** `a/b/c` is in `a/b` and `a`. */
-function foldersOf(path: string): readonly string[] {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
-}
-
 /** Tasks that have landed since the head was at a commit; none where it never was. */
 export function landedSince({ landed }: RunState, head: Sha): readonly TaskId[] {
   const at = landed.findIndex(({ onto, commit }) => onto === head && commit !== head);
   return at < 0 ? [] : landed.slice(at).map(({ task }) => task);
 }
 
-/** Whether a gate may tell the same of a candidate with and without the work of these tasks. */
+/** Whether some gate's verdict on a candidate does not depend on the work of these tasks. */
 export function leavesVerdicts(state: RunState, tasks: readonly TaskId[]): boolean {
   const known = tasks.map((id) => state.tasks.get(id)).map((task) => task && filesOf(task));
   if (known.some((files) => files == null)) return false;

@@ -1,14 +1,14 @@
 /**
  * When what landed is brought to the target branch. Pure.
  *
- *   B1. One publication at a time, and none while the run is stopping.
- *   B2. With `end` it begins when every task is over; with `each` also before, whenever the head has
- *       moved. Such an early one that is blocked stops nothing: the next head is tried again, and
- *       so is the last one when every task is over.
- *   B3. Only a head that was verified as it is: never one from the middle of a batch.
- *   B4. Where a conflict may hold the run back there is no early one, and none at all once it does.
- *   B6. With `ask` a person approves the head that is published; another head is asked for again.
- *   B5. A publication proves what had landed up to its own head, whatever has landed since.
+ * - One publication at a time, and none while the run is stopping.
+ * - With `end` it begins when every task is over; with `each` also before, whenever the head has
+ *   moved. An early one that is blocked stops nothing: the next head is tried, and the last one
+ *   when every task is over.
+ * - Only a head that was verified as it is: never one from the middle of a batch.
+ * - Where a conflict may hold the run back there is no early one, and none at all once it does.
+ * - With `ask` a person approves the head that is published; another head is asked for again.
+ * - A publication proves what had landed up to its own head.
  */
 
 import type { PublishEffect } from '../model/effect.ts';
@@ -16,7 +16,7 @@ import type { Sha } from '../model/plan.ts';
 import { isHeldBack, isOver, type RunState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
-/** The publication that is due while tasks go on. */
+/** The publication that is due while tasks are open. */
 export function publishEarly(state: RunState): readonly Decision[] {
   const { plan, stopping, publish, tasks } = state;
   if (plan.landing.publish !== 'each' || stopping !== null) return [];
@@ -59,7 +59,7 @@ function isUnpublished({ plan, head, base, publish }: RunState): boolean {
   return publish.kind !== 'finished' || publish.head !== head;
 }
 
-/** The effect that publishes what has landed; also used to go on with it after a crash. */
+/** The effect that publishes what has landed; repeated after a crash. */
 export function publishEffect(state: RunState, head: Sha, target: string): PublishEffect {
   const { landed: all, tasks, base } = state;
   const later = all.findIndex(({ onto, commit }) => onto === head && commit !== head);

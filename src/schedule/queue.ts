@@ -7,15 +7,15 @@
  *        ┌── passer
  *   head ◄── c0 ◄── c1 ◄── c2 …        green: its exact tree has passed
  *
- *   Q1. The head moves only to a green candidate, or where nothing has to be verified.
- *   Q2. A candidate is to blame only where it is certain: red, and green without it. A first red may
- *       be an accident, so the one to blame is verified twice.
- *   Q3. What is behind an ejected candidate was built on it, and is built again without it.
- *   Q4. At most `slots` candidates are verified at a time, suspects first. The passer shares the
- *       slots and comes first.
- *   Q5. The head is moved by one lane at a time, by the chain where both could, and never while the
- *       other lane is just building on it. Nothing is built on a head that is about to move.
- *   Q6. One candidate is built at a time. Work that may pass stays out of the chain until it can.
+ * - The head moves only to a green candidate, or where nothing has to be verified.
+ * - A candidate is to blame only where it is certain: red, and green without it. A first red may be
+ *   an accident, so the one to blame is verified twice.
+ * - What is behind an ejected candidate was built on it, and is built again without it.
+ * - At most `slots` candidates are verified at a time, suspects first. The passer shares the slots
+ *   and comes first.
+ * - The head is moved by one lane at a time, by the chain where both could, and never while the
+ *   other lane is just building on it. Nothing is built on a head that is about to move.
+ * - One candidate is built at a time. Work that may pass stays out of the chain until it can.
  *
  * `each` verifies every candidate, side by side. `batch` verifies the last one, which answers for
  * all; where it is red, the chain between the last green and the first red is cut into equal parts,
@@ -36,9 +36,9 @@ export interface Queue {
   readonly isLanding: boolean;
   readonly verify: 'each' | 'batch' | 'off';
   readonly slots: number;
-  /** Slots that others hold: who passes the chain (lanes.ts), and gates of former candidates. */
+  /** Slots that others hold: the passer, and gates of former candidates. */
   readonly busy: number;
-  /** Tasks whose former candidate is still being verified: what that tells is waited for. */
+  /** Tasks whose former candidate is still being verified: they wait for its verdict. */
   readonly lingering: ReadonlySet<TaskId>;
 }
 
@@ -51,14 +51,14 @@ export interface Waiting {
 export type Step =
   /** `lands`: nothing has to be verified, so the head moves in the same step. */
   | { readonly kind: 'build'; readonly task: TaskId; readonly onto: Sha; readonly lands: boolean }
-  /** `again`: it is red already, and a second look tells whether that was an accident. */
+  /** `again`: it is red, and a second run shows whether that was an accident. */
   | { readonly kind: 'verify'; readonly at: number; readonly again: boolean }
   /** The head moves to this candidate, with all before it. */
   | { readonly kind: 'land'; readonly upTo: number }
   /** It is to blame, and leaves the chain; so do all behind it, for now. */
   | { readonly kind: 'eject'; readonly at: number };
 
-/** Beyond this a batch tells too little about each of its candidates. */
+/** A longer batch says too little about each of its candidates. */
 const LONGEST_BATCH = 64;
 
 /** Everything that can be done now. */
@@ -158,7 +158,7 @@ function buildStep(queue: Queue): readonly Step[] {
   return [{ kind: 'build', task: next.task, onto: tip?.built?.commit ?? head, lands }];
 }
 
-/** How many candidates are worth having: those that are verified, and in a batch all there are. */
+/** How many candidates are worth building: as many as are verified; in a batch, all. */
 function depthOf({ verify, slots }: Queue): number {
   if (verify === 'off') return 1;
   return verify === 'batch' ? LONGEST_BATCH : slots;

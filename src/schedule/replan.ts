@@ -1,12 +1,12 @@
 /**
- * replan: an edited plan for a run that goes on: what becomes of each task.
+ * replan: what an edited plan means for each task of a run that continues.
  *
- *   E1. What is good stays as it is, whatever the edited plan says of it.
- *   E2. A task that is gone from the plan and was tried stays in the run as given up, so that its
- *       workspace and branch are not forgotten; nothing needs it any more.
- *   E3. The order of tasks is that of the edited plan alone, which has no cycle.
- *   E4. Work that is finished lands as it is. Where an agent would be told something else, a task
- *       that is not finished starts over; else it continues with what it has.
+ * - What has succeeded stays, whatever the edited plan says. Finished work lands as it is.
+ * - A task that was tried and is gone from the plan stays in the run as given up, so that its
+ *   workspace and branch are not forgotten; nothing needs it any more.
+ * - The order of tasks is that of the edited plan alone, which has no cycle.
+ * - An unfinished task starts over where its agent would be told something else; otherwise it
+ *   continues.
  */
 
 import type { ChangedTask, Event, PlanDifference } from '../model/event.ts';
@@ -26,7 +26,7 @@ export type Replanned =
   | { readonly kind: 'planned'; readonly plan: Plan; readonly difference: PlanDifference }
   | { readonly kind: 'refused'; readonly why: string; readonly remedy: string };
 
-/** The plan that the run goes on with, and how that differs from what it had. */
+/** The plan that the run continues with, and how it differs from the old one. */
 export function replan(state: RunState, next: Plan): Replanned {
   const refusal = refusalOf(state, next);
   if (refusal !== null) return refusal;
@@ -115,10 +115,10 @@ function differenceOf(state: RunState, plan: Plan, gone: readonly TaskState[]): 
   return { added, changed, removed, sections };
 }
 
-/** What an agent is told, or who it is: with other words the old conversation is of no use. */
+/** What the agent is told, or who it is: a change makes the old conversation useless. */
 const TOLD: ReadonlySet<string> = new Set(['prompt', 'rules', 'agent', 'role', 'model', 'mode']);
 
-/** What a run cannot go on with, because what is there was made by it. */
+/** Edits that a run cannot continue with, because its work depends on the old value. */
 function refusalOf(state: RunState, next: Plan): (Replanned & { kind: 'refused' }) | null {
   const { plan } = state;
   if (isEnding(state)) {

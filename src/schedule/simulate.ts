@@ -4,6 +4,7 @@
  */
 
 import { assert, unreachable } from '../base/assert.ts';
+import { fnv1a } from '../base/fnv1a.ts';
 import type { Effect } from '../model/effect.ts';
 import type { Event } from '../model/event.ts';
 import { apply } from '../model/fold.ts';
@@ -64,7 +65,7 @@ function outcomeOf(effect: Effect, now: number, durations: Durations, { tasks }:
     case 'attempt': {
       const { task, attempt } = effect;
       const lands = tasks.get(task)?.spec.mode === 'write';
-      const commit = lands ? commitNumber(hash(task)) : null;
+      const commit = lands ? commitNumber(fnv1a(task)) : null;
       const work = { commit, files: [], outside: [] };
       const end = { exitCode: 0, text: '' };
       const fact: Event = { type: 'attempt.finished', task, attempt, ...work, ...end };
@@ -72,7 +73,7 @@ function outcomeOf(effect: Effect, now: number, durations: Durations, { tasks }:
     }
     case 'merge': {
       const { task, onto, lands } = effect;
-      const commit = commitNumber(hash(`${task} on ${onto}`));
+      const commit = commitNumber(fnv1a(`${task} on ${onto}`));
       const built: Event = { type: 'candidate.built', task, commit, tree: commit };
       return { at: now, facts: [lands ? { type: 'merge.landed', task, onto, commit } : built] };
     }
@@ -113,11 +114,4 @@ function spans({ tasks, landed }: RunState): Simulation['tasks'] {
 /** Stands for an object id. */
 function commitNumber(number: number): string {
   return number.toString(16).padStart(40, '0');
-}
-
-/** A number for a text (FNV-1a). */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (const letter of text) value = Math.imul(value ^ letter.codePointAt(0)!, 0x01000193) >>> 0;
-  return value;
 }

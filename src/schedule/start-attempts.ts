@@ -1,13 +1,11 @@
 /**
- * start: which attempts begin now, and what every other task waits for.
- *
- *   A1. The reasons come from the same look that decides: a task either begins or has a reason.
- *   A2. A reason names what holds longest or what a user can do most about: the run, needs, the
- *       agent, time, slots, scopes, money, the machine.
+ * start: which attempts begin now, and what every other task waits for. One look decides both: a
+ * task either begins or has a reason, the one that holds longest or that a user can do most about:
+ * the run, needs, the agent, time, slots, scopes, money, the machine.
  */
 
 import type { TaskId } from '../model/plan.ts';
-import { isMet, isOver, type RunState, type TaskState, type Wait } from '../model/state.ts';
+import { isOver, type RunState, type TaskState, unmetNeeds, type Wait } from '../model/state.ts';
 import { estimateOf, Purse } from './budget.ts';
 import { keepsBack, type Scarcity } from './machine-limits.ts';
 import { type AgentsKnown, isQueued, type NextAttempt, nextOf } from './next-attempt.ts';
@@ -54,7 +52,7 @@ export function begin(state: RunState, now: number, agents: AgentsKnown, scarcit
   return { starts, waits, wakeAt: earliest(waits) };
 }
 
-/** Whether it matters for one that begins who else could: they share money, or an agent's limit. */
+/** Whether tasks that could begin affect each other: they share money, or an agent's limit. */
 function isShared({ plan, agents }: RunState): boolean {
   return plan.limits.budgetUsd !== undefined || agents.size > 0;
 }
@@ -114,16 +112,6 @@ function dueOrWait(
   const parked = at.parking.waitFor(next.by.agent);
   if (parked !== null) return parked;
   return next.at > at.now ? { kind: 'retry', until: next.at } : { task, next };
-}
-
-const NONE: readonly TaskId[] = [];
-
-function unmetNeeds(state: RunState, { spec }: TaskState): readonly TaskId[] {
-  if (spec.needs.length === 0) return NONE;
-  return spec.needs.filter((need) => {
-    const needed = state.tasks.get(need);
-    return needed === undefined || !isMet(needed);
-  });
 }
 
 /** The limits of the run, with what begins in this turn counted. */

@@ -1,12 +1,11 @@
 /**
  * Candidates that leave the queue without blame. Pure.
  *
- *   W1. The chain is whole: the first candidate is built on the head, each other one on the one
- *       before it, and a passing one is built on the head. Any other is withdrawn before
- *       anything else is done.
- *   W2. A head that is being moved is not disturbed: what lands with it stays where it is.
- *   W3. Gates go on only where their verdict may be of use for the next candidate of the same work
- *       (passing.ts), and that work is still wanted.
+ * - The chain is whole: its first candidate is built on the head, each other one on the one before
+ *   it; a passer is built on the head. Any other is withdrawn before anything else is done.
+ * - A head that is being moved is not disturbed: what lands with it stays where it is.
+ * - Gates go on only where their verdict may serve the next candidate of the same work
+ *   (passing.ts), and that work is still wanted.
  */
 
 import type { Sha, TaskId } from '../model/plan.ts';
@@ -71,7 +70,7 @@ function isStale(state: RunState, passer: Candidate): boolean {
   return isEnding(state) || passer.onto !== state.head || isUnwanted(state, passer.task);
 }
 
-/** `base` is what the first of those that leave together was built on. */
+/** `base`: what the first candidate that leaves was built on. */
 function withdrawal(state: RunState, candidate: Candidate, base: Sha | null) {
   const { broken } = state;
   if (isEnding(state)) {

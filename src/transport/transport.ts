@@ -2,8 +2,8 @@
  * The transport of work: how commits get from the engine's repository to the place where an attempt
  * is made, and back. Work crosses as commits, never as files.
  *
- *   T1. An attempt begins once `send` has resolved, and a fact names a commit only once `receive`
- *       has: every commit in the journal is in the engine's repository.
+ * - An attempt begins once `send` has resolved, and a fact names a commit only once `receive` has:
+ *   every commit in the journal is in the engine's repository.
  */
 
 import { OperationalError } from '../base/errors.ts';

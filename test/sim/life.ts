@@ -7,7 +7,6 @@
  */
 
 import { SteadyClock } from '../../src/base/steady-clock.ts';
-import { RENEW_MS, Renewal } from '../../src/engine/renewal.ts';
 import type { Log, ReceivedCommand, World } from '../../src/engine/world.ts';
 import { answerCommand, takeCommands } from '../../src/journal/commands.ts';
 import { Journal } from '../../src/journal/journal.ts';
@@ -15,6 +14,8 @@ import {
   acquireLease,
   type Lease,
   LeaseLostError,
+  RENEW_MS,
+  Renewal,
   releaseLease,
   renewLease,
 } from '../../src/journal/lease.ts';

@@ -42,7 +42,7 @@ const COMMANDS = 'src/engine/commands.ts';
 const HEARING = 'src/engine/effect-reports.ts';
 const CLOCK = 'src/base/steady-clock.ts';
 const LEDGER = 'src/engine/ledger.ts';
-const RENEWAL = 'src/engine/renewal.ts';
+const RENEWAL = 'src/journal/lease.ts';
 const LEASE = 'src/journal/lease.ts';
 const LOG = 'src/journal/journal.ts';
 const JOURNAL_COMMANDS = 'src/journal/commands.ts';
@@ -143,8 +143,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it adopts work before what that needs has landed',
     file: DECIDE,
-    find: '!isToAdopt(task) || !mayStart(state, task)',
-    replace: '!isToAdopt(task)',
+    find: "task.workspace === 'released' || unmetNeeds(state, task).length > 0",
+    replace: "task.workspace === 'released'",
   },
   {
     name: 'it lets a script begin anew what somebody else has made',
@@ -160,13 +160,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it starts tasks without waiting for what they need',
-    file: START,
+    file: RUN_STATE,
     find: 'return needed === undefined || !isMet(needed);',
     replace: 'return needed === undefined;',
   },
   {
     name: 'it starts tasks when what they need has finished but not landed',
-    file: START,
+    file: RUN_STATE,
     find: 'return needed === undefined || !isMet(needed);',
     replace: "return !needed || !(isMet(needed) || needed.status.kind === 'committed');",
   },
@@ -292,15 +292,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'it does not go on without a task that was taken as done',
-    file: START,
+    file: RUN_STATE,
     find: 'return needed === undefined || !isMet(needed);',
     replace: "return !needed || needed.status.kind === 'failed' || !isMet(needed);",
   },
   {
     name: 'it waits for ever for a task that was given up',
-    file: DECIDE,
-    find: "return task?.status.kind === 'failed' && !isMet(task);",
-    replace: "return task?.status.kind === 'failed' && task.skipped === null;",
+    file: RUN_STATE,
+    find: "return task?.status.kind === 'failed' && !isMet(task) &&",
+    replace: "return task?.status.kind === 'failed' && task.skipped === null &&",
   },
   {
     name: 'it does not halt agents when the run is suspended',
@@ -608,8 +608,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it releases the workspace of work that has not landed',
     file: DECIDE,
-    find: "if (task.workspace !== 'live' || !isOver(task)) continue;",
-    replace: "if (task.workspace !== 'live' || task.status.kind === 'running') continue;",
+    find: "task.workspace === 'live' && isOver(task)",
+    replace: "task.workspace === 'live' && task.status.kind !== 'running'",
   },
   {
     name: 'it lands out of turn what was finished first',
@@ -644,7 +644,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'it lets a workspace go before a conflict could hold it',
     file: DECIDE,
-    find: 'if (mayHold && ![...state.tasks.values()].every(isOver)) return decisions;',
+    find: "if (state.plan.landing.onConflict === 'hold' && !tasks.every(isOver)) return [];",
     replace: '',
   },
   {

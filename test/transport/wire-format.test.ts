@@ -1,23 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { z } from 'zod';
+import type { AgentEvent } from '../../src/model/agent-event.ts';
 import type { Effect, Message } from '../../src/model/effect.ts';
-import type { Event } from '../../src/model/event.ts';
 import {
-  agentEventSchema,
   decodeEffect,
   decodeMessage,
-  effectSchema,
   encodeEffect,
   encodeMessage,
-  eventSchema,
 } from '../../src/transport/wire-format.ts';
 import { Random } from '../sim/random.ts';
-import { drawValue, membersOf } from '../support/from-schema.ts';
+import { drawValue, membersOf, readSchema, type Schema } from '../support/from-schema.ts';
 
 const EACH = 40;
 
 /** Values of every member of a union, many of each. */
-function drawn(schema: z.ZodType): readonly unknown[] {
+function drawn(schema: Schema): readonly unknown[] {
   return membersOf(schema).flatMap((member, index) =>
     Array.from({ length: EACH }, (_, nth) => {
       const random = new Random('wire', index, nth);
@@ -28,16 +24,16 @@ function drawn(schema: z.ZodType): readonly unknown[] {
 }
 
 test('every effect survives JSON and its schema', () => {
-  const effects = drawn(effectSchema) as readonly Effect[];
+  const effects = drawn(readSchema('effect')) as readonly Effect[];
   for (const effect of effects) expect(decodeEffect(encodeEffect(effect))).toEqual(effect);
   expect(new Set(effects.map(({ kind }) => kind)).size).toBe(6);
 });
 
 test('every event and all chatter survive JSON and their schemas', () => {
-  const facts = (drawn(eventSchema) as readonly Event[]).map(
-    (event): Message => ({ kind: 'fact', event }),
+  const facts = drawn(readSchema('event')).map((event) => ({ kind: 'fact', event }) as Message);
+  const lines = (drawn(readSchema('message', 'AgentEvent')) as readonly AgentEvent[]).map(
+    (event) => ({ from: 'agent', event }),
   );
-  const lines = drawn(agentEventSchema).map((event) => ({ from: 'agent', event }));
   const around = ['stdout', 'stderr', 'prompt', 'setup', 'checks'].map((from) => ({
     from,
     text: 'A line.',

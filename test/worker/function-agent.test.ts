@@ -17,6 +17,7 @@ import { sameRepository } from '../../src/transport/transport.ts';
 import type { Site } from '../../src/worker/attempt.ts';
 import { localWorker } from '../../src/worker/worker.ts';
 import { taskSpec } from '../support/journal-builder.ts';
+import { overWire } from '../support/over-wire.ts';
 import { testContext } from '../support/run-context.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 
@@ -55,7 +56,7 @@ async function attemptBy(
     ...more.site,
   };
   const said: Message[] = [];
-  await localWorker(site).attempt(
+  await overWire(localWorker(site)).attempt(
     {
       kind: 'attempt',
       task: 'one',

@@ -1,12 +1,12 @@
 /**
  * Which hosts and addresses may be reached. Pure.
  *
- *   A1. A pattern is a host (`api.example.com`), all hosts below one (`*.example.com`, which is not
- *       `example.com` itself) or an address, each with a port if it is neither 80 nor 443.
- *   A2. Hosts are compared in one form only: lower case, no final dot, addresses as they are
- *       written shortest. `*.` never stands for part of an address.
- *   A3. A name must not lead into the machine or its network, whatever it resolves to. Only an
- *       address, or `localhost` with its port, opens that, because it says so itself.
+ * - A pattern is a host (`api.example.com`), all hosts below one (`*.example.com`, which is not
+ *   `example.com` itself) or an address, each with a port if it is neither 80 nor 443.
+ * - Hosts are compared in one form only: lower case, no final dot, addresses as they are written
+ *   shortest. `*.` never stands for part of an address.
+ * - A name must not lead into the machine or its network, whatever it resolves to. Only an address,
+ *   or `localhost` with its port, opens that, because it says so itself.
  */
 
 import { BlockList, isIP } from 'node:net';

@@ -1,8 +1,6 @@
 /**
- * dial: a connection to a target, or the reason why there is none.
- *
- *   D1. The addresses that were looked at are those that are connected to: the lookup is done once,
- *       by the connection itself.
+ * dial: a connection to a target, or the reason why there is none. The addresses that are checked
+ * are those connected to: the connection itself does the one lookup.
  */
 
 import { lookup } from 'node:dns';

@@ -8,14 +8,14 @@
  *     <common>/refs/heads/…/<branch>  by a `.lock` beside it, which is then renamed
  *     <common>/logs/refs/heads/…      one line is added
  *
- *   B1. Nothing else of `<common>` can be written: not `config`, `hooks`, `packed-refs`, nor the refs
- *       of others outside of the branch's own folder.
- *   B2. What tells git where the repository is and how to behave stays as it is, although it lies
- *       in writable folders: `.git` of the workspace, `commondir`, `gitdir`, `config.worktree`. We run
- *       git in the workspace outside of the fence, and must not run what an agent put there.
- *   B3. Packs and alternates stay as they are: history that has been packed cannot be damaged.
- *   B4. All paths are real ones. A mount on a symbolic link would miss, or hit another file.
- *   B5. A cache never holds the repository, and is never inside of its git folder.
+ * - Nothing else of `<common>` can be written: not `config`, `hooks`, `packed-refs`, nor the refs
+ *   of others outside of the branch's own folder.
+ * - What tells git where the repository is and how to behave stays as it is, although it lies in
+ *   writable folders: `.git` of the workspace, `commondir`, `gitdir`, `config.worktree`. We run git
+ *   in the workspace outside of the fence, and must not run what an agent put there.
+ * - Packs and alternates stay as they are: history that has been packed cannot be damaged.
+ * - All paths are real ones. A mount on a symbolic link would miss, or hit another file.
+ * - A cache never holds the repository, and is never inside of its git folder.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs';
@@ -28,7 +28,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 export interface Bounds {
   /** Folders with all that is in them, or single files. */
   readonly writable: readonly string[];
-  /** Parts of those that stay as they are. */
+  /** Parts of those that stay read-only. */
   readonly kept: readonly string[];
   /** The branch's own two files; null where HEAD is detached or refs are no files. */
   readonly branch: { readonly ref: string; readonly log: string } | null;

@@ -3,19 +3,19 @@
  *
  *     program ──► 127.0.0.1:PORT ──► bridge ──► SOCKET, mounted from outside
  *
- *   R1. Loopback inside is the fence's own, so that the port is always free.
- *   R2. The program starts once the bridge listens, or not at all.
- *   R3. The bridge lives as long as the program, also while that says goodbye after SIGINT, and
- *       ends with it. Neither the program's input nor its output is open in it.
- *   R4. The bridge keeps its standard descriptors as it got them. To close one and open it again is
- *       not safe: a thread of Node's (one loads certificates) may take the number in between, and
- *       once it lets go of it, a connection gets it and is taken for a standard stream.
+ * - Loopback inside is the fence's own, so that the port is always free.
+ * - The program starts once the bridge listens, or not at all.
+ * - The bridge lives as long as the program, also while that says goodbye after SIGINT, and ends
+ *   with it. Neither the program's input nor its output is open in it.
+ * - The bridge keeps its standard descriptors as it got them. To close one and open it again is not
+ *   safe: a thread of Node's (one loads certificates) may take the number in between, and once it
+ *   lets go of it, a connection gets it and is taken for a standard stream.
  */
 
 /** Where the proxy's socket is seen inside; `/run` is the fence's own. */
 export const SOCKET = '/run/landfast/proxy';
 
-/** Above those that the system gives away by itself. */
+/** Above the ports that the system assigns by itself. */
 const PORT = 61_128;
 
 const START_MS = 10_000;
@@ -65,7 +65,7 @@ export function bridged(node: string): readonly string[] {
   return ['-c', AROUND, 'fence', node, BRIDGE, SOCKET, String(PORT)];
 }
 
-/** What bubblewrap is told: no network, and where programs find the proxy. */
+/** The flags for bubblewrap: no network, and where programs find the proxy. */
 export function bridgeFlags(): readonly string[] {
   const url = `http://127.0.0.1:${PORT}`;
   const local = 'localhost,127.0.0.1,::1';

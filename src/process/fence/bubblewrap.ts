@@ -1,19 +1,20 @@
 /**
  * The command line of bubblewrap for given bounds. Pure: what must exist was made before.
  *
- *   U1. The whole file system is mounted read-only, and writable places are mounted over it. A
- *       user namespace without capabilities keeps even root from mounting it otherwise.
- *   U2. `/tmp` is the temp folder and `/run` is empty. Both are where sockets of others lie (a terminal
- *       multiplexer, a container engine, a key agent), through which a program could act outside;
- *       a socket works on a read-only file system as well. What is needed of them is shown again.
- *   U3. Processes inside have process ids of their own and see no others. From outside they are
- *       ordinary descendants, with their environment, so that process-tree.ts finds and ends them.
- *   U4. Where a proxy is the only way out there is no network either. Variables tell programs where
- *       the proxy is, and one that does not heed them reaches nothing. See bridge.ts.
- *   U5. SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
+ * - The whole file system is mounted read-only, and writable places are mounted over it. A user
+ *   namespace without capabilities keeps even root from mounting it otherwise.
+ * - `/tmp` is the temp folder and `/run` is empty. Both are where sockets of others lie (a terminal
+ *   multiplexer, a container engine, a key agent), through which a program could act outside; a
+ *   socket works on a read-only file system as well. What is needed of them is shown again.
+ * - Processes inside have process ids of their own and see no others. From outside they are
+ *   ordinary descendants, with their environment, so that process-tree.ts finds and ends them.
+ * - Where a proxy is the only way out there is no network either. Variables tell programs where the
+ *   proxy is, and one that does not heed them reaches nothing. See bridge.ts.
+ * - SIGINT reaches the program and leaves it time, as without a fence. See OUTER.
  */
 
 import { dirname, isAbsolute } from 'node:path';
+import type { Program } from '../spawn.ts';
 import { type Bounds, isWithin, type NetworkRule } from './bounds.ts';
 import { bridged, bridgeFlags, SOCKET } from './bridge.ts';
 
@@ -32,7 +33,7 @@ const NEEDED_OF_RUN = [
   ...['/run/current-system', '/run/booted-system', '/run/opengl-driver', '/run/wrappers'],
 ];
 
-/** What every fence stands on: a file system that cannot be written. */
+/** The base of every fence: a read-only file system. */
 export const LANDMARKS: readonly string[] = [
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', RUN],
   ...NEEDED_OF_RUN.flatMap((path) => ['--ro-bind-try', path, path]),
@@ -62,13 +63,10 @@ export interface Wrapping {
   readonly node: string;
 }
 
-interface Bare {
-  readonly file: string;
-  readonly args: readonly string[];
-}
+export type CommandLine = Pick<Program, 'file' | 'args'>;
 
-/** The program as it is started inside of the fence. */
-export function bubblewrapCommand(wrapping: Wrapping, program: Bare): Bare {
+/** The program, started inside the fence. */
+export function bubblewrapCommand(wrapping: Wrapping, program: CommandLine): CommandLine {
   const { tool, bounds, node } = wrapping;
   const { network } = bounds;
   const shell = typeof network === 'string' ? ['-c', INNER, 'fence'] : bridged(node);

@@ -1,9 +1,7 @@
 /**
- * The Seatbelt profile (macOS) for given bounds. Pure text.
- *
- *   S1. The last rule that matches decides: writing is denied, then allowed in places, then denied
- *       again for what is to stay as it is.
- *   S2. Rules are about paths, so that of the refs exactly the branch and its lock are writable.
+ * The Seatbelt profile (macOS) for given bounds. Pure text. The last rule that matches decides:
+ * writing is denied, then allowed in places, then denied again for what must stay. Rules are about
+ * paths, so of the refs exactly the branch and its lock are writable.
  */
 
 import type { Bounds } from './bounds.ts';

@@ -1,8 +1,7 @@
 /** When an engine has to stop: at once where its lease is another's, and not for a busy database. */
 
 import { expect, test } from 'vitest';
-import { LEASE_MS, LeaseLostError } from '../journal/lease.ts';
-import { Renewal } from './renewal.ts';
+import { LEASE_MS, LeaseLostError, Renewal } from './lease.ts';
 
 /** An engine whose next renewals end so: with an error, or well. */
 function engine(...ends: readonly (Error | null)[]) {
