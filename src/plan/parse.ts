@@ -4,10 +4,10 @@
  * is an error among the problems.
  */
 
-import { complete } from './config/apply.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './formats/format.ts';
 import { FORMATS } from './formats/index.ts';
 import { lacksSeedKey, SEED_NEEDS } from './formats/native/checks.ts';
+import { complete } from './formats/native/lower.ts';
 import { native, parseObject } from './formats/native/native.ts';
 import type { NativePlan } from './formats/native/native-plan.ts';
 import { firstUnseen, UNSEEN_REMEDY } from './lint/validate.ts';

@@ -4,6 +4,7 @@
  * thing (`agent.max_retries`, `defaults.retries`) count as one key.
  */
 
+import { expandHome } from '../formats/native/values.ts';
 import type { ConfigLayer, Values } from './read.ts';
 import { type Config, configSchema } from './schema.ts';
 
@@ -87,13 +88,10 @@ function put(values: Record<string, unknown>, path: readonly string[], value: un
 
 /** Only paths that Landfast itself reads; agents and the fence expand their own. */
 function withHome(config: Config, home: string): Config {
-  const { worktree_dir, claude_projects_dir } = config;
-  const expand = (path: string) => path.replace(/^~(?=\/|$)/, () => home);
+  const { worktree_dir: dir, claude_projects_dir: projects } = config;
   return {
     ...config,
-    ...(worktree_dir === undefined ? {} : { worktree_dir: expand(worktree_dir) }),
-    ...(claude_projects_dir === undefined
-      ? {}
-      : { claude_projects_dir: expand(claude_projects_dir) }),
+    ...(dir === undefined ? {} : { worktree_dir: expandHome(dir, home) }),
+    ...(projects === undefined ? {} : { claude_projects_dir: expandHome(projects, home) }),
   };
 }

@@ -7,7 +7,7 @@ import { normaliseGlob } from '../../../../model/scope.ts';
 import { closest, type Place, type ProblemLog, quote } from '../../../problem.ts';
 import { describe, entryOf, type YamlMap, type YamlNode } from '../../../syntax/yaml.ts';
 import type { PlanInput } from '../../format.ts';
-import { branch, word } from '../../native/values.ts';
+import { branch, expandHome, word } from '../../native/values.ts';
 
 export interface Manifest {
   readonly planId: string;
@@ -403,8 +403,4 @@ export function placeOfPath(path: string, { root, home }: Roots): string {
 
 export function isOutside(path: string): boolean {
   return path.startsWith('/');
-}
-
-function expandHome(path: string, home: string): string {
-  return path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
 }

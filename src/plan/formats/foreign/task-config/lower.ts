@@ -12,6 +12,7 @@ import {
 } from '../../../../model/plan.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { PlanInput } from '../../format.ts';
+import { expandHome } from '../../native/values.ts';
 import { type PullRequest, promptOf } from './prompt.ts';
 import type { TaskConfig, TaskEntry } from './schema.ts';
 
@@ -64,10 +65,7 @@ export function lower(file: TaskConfig, input: PlanInput, name: string): Plan {
       setup: config.workspace?.setup ?? [],
       setupKey: config.workspace?.setup_key ?? [],
       copy: config.workspace?.copy ?? [],
-      dir: (settings?.worktree_dir ?? config.worktree_dir ?? WORKTREES).replace(
-        /^~(?=\/|$)/,
-        () => input.home,
-      ),
+      dir: expandHome(settings?.worktree_dir ?? config.worktree_dir ?? WORKTREES, input.home),
       ...(settings?.auto_cleanup === false ? { keep: true } : {}),
       inject: [],
     },
