@@ -12,7 +12,7 @@ import { native, parseObject } from './formats/native/native.ts';
 import type { NativePlan } from './formats/native/native-plan.ts';
 import { firstUnseen, UNSEEN_REMEDY } from './lint/validate.ts';
 import { closest, type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
-import { withoutBom } from './syntax/front-matter.ts';
+import { withoutBom } from './syntax/markdown.ts';
 
 /** About a thousand long prompts. */
 const MAX_LENGTH = 8 * 1024 * 1024;

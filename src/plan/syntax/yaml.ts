@@ -17,12 +17,12 @@ import {
   Lexer,
   LineCounter,
   Parser,
+  type ScalarTag,
   YAMLParseError,
 } from 'yaml';
 import { assert } from '../../base/assert.ts';
 import { messageOf, rethrowBug, UserError } from '../../base/errors.ts';
 import { type Place, type ProblemLog, quote } from '../problem.ts';
-import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
 
 export type YamlNode = YamlMap | YamlList | YamlScalar;
 
@@ -49,6 +49,11 @@ export interface YamlScalar {
   readonly kind: 'scalar';
   readonly at: Place;
   readonly value: YamlValue;
+}
+
+/** A date or a time, kept as written: no key of a plan takes one. */
+interface YamlDate {
+  readonly date: string;
 }
 
 export type YamlValue = string | number | bigint | boolean | null | YamlDate;
@@ -96,6 +101,33 @@ export function textOf(node: YamlNode | undefined): string | undefined {
 /** The texts of a list; '' stands for an item that is no text, to keep the indices. */
 export function textsOf(node: YamlNode | undefined): readonly string[] {
   return itemsOf(node).map((item) => textOf(item) ?? '');
+}
+
+/** Whether a key stands there without a value. */
+export function isNothing(node: YamlNode | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === null;
+}
+
+/** Logs that a value is not what its key takes. */
+export function mustBe(
+  expected: string,
+  node: YamlNode,
+  label: string,
+  log: ProblemLog,
+  remedy?: string,
+): null {
+  log.error(node.at, `${label} must be ${expected}, found ${describe(node)}`, remedy);
+  return null;
+}
+
+/** Null, and a problem in the log, if it is no mapping. */
+export function expectMap(
+  node: YamlNode,
+  label: string,
+  log: ProblemLog,
+  { remedy, called = 'a mapping' }: { readonly remedy?: string; readonly called?: string } = {},
+): YamlMap | null {
+  return node.kind === 'map' ? node : mustBe(called, node, label, log, remedy);
 }
 
 /** The value as plain data: mappings become objects with text keys. */
@@ -343,4 +375,81 @@ function isMergeKey(key: unknown): boolean {
 
 function rangeOf(node: unknown): readonly number[] | null | undefined {
   return (node as { range?: readonly number[] | null } | null)?.range;
+}
+
+/*
+ * Plain scalars as PyYAML's safe loader reads them, which is YAML 1.1 with edges of its own:
+ * `yes` and `off` are booleans but `y` is text, `010` is eight, `1:30` is ninety, `1e3` is text.
+ */
+
+const FLOATS = [
+  /^[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?$/,
+  /^\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?$/,
+  /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,
+  /^[-+]?\.(?:inf|Inf|INF)$/,
+  /^\.(?:nan|NaN|NAN)$/,
+];
+
+const TIMESTAMP = new RegExp(
+  '^\\d{4}-(?:\\d\\d-\\d\\d|\\d\\d?-\\d\\d?(?:[Tt]|[ \\t]+)\\d\\d?:\\d\\d:\\d\\d(?:\\.\\d*)?' +
+    '(?:[ \\t]*(?:Z|[-+]\\d\\d?(?::\\d\\d)?))?)$',
+);
+
+function scalarTag(name: string, test: RegExp, resolve: ScalarTag['resolve']): ScalarTag {
+  return { tag: `tag:yaml.org,2002:${name}`, default: true, test, resolve };
+}
+
+/** To be used on top of the failsafe schema, which knows text, lists and mappings. */
+const YAML_1_1_TAGS = [
+  scalarTag('null', /^(?:~|null|Null|NULL|)$/, () => null),
+  scalarTag(
+    'bool',
+    /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/,
+    (text) => /^(?:yes|true|on)$/i.test(text),
+  ),
+  scalarTag(
+    'int',
+    /^[-+]?(?:0b[01_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+)$/,
+    toInteger,
+  ),
+  scalarTag('float', new RegExp(FLOATS.map(({ source }) => source).join('|')), toFloat),
+  scalarTag('timestamp', TIMESTAMP, toDate),
+];
+
+function toInteger(text: string): number {
+  const { sign, bare } = signed(text);
+  if (bare.includes(':')) return sign * sexagesimal(bare);
+  if (/^0[bx]/.test(bare)) return sign * Number(bare);
+  return sign * Number.parseInt(bare, bare.startsWith('0') ? 8 : 10);
+}
+
+function toFloat(text: string): number {
+  const { sign, bare } = signed(text.toLowerCase());
+  if (bare === '.inf') return sign * Number.POSITIVE_INFINITY;
+  if (bare === '.nan') return Number.NaN;
+  return sign * (bare.includes(':') ? sexagesimal(bare) : Number.parseFloat(bare));
+}
+
+function signed(text: string): { readonly sign: 1 | -1; readonly bare: string } {
+  const digits = text.replace(/[_+]/g, '');
+  return { sign: digits.startsWith('-') ? -1 : 1, bare: digits.replace(/^-/, '') };
+}
+
+/** `1:30` is 90. */
+function sexagesimal(text: string): number {
+  return text.split(':').reduce((sum, part) => sum * 60 + Number.parseFloat(part), 0);
+}
+
+function toDate(text: string, onError: (message: string) => void): YamlDate {
+  const [year = 0, month = 0, day = 0] = text.split(/[^0-9]+/).map(Number);
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) {
+    onError(`${text} is not a valid date; put it in quotes if it is text`);
+  }
+  return { date: text };
+}
+
+function daysIn(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month === 2) return isLeap ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }

@@ -5,8 +5,15 @@
 
 import { normaliseGlob } from '../../../../model/scope.ts';
 import { closest, type Place, type ProblemLog, quote } from '../../../problem.ts';
-import { describe, entryOf, type YamlMap, type YamlNode } from '../../../syntax/yaml.ts';
-import type { PlanInput } from '../../format.ts';
+import {
+  entryOf,
+  expectMap,
+  isNothing,
+  mustBe,
+  textOf,
+  type YamlMap,
+  type YamlNode,
+} from '../../../syntax/yaml.ts';
 import { branch, expandHome, word } from '../../native/values.ts';
 
 export interface Manifest {
@@ -71,12 +78,10 @@ const AGENT_KEYS = [
 ];
 
 export function readManifest(root: YamlNode, roots: Roots, log: ProblemLog): Manifest | null {
-  if (root.kind !== 'map') {
-    const message = `the manifest must be an object, found ${describe(root)}`;
-    log.error(root.at, message, 'write {"batches": [ … ]}');
-    return null;
-  }
-  const fields = new Fields(root, '', log);
+  const remedy = 'write {"batches": [ … ]}';
+  const map = expectMap(root, 'the manifest', log, { called: 'an object', remedy });
+  if (map === null) return null;
+  const fields = new Fields(map, '', log);
   fields.expectOnly(ROOT_KEYS);
   fields.flag('pre_approved');
   const target = readTarget(fields, log);
@@ -89,13 +94,10 @@ export function readManifest(root: YamlNode, roots: Roots, log: ProblemLog): Man
 
 function readTarget(fields: Fields, log: ProblemLog): string | undefined {
   const target = fields.text('target_branch');
-  if (target === undefined || target === '' || branch.safeParse(target).success) {
-    return target === '' ? undefined : target;
-  }
-  log.error(
-    fields.placeOf('target_branch'),
-    `target_branch: ${quote(target)} is not a branch name`,
-  );
+  if (target === undefined || target === '') return undefined;
+  if (branch.safeParse(target).success) return target;
+  const at = fields.placeOf('target_branch');
+  log.error(at, `target_branch: ${quote(target)} is not a branch name`);
   return undefined;
 }
 
@@ -105,25 +107,16 @@ function readBatches(fields: Fields, roots: Roots, log: ProblemLog): readonly Ba
   if (node === undefined || (node.kind === 'list' && node.items.length === 0)) {
     log.error(fields.placeOf('batches'), 'batches is missing or empty', 'list at least one batch');
   }
-  if (maps.length > MAX_BATCHES) {
-    log.error(
-      maps[MAX_BATCHES]!.at,
-      `more than ${MAX_BATCHES} batches`,
-      'split it into several plans',
-    );
-    return [];
-  }
-  const batches = maps.flatMap((map, index) => {
-    const batch = new BatchReader(map, index, log).read(roots);
-    return batch ?? [];
-  });
+  const tooMany = (first: { readonly at: Place } | undefined, what: string): boolean => {
+    if (first !== undefined)
+      log.error(first.at, `more than ${what}`, 'split it into several plans');
+    return first !== undefined;
+  };
+  if (tooMany(maps[MAX_BATCHES], `${MAX_BATCHES} batches`)) return [];
+  const batches = maps.flatMap((map, index) => new BatchReader(map, index, log).read(roots) ?? []);
   checkIds(batches, log);
   const agents = batches.flatMap((batch) => batch.agents);
-  const excess = agents[MAX_AGENTS];
-  if (excess !== undefined) {
-    log.error(excess.at, `more than ${MAX_AGENTS} agents`, 'split it into several plans');
-    return [];
-  }
+  if (tooMany(agents[MAX_AGENTS], `${MAX_AGENTS} agents`)) return [];
   const late = batches[USUAL_BATCHES];
   if (late !== undefined) {
     const message = `${batches.length} batches: plans of more than ${USUAL_BATCHES} are hard to follow`;
@@ -274,7 +267,7 @@ export interface Placed<T> {
   readonly at: Place;
 }
 
-export class Fields {
+class Fields {
   readonly at: Place;
   readonly #map: YamlMap;
   /** How messages name the object; '' is the manifest itself. */
@@ -291,7 +284,7 @@ export class Fields {
   /** Undefined also for `null`. */
   node(key: string): YamlNode | undefined {
     const value = entryOf(this.#map, key)?.value;
-    return value?.kind === 'scalar' && value.value === null ? undefined : value;
+    return isNothing(value) ? undefined : value;
   }
 
   placeOf(key: string): Place {
@@ -301,8 +294,8 @@ export class Fields {
   text(key: string): string | undefined {
     const node = this.node(key);
     if (node === undefined) return undefined;
-    const value = node.kind === 'scalar' ? node.value : null;
-    if (typeof value !== 'string') return this.#wrong(node, key, 'text');
+    const value = textOf(node);
+    if (value === undefined) return this.#wrong(node, key, 'text');
     if (!value.includes('\0')) return value;
     this.#log.error(node.at, `${this.label(key)} must not contain NUL`);
     return undefined;
@@ -326,8 +319,8 @@ export class Fields {
 
   texts(key: string): readonly Placed<string>[] {
     return this.#list(key, 'a list of texts', (node) => {
-      const value = node.kind === 'scalar' ? node.value : null;
-      return typeof value === 'string' && value.trim() !== '' ? value : null;
+      const text = textOf(node);
+      return text === undefined || text.trim() === '' ? null : text;
     });
   }
 
@@ -336,10 +329,8 @@ export class Fields {
   }
 
   maps(key: string): readonly YamlMap[] {
-    const entries = this.#list(key, 'a list of objects', (node) =>
-      node.kind === 'map' ? node : null,
-    );
-    return entries.map(({ value }) => value);
+    const mapOf = (node: YamlNode) => (node.kind === 'map' ? node : null);
+    return this.#list(key, 'a list of objects', mapOf).map(({ value }) => value);
   }
 
   expectOnly(known: readonly string[]): void {
@@ -371,8 +362,7 @@ export class Fields {
   }
 
   #wrong(node: YamlNode, key: string, expected: string): undefined {
-    const message = `${this.label(key)} must be ${expected}, found ${describe(node)}`;
-    this.#log.error(node.at, message);
+    mustBe(expected, node, this.label(key), this.#log);
   }
 }
 
@@ -382,13 +372,9 @@ function idOf(node: YamlNode): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
 
-export interface Roots {
+interface Roots {
   readonly root: string;
   readonly home: string;
-}
-
-export function rootsOf({ repository, home }: PlanInput): Roots {
-  return { root: repository.root, home };
 }
 
 /** Relative to the root if it is below it ('' is the root itself), else absolute. */
@@ -401,6 +387,6 @@ export function placeOfPath(path: string, { root, home }: Roots): string {
   return normal.startsWith(`${base}/`) ? normal.slice(base.length + 1) : normal;
 }
 
-export function isOutside(path: string): boolean {
+function isOutside(path: string): boolean {
   return path.startsWith('/');
 }

@@ -7,7 +7,7 @@
 
 import { findCycle } from '../../../../model/graph.ts';
 import { closest, type ProblemLog, quote, START } from '../../../problem.ts';
-import { LINE_BREAK } from '../../../syntax/front-matter.ts';
+import { LINE_BREAK } from '../../../syntax/markdown.ts';
 import { type CpoTask, type Find, finderOf, type Word } from './manifest.ts';
 
 /** By task: the ids it depends on, of earlier waves only. */
@@ -161,19 +161,19 @@ function checkBlocks(
   }
 }
 
-export interface TaskGraph {
+interface TaskGraph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }
 
-export interface GraphNode {
+interface GraphNode {
   readonly task: string;
   /** That of its subgraph. */
   readonly wave: number | null;
   readonly line: number;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly line: number;

@@ -7,7 +7,7 @@
 import { quoted } from '../../../../base/shell-word.ts';
 import type { Config } from '../../../config/schema.ts';
 import { fenced } from '../../../syntax/markdown.ts';
-import type { TaskEntry } from './schema.ts';
+import type { TaskEntry } from './task-config.ts';
 
 export interface PullRequest {
   readonly provider: 'github' | 'bitbucket' | 'unknown';
