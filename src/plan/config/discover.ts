@@ -199,11 +199,6 @@ function otherGate(files: ProjectFiles): ProjectGate | null {
   return /^test\s*:/m.test(textOf(files, 'Makefile')) ? gate('make test') : null;
 }
 
-/*
- * Where a repository is hosted and which branch work starts from, as its remote shows it. Used where
- * nothing is configured, and never written to a file.
- */
-
 interface Hosting {
   readonly provider: 'github' | 'bitbucket' | 'unknown';
   readonly owner?: string;
@@ -218,10 +213,7 @@ const PROVIDERS: Readonly<Record<string, Hosting['provider']>> = {
   'bitbucket.com': 'bitbucket',
 };
 
-/**
- * Reads the address of a remote: `https://host/owner/repo.git`, `ssh://git@host:22/owner/repo` or
- * `git@host:owner/repo`. A path on this machine has no owner.
- */
+/** Reads the address of a remote (`https://…`, `ssh://…`, `git@host:…`); a local path has no owner. */
 export function hostingOf(address: string): Hosting {
   const found =
     /^[a-z][a-z\d+.-]*:\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(address) ??
@@ -270,15 +262,13 @@ export function gitFacts(
   configured: NonNullable<Config['git']>,
   found: { readonly address: string | null; readonly branches: Branches },
 ): GitFacts {
-  const hosting =
-    found.address === null ? { provider: 'unknown' as const } : hostingOf(found.address);
-  const { provider = 'auto', base_branch, destination_branch } = configured;
+  const { provider, ...hosting } = hostingOf(found.address ?? '');
+  const { provider: named = 'auto', base_branch, destination_branch } = configured;
   const base = base_branch ?? baseOf(found.branches);
-  const owner = configured.owner ?? hosting.owner;
-  const repo = configured.repo ?? hosting.repo;
-  const slug = configured.repo_slug ?? repo;
+  const { owner = hosting.owner, repo = hosting.repo } = configured;
+  const { repo_slug: slug = repo } = configured;
   return {
-    provider: provider === 'auto' ? hosting.provider : provider,
+    provider: named === 'auto' ? provider : named,
     ...(owner === undefined ? {} : { owner }),
     ...(repo === undefined ? {} : { repo }),
     ...(slug === undefined ? {} : { slug }),

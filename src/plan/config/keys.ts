@@ -1,7 +1,6 @@
 /**
- * The keys of a configuration, read from its schema and written with dots (`land.verify`), and their
- * values in effect. Each of the user's own names in a mapping is a key (`limits.groups.db`); an MCP
- * server is one value.
+ * The keys of a configuration with dots (`land.verify`), from its schema, and their values in effect.
+ * Each of the user's own names in a mapping is a key (`limits.groups.db`); an MCP server is one value.
  */
 
 import type * as z from 'zod';

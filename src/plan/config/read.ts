@@ -1,7 +1,6 @@
 /**
- * Configuration files: a text becomes checked values, or problems with line and column; several become
- * one configuration. Never throws, and never takes half of a wrong file. A key without a value counts
- * as absent.
+ * Configuration files: a text becomes checked values, or problems with places; several become one. Never
+ * throws, and never takes half of a wrong file. A key without a value counts as absent.
  */
 
 import type * as z from 'zod';
@@ -41,7 +40,7 @@ interface Scaffold {
   readonly stateFile: string;
 }
 
-/** A file that is a mapping: its tree, and its values without those that say nothing. */
+/** A mapping: its tree, and its values without those that say nothing. */
 interface ReadFile {
   readonly root: YamlNode;
   readonly values: Values;
@@ -172,11 +171,6 @@ export function reportUnused(root: YamlNode, keys: readonly string[], log: Probl
   log.warning(first, message, 'remove what you do not need elsewhere');
 }
 
-/*
- * Merging files: for each key the last file that has it wins, and the value knows that file. Mappings
- * are merged key by key; lists, scalars and MCP servers are replaced.
- */
-
 interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -190,7 +184,10 @@ export interface Configuration {
   readonly settings: ReadonlyMap<string, Setting>;
 }
 
-/** `layers` from the weakest to the strongest; `home` stands for `~`. */
+/**
+ * `layers` from the weakest to the strongest; `home` stands for `~`. Mappings are merged key by key;
+ * lists, scalars and MCP servers are replaced.
+ */
 export function mergeConfig(layers: readonly ConfigLayer[], home: string): Configuration {
   const settings = new Map<string, Setting>();
   for (const { values, file, scope } of layers) {

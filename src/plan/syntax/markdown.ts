@@ -118,18 +118,10 @@ function headingText(title: string): string {
     .trimEnd();
 }
 
-interface Opening {
-  readonly marks: string;
-  readonly info: string;
-  readonly column: number;
-}
-
-function openingFence(line: string): Opening | null {
-  const found = FENCE.exec(line);
-  if (found === null) return null;
-  const [, indent = '', marks = '', info = ''] = found;
+function openingFence(line: string): Pick<MarkdownFence, 'marks' | 'info' | 'column'> | null {
+  const [, indent = '', marks = '', info = ''] = FENCE.exec(line) ?? [];
   // A line with further back-ticks is inline code.
-  if (marks.startsWith('`') && info.includes('`')) return null;
+  if (marks === '' || (marks.startsWith('`') && info.includes('`'))) return null;
   return { marks, info: info.trim(), column: indent.length + 1 };
 }
 

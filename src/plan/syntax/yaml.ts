@@ -1,9 +1,7 @@
 /**
- * YAML with places: every value knows its line and column.
- *
- * Never throws: syntax errors are problems, and then there is no tree. The tree has aliases and merge
- * keys (`<<`) resolved. Time and memory are bounded, which the library does not do: by the number of
- * tokens, by depth, and by the number of values that aliases unfold to.
+ * YAML with places: every value knows its line and column. Never throws: syntax errors are problems,
+ * and then there is no tree. Aliases and merge keys (`<<`) are resolved. Tokens, depth and the values
+ * that aliases unfold to are bounded, which the library does not do.
  */
 
 import {
@@ -76,7 +74,7 @@ export function readYaml(source: YamlText, log: ProblemLog): YamlNode | null {
   try {
     const document = parse(source, lines);
     if (reportSyntax(document, placeAt, log)) return null;
-    return new TreeBuilder(source.version, placeAt, log).build(document);
+    return treeOf(document, source.version, placeAt, log);
   } catch (error) {
     rethrowBug(error);
     const at = error instanceof Refused ? placeAt(error.offset) : placeAt(0);
@@ -274,71 +272,66 @@ export class Refused extends UserError {
 }
 
 /** Converts the library's nodes in the order of the text, so that anchors come before their use. */
-class TreeBuilder {
-  readonly #version: YamlText['version'];
-  readonly #placeAt: (offset: number) => Place;
-  readonly #log: ProblemLog;
-  readonly #anchors = new Map<string, YamlNode | 'open'>();
+function treeOf(
+  document: Document.Parsed,
+  version: YamlText['version'],
+  placeAt: (offset: number) => Place,
+  log: ProblemLog,
+): YamlNode {
+  const anchors = new Map<string, YamlNode | 'open'>();
   /** How many values a node unfolds to. */
-  readonly #sizes = new WeakMap<YamlNode, number>();
-  #depth = 0;
+  const sizes = new WeakMap<YamlNode, number>();
+  let depth = 0;
 
-  constructor(version: YamlText['version'], placeAt: (offset: number) => Place, log: ProblemLog) {
-    this.#version = version;
-    this.#placeAt = placeAt;
-    this.#log = log;
-  }
-
-  build(document: Document.Parsed): YamlNode {
-    return this.#node(document.contents, 0);
-  }
-
-  #node(node: unknown, offset: number): YamlNode {
-    if (isAlias(node)) return this.#alias(node.source, node.range?.[0] ?? offset);
+  function build(node: unknown, offset: number): YamlNode {
+    if (isAlias(node)) return alias(node.source, node.range?.[0] ?? offset);
     const start = rangeOf(node)?.[0] ?? offset;
     const anchor = (node as { anchor?: string } | null)?.anchor;
-    if (anchor !== undefined) this.#anchors.set(anchor, 'open');
-    this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
-    const built = this.#fresh(node, start);
-    this.#depth -= 1;
-    if (built.kind !== 'scalar') this.#measure(built, start);
-    if (anchor !== undefined) this.#anchors.set(anchor, built);
+    if (anchor !== undefined) anchors.set(anchor, 'open');
+    depth += 1;
+    if (depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
+    const built = fresh(node, start);
+    depth -= 1;
+    if (built.kind !== 'scalar') measure(built, start);
+    if (anchor !== undefined) anchors.set(anchor, built);
     return built;
   }
 
-  #alias(name: string, offset: number): YamlNode {
-    const target = this.#anchors.get(name);
+  function alias(name: string, offset: number): YamlNode {
+    const target = anchors.get(name);
     if (target === undefined) throw new Refused(offset, `not YAML: no anchor &${name} before this`);
     if (target === 'open') throw new Refused(offset, `not YAML: *${name} contains itself`);
     return target;
   }
 
-  #fresh(node: unknown, start: number): YamlNode {
-    const at = this.#placeAt(start);
-    if (isMap(node)) return { kind: 'map', at, entries: this.#entries(node.items, start) };
+  function fresh(node: unknown, start: number): YamlNode {
+    const at = placeAt(start);
+    if (isMap(node)) return { kind: 'map', at, entries: entries(node.items, start) };
     if (isSeq(node)) {
-      return { kind: 'list', at, items: node.items.map((item) => this.#node(item, start)) };
+      return { kind: 'list', at, items: node.items.map((item) => build(item, start)) };
     }
     const value = isScalar(node) ? (node.value as YamlValue | undefined) : null;
     return { kind: 'scalar', at, value: value ?? null };
   }
 
-  #entries(pairs: readonly { key: unknown; value: unknown }[], start: number): YamlMap['entries'] {
+  function entries(
+    pairs: readonly { key: unknown; value: unknown }[],
+    start: number,
+  ): YamlMap['entries'] {
     const own = new Map<YamlValue, YamlEntry>();
     const merged = new Map<YamlValue, YamlEntry>();
     for (const { key, value } of pairs) {
       const keyStart = rangeOf(key)?.[0] ?? start;
-      const name = this.#node(key, keyStart);
+      const name = build(key, keyStart);
       if (name.kind !== 'scalar') throw new Refused(keyStart, 'not YAML: a key must be one word');
       const isEmpty = rangeOf(value)?.[0] === rangeOf(value)?.[1];
-      const built = this.#node(value, keyStart);
+      const built = build(value, keyStart);
       if (isMergeKey(key)) {
-        for (const entry of this.#merge(built, keyStart)) merged.set(entry.key, entry);
+        for (const entry of merge(built, keyStart)) merged.set(entry.key, entry);
         continue;
       }
-      if (own.has(name.value) && this.#version === '1.2') {
-        this.#log.error(name.at, `key ${describe(name)} is given twice`, 'keep one of the two');
+      if (own.has(name.value) && version === '1.2') {
+        log.error(name.at, `key ${describe(name)} is given twice`, 'keep one of the two');
       }
       // A missing value is shown at its key.
       const shown = isEmpty && built.kind === 'scalar' ? { ...built, at: name.at } : built;
@@ -348,7 +341,7 @@ class TreeBuilder {
   }
 
   /** Of several mappings the first one wins. */
-  #merge(source: YamlNode, offset: number): readonly YamlEntry[] {
+  function merge(source: YamlNode, offset: number): readonly YamlEntry[] {
     const maps = source.kind === 'list' ? source.items.toReversed() : [source];
     return maps.flatMap((map) => {
       if (map.kind === 'map') return [...map.entries.values()];
@@ -356,17 +349,19 @@ class TreeBuilder {
     });
   }
 
-  #measure(node: YamlMap | YamlList, start: number): void {
+  function measure(node: YamlMap | YamlList, start: number): void {
     let size = 1;
     const add = (part: YamlNode): void => {
-      size += this.#sizes.get(part) ?? 1;
+      size += sizes.get(part) ?? 1;
     };
     if (node.kind === 'list') for (const item of node.items) add(item);
     else for (const { value } of node.entries.values()) add(value);
     if (size > MAX_NODES)
       throw new Refused(start, 'too large: its aliases unfold to too many values');
-    this.#sizes.set(node, size);
+    sizes.set(node, size);
   }
+
+  return build(document.contents, 0);
 }
 
 function isMergeKey(key: unknown): boolean {

@@ -115,11 +115,6 @@ const BYPASS = 'bypassPermissions';
 /** A stream does the work of many tasks. */
 const STREAM_HOURS = 8;
 
-/*
- * The block of the manifest. Of several, the only one in the section "Agent Dispatch Manifest"
- * counts, with a warning; otherwise it is an error.
- */
-
 const SECTION = /^agent dispatch manifest$/i;
 
 /** Where a dispatch block begins, or at least the heading of its section. */
@@ -153,6 +148,7 @@ function placeOfFence({ line, column }: MarkdownFence): Place {
   return { line, column };
 }
 
+/** The only one in the section "Agent Dispatch Manifest"; otherwise it is an error. */
 function chosenOf(
   blocks: readonly MarkdownFence[],
   parts: readonly MarkdownPart[],
@@ -213,12 +209,6 @@ function reportNone(parts: readonly MarkdownPart[], log: ProblemLog): void {
   }
 }
 
-/*
- * The two streams: one session does the first batches while another does the rest. They are split by
- * position, as asked, with warnings about what that breaks. A stream's prompt holds all of its
- * batches, so that it works in any workspace.
- */
-
 interface Streams {
   readonly tasks: readonly TaskSpec[];
   /** The lines of a dry run, as cast-parallel prints them. */
@@ -233,7 +223,10 @@ interface Cut {
   readonly fullPath: string;
 }
 
-/** Null, and a problem in the log, if it cannot be cut there. */
+/**
+ * One session does the first batches while another does the rest, whose prompts hold all of them. The
+ * split is by position, with warnings about what that breaks; null if it cannot be cut there.
+ */
 function streamsOf(
   { planId, batches }: Manifest,
   cut: Cut,

@@ -4,7 +4,7 @@
  */
 
 import { normaliseGlob } from '../../../../model/scope.ts';
-import { closest, type Place, type ProblemLog, quote } from '../../../problem.ts';
+import { type Place, type ProblemLog, quote } from '../../../problem.ts';
 import {
   entryOf,
   expectMap,
@@ -113,7 +113,7 @@ function readBatches(fields: Fields, roots: Roots, log: ProblemLog): readonly Ba
     return first !== undefined;
   };
   if (tooMany(maps[MAX_BATCHES], `${MAX_BATCHES} batches`)) return [];
-  const batches = maps.flatMap((map, index) => new BatchReader(map, index, log).read(roots) ?? []);
+  const batches = maps.flatMap((map, index) => readBatch(map, index, roots, log) ?? []);
   checkIds(batches, log);
   const agents = batches.flatMap((batch) => batch.agents);
   if (tooMany(agents[MAX_AGENTS], `${MAX_AGENTS} agents`)) return [];
@@ -142,124 +142,116 @@ function checkIds(batches: readonly Batch[], log: ProblemLog): void {
   log.warning(batches[late]!.at, `batch ${batches[late]!.id} follows a higher number`, remedy);
 }
 
-class BatchReader {
-  readonly #fields: Fields;
-  readonly #log: ProblemLog;
-  readonly #id: string | null;
-  readonly #index: number;
-  /** How messages name the batch. */
-  readonly #name: string;
-
-  constructor(map: YamlMap, index: number, log: ProblemLog) {
-    this.#log = log;
-    this.#index = index;
-    const place = `batches[${index}]`;
-    const unnamed = new Fields(map, place, log);
-    this.#id = unnamed.id('id') ?? null;
-    this.#name = this.#id === null ? place : `batch ${this.#id}`;
-    this.#fields = new Fields(map, this.#name, log);
-    if (unnamed.node('id') === undefined) {
-      log.error(map.at, `${place}: id is missing`, `add "id": ${index + 1}`);
-    }
+/** Null without an id; the rest is still checked. */
+function readBatch(map: YamlMap, index: number, roots: Roots, log: ProblemLog): Batch | null {
+  const unnamed = new Fields(map, `batches[${index}]`, log);
+  const id = unnamed.id('id') ?? null;
+  if (unnamed.node('id') === undefined) {
+    log.error(map.at, unnamed.label('id is missing'), `add "id": ${index + 1}`);
   }
-
-  read(roots: Roots): Batch | null {
-    const fields = this.#fields;
-    fields.expectOnly(BATCH_KEYS);
-    const type = this.#type();
-    const agents = fields.maps('agents').map((map, at) => this.#agent(map, at, roots));
-    const isParallel = fields.flag('parallel') || type === 'fan-out';
-    if (agents.length === 0) {
-      this.#log.warning(fields.at, `${this.#name} has no agents`, 'there is nothing to do in it');
-    } else if (isParallel && agents.length > USUAL_AGENTS) {
-      const message = `${this.#name} has ${agents.length} agents at once, more than ${USUAL_AGENTS}`;
-      this.#log.warning(fields.at, message, 'as many run as limits.workers or --max-workers allow');
-    }
-    this.#checkRepositories(fields, roots);
-    const dependsOn = fields.node('depends_on') === undefined ? null : fields.ids('depends_on');
-    const verify = fields.texts('verify_files').map(({ value }) => placeOfPath(value, roots));
-    if (this.#id === null) return null;
-    return {
-      id: this.#id,
-      index: this.#index,
-      at: fields.at,
-      description: fields.text('description')?.trim() ?? '',
-      isParallel,
-      isFanOut: type === 'fan-out',
-      ...(dependsOn === null ? {} : { dependsOn }),
-      agents: agents.filter((agent) => agent !== null),
-      verifyFiles: verify.map((path) => path || '.'),
-    };
+  const name = id === null ? `batches[${index}]` : `batch ${id}`;
+  const fields = new Fields(map, name, log);
+  fields.expectOnly(BATCH_KEYS);
+  const type = readType(fields, log);
+  const agents = fields
+    .maps('agents')
+    .map((agent, at) => readAgent(agent, `${name}, agents[${at}]`, roots, log));
+  const isParallel = fields.flag('parallel') || type === 'fan-out';
+  if (agents.length === 0) {
+    log.warning(fields.at, `${name} has no agents`, 'there is nothing to do in it');
+  } else if (isParallel && agents.length > USUAL_AGENTS) {
+    const message = `${name} has ${agents.length} agents at once, more than ${USUAL_AGENTS}`;
+    log.warning(fields.at, message, 'as many run as limits.workers or --max-workers allow');
   }
+  checkRepositories(fields, roots, log);
+  const dependsOn = fields.node('depends_on') === undefined ? null : fields.ids('depends_on');
+  const verify = fields.texts('verify_files').map(({ value }) => placeOfPath(value, roots));
+  if (id === null) return null;
+  return {
+    id,
+    index,
+    at: fields.at,
+    description: fields.text('description')?.trim() ?? '',
+    isParallel,
+    isFanOut: type === 'fan-out',
+    ...(dependsOn === null ? {} : { dependsOn }),
+    agents: agents.filter((agent) => agent !== null),
+    verifyFiles: verify.map((path) => path || '.'),
+  };
+}
 
-  #type(): string | undefined {
-    const type = this.#fields.text('type');
-    if (type === undefined || type === 'fan-out' || type === 'sequential') return type;
-    const message = `${this.#fields.label('type')} ${quote(type)} is not known`;
-    this.#log.error(this.#fields.placeOf('type'), message, 'use fan-out or sequential');
-    return undefined;
+function readType(fields: Fields, log: ProblemLog): string | undefined {
+  const type = fields.text('type');
+  if (type === undefined || type === 'fan-out' || type === 'sequential') return type;
+  const message = `${fields.label('type')} ${quote(type)} is not known`;
+  log.error(fields.placeOf('type'), message, 'use fan-out or sequential');
+  return undefined;
+}
+
+function readAgent(
+  map: YamlMap,
+  name: string,
+  roots: Roots,
+  log: ProblemLog,
+): DispatchAgent | null {
+  const fields = new Fields(map, name, log);
+  fields.expectOnly(AGENT_KEYS);
+  const type = agentType(fields, log);
+  const prompt = fields.text('prompt');
+  if (fields.node('prompt') === undefined || prompt?.trim() === '') {
+    log.error(fields.placeOf('prompt'), `${fields.label('prompt')} is missing or empty`);
   }
+  checkRepositories(fields, roots, log);
+  const owns = ownedFiles(fields, roots, log);
+  const dependsOn = fields.ids('depends_on');
+  if (type === null || prompt === undefined) return null;
+  return { at: fields.at, type, prompt, owns, dependsOn };
+}
 
-  #agent(map: YamlMap, index: number, roots: Roots): DispatchAgent | null {
-    const fields = new Fields(map, `${this.#name}, agents[${index}]`, this.#log);
-    fields.expectOnly(AGENT_KEYS);
-    const type = this.#agentType(fields);
-    const prompt = fields.text('prompt');
-    if (fields.node('prompt') === undefined || prompt?.trim() === '') {
-      this.#log.error(fields.placeOf('prompt'), `${fields.label('prompt')} is missing or empty`);
+function agentType(fields: Fields, log: ProblemLog): string | null {
+  const current = fields.text('subagent_type');
+  const older = fields.text('agent');
+  const key = current === undefined ? 'agent' : 'subagent_type';
+  const type = current ?? older;
+  if (type === undefined) {
+    const isThere = fields.node('subagent_type') ?? fields.node('agent');
+    const remedy = 'name an agent, or write "main" for a session without a role';
+    if (isThere === undefined) {
+      log.error(fields.at, `${fields.label('subagent_type')} is missing`, remedy);
     }
-    this.#checkRepositories(fields, roots);
-    const owns = this.#owned(fields, roots);
-    const dependsOn = fields.ids('depends_on');
-    if (type === null || prompt === undefined) return null;
-    return { at: fields.at, type, prompt, owns, dependsOn };
-  }
-
-  #agentType(fields: Fields): string | null {
-    const current = fields.text('subagent_type');
-    const older = fields.text('agent');
-    const key = current === undefined ? 'agent' : 'subagent_type';
-    const type = current ?? older;
-    if (type === undefined) {
-      const isThere = fields.node('subagent_type') ?? fields.node('agent');
-      const remedy = 'name an agent, or write "main" for a session without a role';
-      if (isThere === undefined) {
-        this.#log.error(fields.at, `${fields.label('subagent_type')} is missing`, remedy);
-      }
-      return null;
-    }
-    if (current !== undefined && older !== undefined && current !== older) {
-      const message = `${fields.label('agent')} and subagent_type differ`;
-      this.#log.warning(fields.placeOf('agent'), message, `${quote(current)} counts`);
-    }
-    if (word.safeParse(type).success) return type;
-    const message = `${fields.label(key)} ${quote(type)} is not an agent name`;
-    this.#log.error(fields.placeOf(key), message, 'use a name without spaces');
     return null;
   }
-
-  #owned(fields: Fields, roots: Roots): readonly Placed<string>[] {
-    return fields.texts('owns_files').flatMap(({ value, at }) => {
-      const path = placeOfPath(value, roots) || '**';
-      if (!isOutside(path)) return { value: path, at };
-      const message = `${fields.label('owns_files')}: ${quote(value)} is not in this repository`;
-      this.#log.warning(at, message, 'it is ignored: Landfast works on one repository');
-      return [];
-    });
+  if (current !== undefined && older !== undefined && current !== older) {
+    const message = `${fields.label('agent')} and subagent_type differ`;
+    log.warning(fields.placeOf('agent'), message, `${quote(current)} counts`);
   }
+  if (word.safeParse(type).success) return type;
+  const message = `${fields.label(key)} ${quote(type)} is not an agent name`;
+  log.error(fields.placeOf(key), message, 'use a name without spaces');
+  return null;
+}
 
-  /** Landing commits this repository, and no other. */
-  #checkRepositories(fields: Fields, roots: Roots): void {
-    const own = roots.root.split('/').at(-1);
-    const others = fields
-      .texts('commit_repos')
-      .filter(({ value }) => value !== own && placeOfPath(value, roots) !== '');
-    const [first] = others;
-    if (first === undefined) return;
-    const names = others.map(({ value }) => quote(value)).join(', ');
-    const message = `${fields.label('commit_repos')}: ${names} is not this repository`;
-    this.#log.warning(first.at, message, 'commit there yourself: Landfast works on one repository');
-  }
+function ownedFiles(fields: Fields, roots: Roots, log: ProblemLog): readonly Placed<string>[] {
+  return fields.texts('owns_files').flatMap(({ value, at }) => {
+    const path = placeOfPath(value, roots) || '**';
+    if (!isOutside(path)) return { value: path, at };
+    const message = `${fields.label('owns_files')}: ${quote(value)} is not in this repository`;
+    log.warning(at, message, 'it is ignored: Landfast works on one repository');
+    return [];
+  });
+}
+
+/** Landing commits this repository, and no other. */
+function checkRepositories(fields: Fields, roots: Roots, log: ProblemLog): void {
+  const own = roots.root.split('/').at(-1);
+  const others = fields
+    .texts('commit_repos')
+    .filter(({ value }) => value !== own && placeOfPath(value, roots) !== '');
+  const [first] = others;
+  if (first === undefined) return;
+  const names = others.map(({ value }) => quote(value)).join(', ');
+  const message = `${fields.label('commit_repos')}: ${names} is not this repository`;
+  log.warning(first.at, message, 'commit there yourself: Landfast works on one repository');
 }
 
 export interface Placed<T> {
@@ -336,8 +328,7 @@ class Fields {
   expectOnly(known: readonly string[]): void {
     for (const { key, keyAt } of this.#map.entries.values()) {
       if (known.includes(String(key))) continue;
-      const guess = this.#log.isFull ? null : closest(String(key), known);
-      const remedy = guess === null ? `known keys: ${known.join(', ')}` : `did you mean ${guess}?`;
+      const remedy = this.#log.didYouMean(String(key), known, `known keys: ${known.join(', ')}`);
       this.#log.warning(keyAt, `${this.label(quote(String(key)))} is unknown and ignored`, remedy);
     }
   }

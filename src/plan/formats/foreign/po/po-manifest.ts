@@ -1,7 +1,6 @@
 /**
  * parallel-orchestra manifests: Markdown whose front matter, YAML 1.1 as PyYAML reads it, is the plan.
- * What its loader refuses is refused, with the same key in the message; what it reads is read alike,
- * down to `yes`, `010` and `max_retries: "2"`. docs/formats.md lists the differences.
+ * What its loader refuses is refused, what it reads is read alike. docs/formats.md lists differences.
  */
 
 import type {

@@ -43,6 +43,9 @@ export const TIME_KEYS = [
   'retry_backoff_factor',
 ] as const;
 
+/** What the manifest calls the parts of an outline. */
+const OWN_KEYS = { id: 'id', needs: 'depends_on', writes: 'writes', group: 'concurrency_group' };
+
 const TIMEOUT_MS = 900_000;
 const NAME = /^[A-Za-z0-9_-]+$/;
 const FORBIDDEN = ['cwd', ...TIME_KEYS];
@@ -67,7 +70,7 @@ export function readTasks(root: YamlMap, around: Surroundings, log: ProblemLog):
   const cwd = workingFolder(root, around.cwd, around, log);
   return list.items.flatMap((item, index) => {
     const map = expectMap(item, `tasks[${index}]`, log);
-    return (map && new TaskReader(map, index, log).read(around, cwd)) ?? [];
+    return (map && readTask(map, index, around, cwd, log)) ?? [];
   });
 }
 
@@ -86,122 +89,79 @@ function workingFolder(map: YamlMap, cwd: string, around: Surroundings, log: Pro
   return '';
 }
 
-class TaskReader {
-  readonly #map: YamlMap;
-  readonly #index: number;
-  readonly #log: ProblemLog;
+/** Null without an id; the rest is still checked. */
+function readTask(
+  map: YamlMap,
+  index: number,
+  around: Surroundings,
+  cwd: string,
+  log: ProblemLog,
+): PoTask | null {
   /** How messages name the task. */
-  #name: string;
+  let name = `tasks[${index}]`;
 
-  constructor(map: YamlMap, index: number, log: ProblemLog) {
-    this.#map = map;
-    this.#index = index;
-    this.#log = log;
-    this.#name = `tasks[${index}]`;
-  }
-
-  read(around: Surroundings, cwd: string): PoTask | null {
-    if (!around.dialect.isOld) this.#refuseForbidden();
-    const id = this.#readName('id');
-    if (id !== null) this.#name = `task ${quote(id)}`;
-    const agent = this.#readName('agent') ?? '';
-    const isRead = this.#readFlag('read_only');
-    const own = around.dialect.isOld ? this.#readFolder(around) : null;
-    const writes = this.#readWrites(own ?? around.directory);
-    const label = `${this.#name}: `;
-    const ownSettings = readSettings(this.#map, label, around.dialect.isOld, this.#log);
-    const settings = { ...around.settings, ...ownSettings };
-    const folder = own ?? (isRead ? cwd : '');
-    const group = this.#readGroup();
-    const needs = this.#readTexts('depends_on');
-    const retries = readRetries(this.#map, this.#label('max_retries'), this.#log);
-    const spec: TaskSpec = {
-      ...FOREIGN_TASK,
-      id: id ?? '',
-      prompt: this.#readPrompt(agent),
-      ...(agent === '' ? {} : { role: agent }),
-      ...(settings.model === undefined ? {} : { model: settings.model }),
-      mode: isRead ? 'read' : 'write',
-      needs: [...new Set(needs)],
-      writes: [...new Set(writes.filter(isInside))],
-      ...(group === null ? {} : { group }),
-      retries: retries ?? around.retries ?? around.dialect.retries,
-      ...(around.dialect.isOld ? { retry: retryOf(settings) } : {}),
-      timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
-      idleMs: (isRead ? undefined : settings.idleMs) ?? settings.timeoutMs ?? TIMEOUT_MS,
-      permissions: isRead ? 'dontAsk' : 'bypassPermissions',
-      allowEmpty: true,
-      env: { ...this.#readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
-      ...(folder === '' ? {} : { cwd: folder }),
-      answer: 'status-line',
-    };
-    if (id === null) return null;
-    const outline = { index: this.#index, id, needs, writes, ...(group === null ? {} : { group }) };
-    return { spec, outline, at: (key, item) => this.#at(key, item) };
-  }
-
-  #refuseForbidden(): void {
+  function refuseForbidden(): void {
     for (const key of FORBIDDEN) {
-      const entry = entryOf(this.#map, key);
+      const entry = entryOf(map, key);
       if (entry === undefined) continue;
-      this.#log.error(entry.keyAt, `${this.#name}: ${key} is not allowed in a task`, 'remove it');
+      log.error(entry.keyAt, `${name}: ${key} is not allowed in a task`, 'remove it');
     }
   }
 
-  #readFolder(around: Surroundings): string | null {
-    const value = entryOf(this.#map, 'cwd')?.value;
+  function readFolder(): string | null {
+    const value = entryOf(map, 'cwd')?.value;
     if (value === undefined) return null;
-    const text = expectText(value, this.#label('cwd'), this.#log);
-    return text === null ? null : workingFolder(this.#map, text, around, this.#log);
+    const text = expectText(value, labelOf('cwd'), log);
+    return text === null ? null : workingFolder(map, text, around, log);
   }
 
   /** An agent may be empty, an id may not. */
-  #readName(key: 'id' | 'agent'): string | null {
-    const value = this.#required(key);
+  function readName(key: 'id' | 'agent'): string | null {
+    const value = required(key);
     if (value === null) return null;
-    const name = expectText(value, this.#label(key), this.#log);
+    const name = expectText(value, labelOf(key), log);
     if (name !== null && !NAME.test(name) && !(key === 'agent' && name === '')) {
-      const message = `${this.#label(key)} ${quote(name)} is not allowed`;
-      this.#log.error(value.at, message, 'use letters, digits, _ and -');
+      const message = `${labelOf(key)} ${quote(name)} is not allowed`;
+      log.error(value.at, message, 'use letters, digits, _ and -');
     }
     return name;
   }
 
-  #readFlag(key: string): boolean {
-    const value = this.#required(key);
+  function readFlag(key: string): boolean {
+    const value = required(key);
     if (value === null) return false;
     if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
-    mustBe('true or false', value, this.#label(key), this.#log);
+    mustBe('true or false', value, labelOf(key), log);
     return false;
   }
 
-  #readPrompt(agent: string): string {
-    const value = entryOf(this.#map, 'prompt')?.value;
+  function readPrompt(agent: string): string {
+    const value = entryOf(map, 'prompt')?.value;
     if (value === undefined) return `/agent-${agent}`;
-    const text = expectText(value, this.#label('prompt'), this.#log);
+    const text = expectText(value, labelOf('prompt'), log);
     if (text?.includes('\0')) {
-      this.#log.error(value.at, `${this.#label('prompt')} must not contain NUL`);
+      log.error(value.at, `${labelOf('prompt')} must not contain NUL`);
     } else if (text?.trim() === '') {
-      this.#log.warning(value.at, `${this.#label('prompt')} is empty`);
+      log.warning(value.at, `${labelOf('prompt')} is empty`);
     }
     return text ?? '';
   }
 
-  #readEnv(): Record<string, string> {
-    const value = entryOf(this.#map, 'env')?.value;
-    const name = this.#label('env');
-    const map = value && expectMap(value, name, this.#log);
+  function readEnv(): Record<string, string> {
+    const value = entryOf(map, 'env')?.value;
+    const name = labelOf('env');
+    const variables = value && expectMap(value, name, log);
     const env: [string, string][] = [];
-    for (const { key, keyAt, value: content } of map?.entries.values() ?? []) {
+    for (const { key, keyAt, value: content } of variables?.entries.values() ?? []) {
       if (typeof key !== 'string' || key === '' || /[=\0]/.test(key)) {
         const message = `${name}: ${quote(String(key))} is not a variable name`;
-        this.#log.error(keyAt, message, typeof key === 'string' ? undefined : 'put it in quotes');
+        log.error(keyAt, message, typeof key === 'string' ? undefined : 'put it in quotes');
       } else if (BLOCKED_ENV.has(key)) {
-        this.#log.error(keyAt, `${name}: ${key} must not be set`, 'remove it');
+        log.error(keyAt, `${name}: ${key} must not be set`, 'remove it');
       } else {
-        const text = expectText(content, `${name}: ${key}`, this.#log);
+        const text = expectText(content, `${name}: ${key}`, log);
         if (text?.includes('\0')) {
-          this.#log.error(content.at, `${name}: ${key} must not contain NUL`);
+          log.error(content.at, `${name}: ${key} must not contain NUL`);
         } else if (text !== null) env.push([key, text]);
       }
     }
@@ -209,58 +169,92 @@ class TaskReader {
   }
 
   /** Relative to the repository's root; a path elsewhere keeps its spelling and is reported. */
-  #readWrites(directory: string): readonly string[] {
-    return this.#readTexts('writes').map((path, item) => {
+  function readWrites(directory: string): readonly string[] {
+    return readTexts('writes').map((path, item) => {
       if (path === '') return '';
       const target = isAbsolute(path) ? normaliseGlob(path) : relativePath(directory, path) || '**';
       if (!isInside(target)) {
         const what = `${quote(path)} is not below the repository's root`;
         const remedy = "it is ignored; write it relative to the manifest's folder";
-        this.#log.warning(this.#at('writes', item), `${this.#label('writes')}: ${what}`, remedy);
+        log.warning(placeIn('writes', item), `${labelOf('writes')}: ${what}`, remedy);
       }
       return target;
     });
   }
 
-  #readGroup(): string | null {
-    const value = entryOf(this.#map, 'concurrency_group')?.value;
+  function readGroup(): string | null {
+    const value = entryOf(map, 'concurrency_group')?.value;
     if (value === undefined) return null;
     const text = textOf(value);
     if (text !== undefined && text.trim() !== '') return text;
-    return mustBe('text that is not empty', value, this.#label('concurrency_group'), this.#log);
+    return mustBe('text that is not empty', value, labelOf('concurrency_group'), log);
   }
 
-  #required(key: string): YamlNode | null {
-    const entry = entryOf(this.#map, key);
+  function required(key: string): YamlNode | null {
+    const entry = entryOf(map, key);
     if (entry !== undefined) return entry.value;
-    this.#log.error(this.#map.at, `${this.#name}: ${key} is missing`, `add ${key}`);
+    log.error(map.at, `${name}: ${key} is missing`, `add ${key}`);
     return null;
   }
 
   /** '' stands for each entry that is wrong; a key without a value is an empty list. */
-  #readTexts(key: 'depends_on' | 'writes'): readonly string[] {
-    const value = entryOf(this.#map, key)?.value;
+  function readTexts(key: 'depends_on' | 'writes'): readonly string[] {
+    const value = entryOf(map, key)?.value;
     if (value === undefined || isNothing(value)) return [];
-    const label = this.#label(key);
-    if (value.kind !== 'list') return mustBe('a list', value, label, this.#log) ?? [];
+    const label = labelOf(key);
+    if (value.kind !== 'list') return mustBe('a list', value, label, log) ?? [];
     return value.items.map((item) => {
-      const text = expectText(item, `${label}: an entry`, this.#log);
+      const text = expectText(item, `${label}: an entry`, log);
       if (text?.trim() !== '') return text ?? '';
-      this.#log.error(item.at, `${label}: an entry must not be empty`);
+      log.error(item.at, `${label}: an entry must not be empty`);
       return '';
     });
   }
 
-  #label(key: string): string {
-    return `${this.#name}: ${key}`;
+  function labelOf(key: string): string {
+    return `${name}: ${key}`;
   }
 
-  #at(key: 'id' | 'needs' | 'writes' | 'group', item?: number): Place {
-    const own = { id: 'id', needs: 'depends_on', writes: 'writes', group: 'concurrency_group' }[
-      key
-    ];
-    return placeOf(this.#map, item === undefined ? [own] : [own, item]);
+  function placeIn(key: keyof typeof OWN_KEYS, item?: number): Place {
+    return placeOf(map, item === undefined ? [OWN_KEYS[key]] : [OWN_KEYS[key], item]);
   }
+
+  if (!around.dialect.isOld) refuseForbidden();
+  const id = readName('id');
+  if (id !== null) name = `task ${quote(id)}`;
+  const agent = readName('agent') ?? '';
+  const isRead = readFlag('read_only');
+  const own = around.dialect.isOld ? readFolder() : null;
+  const writes = readWrites(own ?? around.directory);
+  const ownSettings = readSettings(map, `${name}: `, around.dialect.isOld, log);
+  const settings = { ...around.settings, ...ownSettings };
+  const folder = own ?? (isRead ? cwd : '');
+  const group = readGroup();
+  const needs = readTexts('depends_on');
+  const retries = readRetries(map, labelOf('max_retries'), log);
+  const spec: TaskSpec = {
+    ...FOREIGN_TASK,
+    id: id ?? '',
+    prompt: readPrompt(agent),
+    ...(agent === '' ? {} : { role: agent }),
+    ...(settings.model === undefined ? {} : { model: settings.model }),
+    mode: isRead ? 'read' : 'write',
+    needs: [...new Set(needs)],
+    writes: [...new Set(writes.filter(isInside))],
+    ...(group === null ? {} : { group }),
+    retries: retries ?? around.retries ?? around.dialect.retries,
+    ...(around.dialect.isOld ? { retry: retryOf(settings) } : {}),
+    timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
+    idleMs: (isRead ? undefined : settings.idleMs) ?? settings.timeoutMs ?? TIMEOUT_MS,
+    permissions: isRead ? 'dontAsk' : 'bypassPermissions',
+    allowEmpty: true,
+    env: { ...readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
+    ...(folder === '' ? {} : { cwd: folder }),
+    answer: 'status-line',
+  };
+  if (id === null) return null;
+  const outline = { index, id, needs, writes, ...(group === null ? {} : { group }) };
+  return { spec, outline, at: placeIn };
 }
 
 /** Python's `int()`; null where it raises. */

@@ -14,7 +14,7 @@ import {
 } from '../../../../model/plan.ts';
 import type { Config } from '../../../config/schema.ts';
 import { validate } from '../../../lint/validate.ts';
-import { closest, type Place, ProblemLog, placeAt, quote } from '../../../problem.ts';
+import { type Place, ProblemLog, placeAt, quote } from '../../../problem.ts';
 import { withoutBom } from '../../../syntax/markdown.ts';
 import {
   entryOf,
@@ -133,9 +133,7 @@ function reportUnknownKeys(root: YamlNode, log: ProblemLog): void {
     for (const { key, keyAt } of node?.kind === 'map' ? node.entries.values() : []) {
       const name = String(key);
       if (known.includes(name)) continue;
-      const guess = log.isFull ? null : closest(name, known);
-      const remedy =
-        guess === null ? `known keys: ${known.join(', ')}` : `did you mean ${quote(guess)}?`;
+      const remedy = log.didYouMean(name, known, `known keys: ${known.join(', ')}`, quote);
       log.warning(keyAt, `unknown key ${quote(name)}${where} is ignored`, remedy);
     }
   };
@@ -307,10 +305,7 @@ function milliseconds(seconds: number | undefined): number | undefined {
   return seconds === 0 ? LONGEST_MS : Math.min(seconds * 1_000, LONGEST_MS);
 }
 
-/**
- * A permission prompt would go unanswered, so by default agents may edit files; a configured mode, also
- * `default`, is respected.
- */
+/** A permission prompt would go unanswered, so by default agents may edit files. */
 function permissionsOf({ config, options }: PlanInput): Permissions {
   const { tools, workflow, defaults } = config;
   const skip = options.autoApprove ?? workflow?.auto_approve ?? false;

@@ -4,7 +4,7 @@
  */
 
 import { validate } from '../../../lint/validate.ts';
-import { closest, type Place, ProblemLog, quote } from '../../../problem.ts';
+import { type Place, ProblemLog, quote } from '../../../problem.ts';
 import { type MarkdownFence, type MarkdownPart, readMarkdown } from '../../../syntax/markdown.ts';
 import { freeId, slugOf } from '../../../task-ids.ts';
 import { type ParsedPlan, type PlanFormat, type PlanInput, stemOf } from '../../format.ts';
@@ -116,9 +116,8 @@ function needOf(
   const found = byNumber(name, of.item, all) ?? byWords(name, all);
   if (found !== undefined) return found.item.done ? [] : [found.id];
   const ids = all.map(({ id }) => id);
-  const guess = log.isFull ? null : closest(slugOf(name), ids);
-  const remedy =
-    guess === null ? 'use its number, its title in quotes, or its id' : `did you mean ${guess}?`;
+  const otherwise = 'use its number, its title in quotes, or its id';
+  const remedy = log.didYouMean(slugOf(name), ids, otherwise);
   const message = `${quote(of.hints.title)} needs ${quote(name)}, which is not an item`;
   log.error(placeOf(of.item), message, remedy);
   return [];
