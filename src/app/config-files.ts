@@ -11,9 +11,14 @@ import { join } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import { remoteAddress, remoteBranches } from '../git/remote.ts';
 import { headBranch } from '../git/repository.ts';
-import { type Configuration, mergeConfig } from '../plan/config/merge.ts';
-import { type GitFacts, gitFacts, withGitFacts } from '../plan/config/origin.ts';
-import { type ConfigFile, type ConfigLayer, readConfig } from '../plan/config/read.ts';
+import { type GitFacts, gitFacts, withGitFacts } from '../plan/config/discover.ts';
+import {
+  type ConfigFile,
+  type ConfigLayer,
+  type Configuration,
+  mergeConfig,
+  readConfig,
+} from '../plan/config/read.ts';
 import type { Config } from '../plan/config/schema.ts';
 import { CONFIG_DIALECTS } from '../plan/formats/index.ts';
 import type { Problem } from '../plan/problem.ts';

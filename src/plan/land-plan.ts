@@ -1,7 +1,6 @@
 /**
- * Branches become a Plan for `landfast land`; each is a task whose work already exists. Gates and
- * landing come from the configuration or a named plan. An agent resolves conflicts on request, never
- * red gates. What lands is always merged and published.
+ * Branches become a Plan for `landfast land`; each is a task whose work already exists. An agent
+ * resolves conflicts on request, never red gates. What lands is always merged and published.
  */
 
 import { type GateSpec, NATIVE_CONVENTIONS, type Plan, type Sha } from '../model/plan.ts';

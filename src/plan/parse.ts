@@ -1,18 +1,17 @@
 /**
- * Text, or an object, becomes a Plan. A text is of a format by that format's marker, or because the
- * user names it; two markers are an error, not a guess. Never throws; `plan` is null exactly when there
- * is an error among the problems.
+ * Text, or an object, becomes a Plan. The user names the format of a text, or its marker is found; two
+ * markers are an error. Never throws; `plan` is null exactly when a problem is an error.
  */
 
-import { complete } from './config/apply.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './formats/format.ts';
-import { FORMATS } from './formats/index.ts';
+import { FORMATS, formatNamed } from './formats/index.ts';
 import { lacksSeedKey, SEED_NEEDS } from './formats/native/checks.ts';
+import { complete } from './formats/native/lower.ts';
 import { native, parseObject } from './formats/native/native.ts';
 import type { NativePlan } from './formats/native/native-plan.ts';
 import { firstUnseen, UNSEEN_REMEDY } from './lint/validate.ts';
 import { closest, type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
-import { withoutBom } from './syntax/front-matter.ts';
+import { withoutBom } from './syntax/markdown.ts';
 
 /** About a thousand long prompts. */
 const MAX_LENGTH = 8 * 1024 * 1024;
@@ -28,15 +27,16 @@ export interface ReadPlan extends ParsedPlan {
 export function parsePlan(input: PlanInput, name: string | null): ReadPlan {
   const log = new ProblemLog(input.file.path);
   const isText = checkText(input.file.text, log);
-  const { format, why } = isText ? chooseFormat(input.file, name, log) : { format: null, why: [] };
+  const { format, why } = isText
+    ? name === null
+      ? detect(input.file, log)
+      : named(name, log)
+    : { format: null, why: [] };
   if (format === null) return { plan: null, format: null, problems: log.sorted(), why };
   return { ...finish(format.parse(input), format, { ...input, log, at: START }), why };
 }
 
-/**
- * Reads a native plan that is an object: what its YAML would give. `name` stands for it in problems,
- * whose places are paths such as `tasks[2].needs`.
- */
+/** Reads a native plan that is an object; `name` stands for it in problems. */
 export function parsePlanObject(
   plan: NativePlan,
   name: string,
@@ -65,17 +65,11 @@ function finish(
 function checkText(text: string, log: ProblemLog): boolean {
   const nul = text.indexOf('\0');
   if (withoutBom(text).trim() === '') {
-    log.error(
-      START,
-      'the file is empty',
-      "docs/formats.md in landfast's package shows what a plan looks like",
-    );
+    const remedy = "docs/formats.md in landfast's package shows what a plan looks like";
+    log.error(START, 'the file is empty', remedy);
   } else if (text.length > MAX_LENGTH || hasMoreLines(text, MAX_LINES)) {
-    log.error(
-      START,
-      'the file is too large for a plan',
-      'put long prompts into files (prompt_file)',
-    );
+    const remedy = 'put long prompts into files (prompt_file)';
+    log.error(START, 'the file is too large for a plan', remedy);
   } else if (nul !== -1) {
     log.error(placeAt(text, nul), 'the file is not text: it contains NUL', 'name a plan file');
   }
@@ -91,16 +85,11 @@ function hasMoreLines(text: string, most: number): boolean {
   return false;
 }
 
-export interface Choice {
+interface Choice {
   /** Null if undecided, which is then in the log. */
   readonly format: PlanFormat | null;
   /** For `--explain`, one sentence a line. */
   readonly why: readonly string[];
-}
-
-/** Decides on the format that is named, or on the only one whose marker is in the text. */
-export function chooseFormat(file: SourceFile, name: string | null, log: ProblemLog): Choice {
-  return name === null ? detect(file, log) : named(name, log);
 }
 
 /** Whether the text may be of a format that asks what git knows. */
@@ -111,7 +100,7 @@ export function mayAskGit(file: SourceFile, name: string | null): boolean {
 
 function named(name: string, log: ProblemLog): Choice {
   const names = FORMATS.map((format) => format.name);
-  const format = FORMATS.find((candidate) => candidate.name === name);
+  const format = formatNamed(name);
   if (format !== undefined) return { format, why: [`Format ${name}: you named it.`] };
   const guess = closest(name, names);
   const remedy = `known formats: ${names.join(', ')}`;

@@ -83,6 +83,17 @@ export class ProblemLog {
     return this.#problems.length >= MAX_PROBLEMS;
   }
 
+  /** A remedy that names what the word was probably meant to be, or says what else to do. */
+  didYouMean(
+    word: string,
+    candidates: Iterable<string>,
+    otherwise: string,
+    shown: (name: string) => string = String,
+  ): string {
+    const guess = this.isFull ? null : closest(word, candidates);
+    return guess === null ? otherwise : `did you mean ${shown(guess)}?`;
+  }
+
   /** By place, so that a reader goes through the file once. */
   sorted(): readonly Problem[] {
     const order = (a: Logged, b: Logged): number =>

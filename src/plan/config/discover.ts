@@ -1,13 +1,12 @@
 /**
- * What the files of a project show, without a model: how it is tested, which files matter; and a
- * first configuration and plan made of that.
+ * What a project shows by itself: how it is tested, which files matter, where it is hosted; and a first
+ * configuration and plan made of that.
  */
 
 import { stringify } from 'yaml';
-import { type GitFacts, withGitFacts } from './origin.ts';
 import type { Config } from './schema.ts';
 
-export interface ProjectFiles {
+interface ProjectFiles {
   /** Paths from the root, sorted. */
   readonly paths: readonly string[];
   read(path: string): string | null;
@@ -198,4 +197,98 @@ function otherGate(files: ProjectFiles): ProjectGate | null {
     return gate('bundle exec rspec', 'bundle install', 'Gemfile.lock');
   }
   return /^test\s*:/m.test(textOf(files, 'Makefile')) ? gate('make test') : null;
+}
+
+interface Hosting {
+  readonly provider: 'github' | 'bitbucket' | 'unknown';
+  readonly owner?: string;
+  readonly repo?: string;
+}
+
+const PROVIDERS: Readonly<Record<string, Hosting['provider']>> = {
+  'github.com': 'github',
+  'ssh.github.com': 'github',
+  'bitbucket.org': 'bitbucket',
+  'altssh.bitbucket.org': 'bitbucket',
+  'bitbucket.com': 'bitbucket',
+};
+
+/** Reads the address of a remote (`https://…`, `ssh://…`, `git@host:…`); a local path has no owner. */
+export function hostingOf(address: string): Hosting {
+  const found =
+    /^[a-z][a-z\d+.-]*:\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(address) ??
+    /^(?:[^/@:]+@)([^/:]+):(.*)$/.exec(address);
+  const [, host = '', path = ''] = found ?? [];
+  const steps = path
+    .replace(/[/]+$/, '')
+    .replace(/\.git$/, '')
+    .split('/')
+    .filter((step) => step !== '');
+  const provider = PROVIDERS[host.toLowerCase()] ?? 'unknown';
+  if (host === '' || /^file:/i.test(address) || steps.length < 2) return { provider };
+  return { provider, owner: steps.slice(0, -1).join('/'), repo: steps.at(-1)! };
+}
+
+/** What git knows of branches without contacting the remote. */
+interface Branches {
+  /** Null when HEAD is detached. */
+  readonly current: string | null;
+  /** Branches of `origin`, as last fetched. */
+  readonly remote: readonly string[];
+  /** The default branch of `origin`; null if unknown. */
+  readonly remoteHead: string | null;
+}
+
+const MAIN_BRANCHES = ['main', 'master', 'develop', 'dev', 'development'];
+const FALLBACKS = ['main', 'master', 'develop'];
+
+/** The branch that work starts from by default. */
+export function baseOf({ current, remote, remoteHead }: Branches): string {
+  if (current !== null && MAIN_BRANCHES.includes(current)) return current;
+  if (remote.includes('develop')) return 'develop';
+  if (remoteHead !== null && remote.includes(remoteHead)) return remoteHead;
+  return FALLBACKS.find((name) => remote.includes(name)) ?? 'main';
+}
+
+export interface GitFacts extends Hosting {
+  readonly base: string;
+  readonly destination: string;
+  /** Bitbucket's name of the repository; elsewhere the repository's own. */
+  readonly slug?: string;
+}
+
+/** What is configured wins over what was found. */
+export function gitFacts(
+  configured: NonNullable<Config['git']>,
+  found: { readonly address: string | null; readonly branches: Branches },
+): GitFacts {
+  const { provider, ...hosting } = hostingOf(found.address ?? '');
+  const { provider: named = 'auto', base_branch, destination_branch } = configured;
+  const base = base_branch ?? baseOf(found.branches);
+  const { owner = hosting.owner, repo = hosting.repo } = configured;
+  const { repo_slug: slug = repo } = configured;
+  return {
+    provider: named === 'auto' ? provider : named,
+    ...(owner === undefined ? {} : { owner }),
+    ...(repo === undefined ? {} : { repo }),
+    ...(slug === undefined ? {} : { slug }),
+    base,
+    destination: destination_branch ?? base,
+  };
+}
+
+/** The configuration with its `git` section filled in; an unknown provider stays `auto`. */
+export function withGitFacts(config: Config, facts: GitFacts): Config {
+  const { provider, owner, repo, slug, base, destination } = facts;
+  return {
+    ...config,
+    git: {
+      provider: provider === 'unknown' ? 'auto' : provider,
+      base_branch: base,
+      destination_branch: destination,
+      ...(slug === undefined ? {} : { repo_slug: slug }),
+      ...(owner === undefined ? {} : { owner }),
+      ...(repo === undefined ? {} : { repo }),
+    },
+  };
 }

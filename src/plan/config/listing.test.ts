@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { lower } from '../formats/native/lower.ts';
-import { findKey } from './keys.ts';
-import { BUILT_IN } from './listing.ts';
+import { BUILT_IN, findKey } from './keys.ts';
 import { configSchema } from './schema.ts';
 
 const AROUND = { name: 'x', home: '/home/ada' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { mergeConfig } from './merge.ts';
 import type { ConfigLayer, Values } from './read.ts';
+import { mergeConfig } from './read.ts';
 
 const layer = (scope: ConfigLayer['scope'], values: Values): ConfigLayer => ({
   file: `${scope}.yaml`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { baseOf, gitFacts, hostingOf } from './origin.ts';
+import { baseOf, gitFacts, hostingOf } from './discover.ts';
 
 describe('the address of a remote tells where a repository is hosted', () => {
   const github = { provider: 'github', owner: 'o', repo: 'r' };

@@ -1,15 +1,16 @@
 /**
- * One configuration file: its text becomes checked values, or problems with line and column. Never
+ * Configuration files: a text becomes checked values, or problems with places; several become one. Never
  * throws, and never takes half of a wrong file. A key without a value counts as absent.
  */
 
 import type * as z from 'zod';
 import { checkGateNames } from '../formats/native/checks.ts';
+import { expandHome } from '../formats/native/values.ts';
 import { type Problem, ProblemLog } from '../problem.ts';
-import { withoutBom } from '../syntax/front-matter.ts';
+import { withoutBom } from '../syntax/markdown.ts';
 import { nodeAt, placeOf, plainValue, readYaml, type YamlNode } from '../syntax/yaml.ts';
 import { reportIssues } from '../syntax/zod-problems.ts';
-import { configSchema } from './schema.ts';
+import { type Config, configSchema } from './schema.ts';
 
 /** Whose words a file uses, and where such files are. */
 export interface ConfigDialect {
@@ -28,7 +29,7 @@ export interface ConfigDialect {
 }
 
 /** What `landfast init --format` writes for users of another tool. */
-export interface Scaffold {
+interface Scaffold {
   /** What the format is called there. */
   readonly name: string;
   /** The content of the project file. */
@@ -39,8 +40,8 @@ export interface Scaffold {
   readonly stateFile: string;
 }
 
-/** A file that is a mapping: its tree, and its values without those that say nothing. */
-export interface ReadFile {
+/** A mapping: its tree, and its values without those that say nothing. */
+interface ReadFile {
   readonly root: YamlNode;
   readonly values: Values;
 }
@@ -168,4 +169,95 @@ export function reportUnused(root: YamlNode, keys: readonly string[], log: Probl
   if (first === undefined) return;
   const message = `no effect in this version: ${found.join(', ')}`;
   log.warning(first, message, 'remove what you do not need elsewhere');
+}
+
+interface Setting {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly origin: Pick<ConfigLayer, 'file' | 'scope'>;
+}
+
+export interface Configuration {
+  /** What formats read: checked, with `~` expanded. */
+  readonly config: Config;
+  /** Every value that was configured, by its key with dots. */
+  readonly settings: ReadonlyMap<string, Setting>;
+}
+
+/**
+ * `layers` from the weakest to the strongest; `home` stands for `~`. Mappings are merged key by key;
+ * lists, scalars and MCP servers are replaced.
+ */
+export function mergeConfig(layers: readonly ConfigLayer[], home: string): Configuration {
+  const settings = new Map<string, Setting>();
+  for (const { values, file, scope } of layers) {
+    const own = leaves(values, []);
+    for (const { path, value } of own) {
+      for (const name of otherNames(path, value)) settings.delete(name);
+    }
+    for (const { path, value } of own) {
+      settings.set(path.join('.'), { path, value, origin: { file, scope } });
+    }
+  }
+  if (settings.size === 0) return { config: {}, settings };
+  const values: Record<string, unknown> = {};
+  for (const { path, value } of settings.values()) put(values, path, value);
+  return { config: withHome(configSchema.parse(values), home), settings };
+}
+
+function leaves(
+  value: unknown,
+  path: readonly string[],
+): readonly { readonly path: readonly string[]; readonly value: unknown }[] {
+  const isMap = value !== null && typeof value === 'object' && !Array.isArray(value);
+  const isServer = path.length === 3 && path[1] === 'mcp';
+  if (!isMap || isServer) return [{ path, value }];
+  return Object.entries(value as Values).flatMap(([key, one]) => leaves(one, [...path, key]));
+}
+
+const TOOLS = ['allowed_cli', 'allowed_tools', 'disallowed_tools', 'add_dirs'].map((key) => [
+  `tools.${key}`,
+  `defaults.tools.${key}`,
+]);
+
+/** Two names of one thing count as one key. */
+export const SAME_THING: readonly (readonly string[])[] = [
+  ['agent.max_retries', 'defaults.retries'],
+  ['agent.max_runtime', 'defaults.timeout'],
+  ['agent.inactivity_timeout', 'defaults.idle'],
+  ['worktree_dir', 'workspace.dir'],
+  [
+    'tools.permission_mode',
+    'tools.skip_permissions',
+    'defaults.tools.permission_mode',
+    'defaults.tools.skip_permissions',
+    'defaults.permissions',
+  ],
+  ...TOOLS,
+];
+
+function otherNames(path: readonly string[], value: unknown): readonly string[] {
+  const name = path.join('.');
+  if (value === false) return []; // `skip_permissions: false` says nothing of the mode.
+  return SAME_THING.filter((names) => names.includes(name)).flat();
+}
+
+function put(values: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [step = '', ...rest] = path;
+  if (rest.length === 0) {
+    values[step] = value;
+    return;
+  }
+  if (!Object.hasOwn(values, step)) values[step] = {};
+  put(values[step] as Record<string, unknown>, rest, value);
+}
+
+/** Only paths that Landfast itself reads; agents and the fence expand their own. */
+function withHome(config: Config, home: string): Config {
+  const { worktree_dir: dir, claude_projects_dir: projects } = config;
+  return {
+    ...config,
+    ...(dir === undefined ? {} : { worktree_dir: expandHome(dir, home) }),
+    ...(projects === undefined ? {} : { claude_projects_dir: expandHome(projects, home) }),
+  };
 }

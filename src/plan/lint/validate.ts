@@ -1,7 +1,6 @@
 /**
  * Rules for plans of every format: unique ids, existing and acyclic needs, groups with a limit, shared
- * paths. Works on outlines, so that its problems are shown together with those that keep a text from
- * becoming a Plan. The format itself checks the shape of each value.
+ * paths. Works on outlines, so that its problems are shown even if the text does not become a Plan.
  */
 
 import { ancestors, findCycle } from '../../model/graph.ts';
@@ -86,18 +85,12 @@ function checkNeeds(tasks: readonly TaskOutline[], source: Source, log: ProblemL
     const [first] = unknown;
     if (first === undefined) continue;
     const list = unknown.toSorted().map(quote).join(', ');
-    const guesses = (log.isFull ? [] : unknown)
-      .flatMap((need) => closest(need, ids) ?? [])
-      .map(quote);
+    const guesses = (log.isFull ? [] : unknown).flatMap((need) => closest(need, ids) ?? []);
+    const meant = guesses.map(quote).join(', ');
     const remedy =
-      guesses.length > 0
-        ? `did you mean ${guesses.join(', ')}?`
-        : 'name a task of this plan, or remove it';
-    log.error(
-      source.at('needs', task, task.needs.indexOf(first)),
-      `task ${quote(task.id)}: ${source.needsKey} names undefined task ids: ${list}`,
-      remedy,
-    );
+      meant === '' ? 'name a task of this plan, or remove it' : `did you mean ${meant}?`;
+    const message = `task ${quote(task.id)}: ${source.needsKey} names undefined task ids: ${list}`;
+    log.error(source.at('needs', task, task.needs.indexOf(first)), message, remedy);
   }
 }
 
@@ -108,35 +101,36 @@ function checkGroups(tasks: readonly TaskOutline[], source: Source, log: Problem
     if (task.group === undefined || groups.has(task.group)) continue;
     const guess = log.isFull ? null : closest(task.group, groups);
     const add = source.groupRemedy(task.group);
-    log.error(
-      source.at('group', task),
-      `task ${quote(task.id)}: group ${quote(task.group)} has no limit`,
-      guess === null ? add : `did you mean ${quote(guess)}? Otherwise ${add}`,
-    );
+    const message = `task ${quote(task.id)}: group ${quote(task.group)} has no limit`;
+    const remedy = guess === null ? add : `did you mean ${quote(guess)}? Otherwise ${add}`;
+    log.error(source.at('group', task), message, remedy);
   }
 }
 
 /** Paths that two unordered tasks declare: one warning a path, or an error if scopes are exclusive. */
 function checkTargets(tasks: readonly TaskOutline[], source: Source, log: ProblemLog): void {
   const isExclusive = source.isExclusive ?? false;
-  const claims = new Claims(isExclusive);
+  const index = new ScopeIndex<Claim>();
+  const byPath = new Map<string, Claim[]>();
   const order = ancestors(tasks);
   const shared = new Map<string, Shared>();
   for (const task of tasks) {
+    const isRival = ({ task: { id } }: Claim) => id !== task.id && !order.isOrdered(id, task.id);
     for (const [item, glob] of task.writes.entries()) {
       if (glob === '') continue;
-      const claim = { task, path: normaliseGlob(glob) };
-      const other = claims.meeting(
-        claim.path,
-        ({ task: { id } }) => id !== task.id && !order.isOrdered(id, task.id),
-      );
-      claims.add(claim);
+      const path = normaliseGlob(glob);
+      const claim = { task, path };
+      const same = byPath.get(path) ?? [];
+      const other = isExclusive ? firstOf(index.meeting([path], isRival)) : same.find(isRival);
+      if (isExclusive) index.add([path], claim);
+      same.push(claim);
+      byPath.set(path, same);
       if (other === undefined) continue;
       const at = source.at('writes', task, item);
       if (isExclusive) refuseBoth([other, claim], at, source, log);
-      const known = shared.get(claim.path) ?? { at, ids: new Set([other.task.id]) };
+      const known = shared.get(path) ?? { at, ids: new Set([other.task.id]) };
       known.ids.add(task.id);
-      shared.set(claim.path, known);
+      shared.set(path, known);
     }
   }
   if (!isExclusive) noteShared(shared, source, log);
@@ -179,26 +173,6 @@ interface Claim {
   readonly path: string;
 }
 
-class Claims {
-  readonly #isExclusive: boolean;
-  readonly #all = new ScopeIndex<Claim>();
-  readonly #byPath = new Map<string, Claim[]>();
-
-  constructor(isExclusive: boolean) {
-    this.#isExclusive = isExclusive;
-  }
-
-  add(claim: Claim): void {
-    if (this.#isExclusive) this.#all.add([claim.path], claim);
-    const same = this.#byPath.get(claim.path);
-    if (same === undefined) this.#byPath.set(claim.path, [claim]);
-    else same.push(claim);
-  }
-
-  /** The first claim of the same path or, if exclusive, of an overlapping one. */
-  meeting(path: string, counts: (claim: Claim) => boolean): Claim | undefined {
-    if (!this.#isExclusive) return this.#byPath.get(path)?.find(counts);
-    const met = [...this.#all.meeting([path], counts)];
-    return met.sort((a, b) => a.task.index - b.task.index)[0];
-  }
+function firstOf(claims: Iterable<Claim>): Claim | undefined {
+  return [...claims].sort((a, b) => a.task.index - b.task.index)[0];
 }

@@ -1,13 +1,55 @@
-/**
- * Markdown as far as plans need it: headings, fenced blocks, and other lines. A fence may be indented
- * (in lists) and ends with a fence of its own kind that is at least as long, or with the text.
- */
+/** Markdown as far as plans need it: YAML in front of a body, headings, fenced blocks, other lines. */
 
-import { LINE_BREAK, withoutBom } from './front-matter.ts';
+import { type Place, placeAt } from '../problem.ts';
+
+export type FrontMatter =
+  /** Line 1 is not `---`. */
+  | { readonly kind: 'none' }
+  /** There is no second `---`. */
+  | { readonly kind: 'open' }
+  | {
+      readonly kind: 'closed';
+      /** Begins on line 2 of the file. */
+      readonly yaml: string;
+      readonly body: string;
+      /** The line of the file on which the body begins. */
+      readonly bodyLine: number;
+    };
+
+export const LINE_BREAK = /\r\n|\n|\r/;
+
+/** Splits the text at the two lines that are `---`, apart from trailing blanks. */
+export function splitFrontMatter(text: string, lineBreak = LINE_BREAK): FrontMatter {
+  const lines = text.split(lineBreak);
+  const isDelimiter = (line: string | undefined) => line?.trimEnd() === '---';
+  if (!isDelimiter(lines[0])) return { kind: 'none' };
+  const end = lines.findIndex((line, index) => index > 0 && isDelimiter(line));
+  if (end === -1) return { kind: 'open' };
+  return {
+    kind: 'closed',
+    yaml: lines.slice(1, end).join('\n'),
+    body: lines.slice(end + 1).join('\n'),
+    bodyLine: end + 2,
+  };
+}
+
+/** Where a pattern matches in the front matter, or in a text without one. */
+export function markerIn(front: FrontMatter, text: string, pattern: RegExp): Place | null {
+  const yaml = front.kind === 'closed' ? front.yaml : text;
+  const found = pattern.exec(yaml);
+  if (found === null) return null;
+  const { line, column } = placeAt(yaml, found.index);
+  return { line: front.kind === 'closed' ? line + 1 : line, column };
+}
+
+/** Without the byte order mark that some editors add. */
+export function withoutBom(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
 
 export type MarkdownPart = MarkdownHeading | MarkdownFence | MarkdownLine;
 
-export interface MarkdownHeading {
+interface MarkdownHeading {
   readonly kind: 'heading';
   readonly line: number;
   readonly level: number;
@@ -28,7 +70,7 @@ export interface MarkdownFence {
   readonly closed: boolean;
 }
 
-export interface MarkdownLine {
+interface MarkdownLine {
   readonly kind: 'line';
   readonly line: number;
   readonly text: string;
@@ -37,6 +79,7 @@ export interface MarkdownLine {
 const FENCE = /^(\s*)(`{3,}|~{3,})(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 
+/** A fence may be indented (in lists); a longer one, or the end of the text, closes it too. */
 export function readMarkdown(text: string): readonly MarkdownPart[] {
   const lines = withoutBom(text).split(LINE_BREAK);
   const parts: MarkdownPart[] = [];
@@ -75,18 +118,10 @@ function headingText(title: string): string {
     .trimEnd();
 }
 
-interface Opening {
-  readonly marks: string;
-  readonly info: string;
-  readonly column: number;
-}
-
-function openingFence(line: string): Opening | null {
-  const found = FENCE.exec(line);
-  if (found === null) return null;
-  const [, indent = '', marks = '', info = ''] = found;
+function openingFence(line: string): Pick<MarkdownFence, 'marks' | 'info' | 'column'> | null {
+  const [, indent = '', marks = '', info = ''] = FENCE.exec(line) ?? [];
   // A line with further back-ticks is inline code.
-  if (marks.startsWith('`') && info.includes('`')) return null;
+  if (marks === '' || (marks.startsWith('`') && info.includes('`'))) return null;
   return { marks, info: info.trim(), column: indent.length + 1 };
 }
 

@@ -1,52 +1,43 @@
 /**
  * Plain data as the tree that its YAML would give. A place is the way to a value: `tasks[2].needs`.
- *
- * Never throws: what YAML cannot hold is a problem, and then there is no tree. A key whose value is
- * undefined counts as absent.
+ * Never throws: what YAML cannot hold is a problem, and then there is no tree.
  */
 
 import type { Place, ProblemLog } from '../problem.ts';
 import type { YamlEntry, YamlNode, YamlValue } from './yaml.ts';
 
-/** The tree of an object; null where it is no plain data, which is then in the log. */
-export function readObject(value: unknown, log: ProblemLog): YamlNode | null {
-  const root = new ObjectReader(log).read(value, '', []);
-  return log.failed ? null : root;
-}
-
-class ObjectReader {
-  readonly #log: ProblemLog;
-  #count = 0;
-
-  constructor(log: ProblemLog) {
-    this.#log = log;
-  }
+/** Null where it is no plain data, which is then in the log; an undefined value counts as absent. */
+export function readObject(root: unknown, log: ProblemLog): YamlNode | null {
+  let count = 0;
 
   /** `around` are the objects that the value is in. */
-  read(value: unknown, path: string, around: readonly unknown[]): YamlNode {
-    this.#count += 1;
-    const at: Place = { line: this.#count, column: 1, path };
+  function read(value: unknown, path: string, around: readonly unknown[]): YamlNode {
+    count += 1;
+    const at: Place = { line: count, column: 1, path };
     if (value === null || isScalar(value)) return { kind: 'scalar', at, value };
-    if (around.includes(value)) return this.#refuse(at, 'the object contains itself');
+    if (around.includes(value)) return refuse(at, 'the object contains itself');
     const inside = [...around, value];
     if (Array.isArray(value)) {
-      const items = value.map((item, i) => this.read(item, `${path}[${i}]`, inside));
+      const items = value.map((item, i) => read(item, `${path}[${i}]`, inside));
       return { kind: 'list', at, items };
     }
-    if (!isPlain(value)) return this.#refuse(at, `expected plain data, found ${nameOf(value)}`);
+    if (!isPlain(value)) return refuse(at, `expected plain data, found ${nameOf(value)}`);
     const entries = new Map<YamlValue, YamlEntry>();
     for (const [key, content] of Object.entries(value)) {
       if (content === undefined) continue;
-      const read = this.read(content, path === '' ? stepOf(key) : `${path}.${stepOf(key)}`, inside);
-      entries.set(key, { key, keyAt: read.at, value: read });
+      const node = read(content, path === '' ? stepOf(key) : `${path}.${stepOf(key)}`, inside);
+      entries.set(key, { key, keyAt: node.at, value: node });
     }
     return { kind: 'map', at, entries };
   }
 
-  #refuse(at: Place, message: string): YamlNode {
-    this.#log.error(at, message, 'use texts, numbers, booleans, lists and objects');
+  function refuse(at: Place, message: string): YamlNode {
+    log.error(at, message, 'use texts, numbers, booleans, lists and objects');
     return { kind: 'scalar', at, value: null };
   }
+
+  const tree = read(root, '', []);
+  return log.failed ? null : tree;
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

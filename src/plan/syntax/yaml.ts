@@ -1,9 +1,7 @@
 /**
- * YAML with places: every value knows its line and column.
- *
- * Never throws: syntax errors are problems, and then there is no tree. The tree has aliases and merge
- * keys (`<<`) resolved. Time and memory are bounded, which the library does not do: by the number of
- * tokens, by depth, and by the number of values that aliases unfold to.
+ * YAML with places: every value knows its line and column. Never throws: syntax errors are problems,
+ * and then there is no tree. Aliases and merge keys (`<<`) are resolved. Tokens, depth and the values
+ * that aliases unfold to are bounded, which the library does not do.
  */
 
 import {
@@ -17,12 +15,12 @@ import {
   Lexer,
   LineCounter,
   Parser,
+  type ScalarTag,
   YAMLParseError,
 } from 'yaml';
 import { assert } from '../../base/assert.ts';
 import { messageOf, rethrowBug, UserError } from '../../base/errors.ts';
 import { type Place, type ProblemLog, quote } from '../problem.ts';
-import { YAML_1_1_TAGS, type YamlDate } from './yaml-1-1.ts';
 
 export type YamlNode = YamlMap | YamlList | YamlScalar;
 
@@ -51,6 +49,11 @@ export interface YamlScalar {
   readonly value: YamlValue;
 }
 
+/** A date or a time, kept as written: no key of a plan takes one. */
+interface YamlDate {
+  readonly date: string;
+}
+
 export type YamlValue = string | number | bigint | boolean | null | YamlDate;
 
 export interface YamlText {
@@ -71,7 +74,7 @@ export function readYaml(source: YamlText, log: ProblemLog): YamlNode | null {
   try {
     const document = parse(source, lines);
     if (reportSyntax(document, placeAt, log)) return null;
-    return new TreeBuilder(source.version, placeAt, log).build(document);
+    return treeOf(document, source.version, placeAt, log);
   } catch (error) {
     rethrowBug(error);
     const at = error instanceof Refused ? placeAt(error.offset) : placeAt(0);
@@ -96,6 +99,33 @@ export function textOf(node: YamlNode | undefined): string | undefined {
 /** The texts of a list; '' stands for an item that is no text, to keep the indices. */
 export function textsOf(node: YamlNode | undefined): readonly string[] {
   return itemsOf(node).map((item) => textOf(item) ?? '');
+}
+
+/** Whether a key stands there without a value. */
+export function isNothing(node: YamlNode | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === null;
+}
+
+/** Logs that a value is not what its key takes. */
+export function mustBe(
+  expected: string,
+  node: YamlNode,
+  label: string,
+  log: ProblemLog,
+  remedy?: string,
+): null {
+  log.error(node.at, `${label} must be ${expected}, found ${describe(node)}`, remedy);
+  return null;
+}
+
+/** Null, and a problem in the log, if it is no mapping. */
+export function expectMap(
+  node: YamlNode,
+  label: string,
+  log: ProblemLog,
+  { remedy, called = 'a mapping' }: { readonly remedy?: string; readonly called?: string } = {},
+): YamlMap | null {
+  return node.kind === 'map' ? node : mustBe(called, node, label, log, remedy);
 }
 
 /** The value as plain data: mappings become objects with text keys. */
@@ -242,71 +272,66 @@ export class Refused extends UserError {
 }
 
 /** Converts the library's nodes in the order of the text, so that anchors come before their use. */
-class TreeBuilder {
-  readonly #version: YamlText['version'];
-  readonly #placeAt: (offset: number) => Place;
-  readonly #log: ProblemLog;
-  readonly #anchors = new Map<string, YamlNode | 'open'>();
+function treeOf(
+  document: Document.Parsed,
+  version: YamlText['version'],
+  placeAt: (offset: number) => Place,
+  log: ProblemLog,
+): YamlNode {
+  const anchors = new Map<string, YamlNode | 'open'>();
   /** How many values a node unfolds to. */
-  readonly #sizes = new WeakMap<YamlNode, number>();
-  #depth = 0;
+  const sizes = new WeakMap<YamlNode, number>();
+  let depth = 0;
 
-  constructor(version: YamlText['version'], placeAt: (offset: number) => Place, log: ProblemLog) {
-    this.#version = version;
-    this.#placeAt = placeAt;
-    this.#log = log;
-  }
-
-  build(document: Document.Parsed): YamlNode {
-    return this.#node(document.contents, 0);
-  }
-
-  #node(node: unknown, offset: number): YamlNode {
-    if (isAlias(node)) return this.#alias(node.source, node.range?.[0] ?? offset);
+  function build(node: unknown, offset: number): YamlNode {
+    if (isAlias(node)) return alias(node.source, node.range?.[0] ?? offset);
     const start = rangeOf(node)?.[0] ?? offset;
     const anchor = (node as { anchor?: string } | null)?.anchor;
-    if (anchor !== undefined) this.#anchors.set(anchor, 'open');
-    this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
-    const built = this.#fresh(node, start);
-    this.#depth -= 1;
-    if (built.kind !== 'scalar') this.#measure(built, start);
-    if (anchor !== undefined) this.#anchors.set(anchor, built);
+    if (anchor !== undefined) anchors.set(anchor, 'open');
+    depth += 1;
+    if (depth > MAX_DEPTH) throw new Refused(start, 'not YAML: nested too deeply');
+    const built = fresh(node, start);
+    depth -= 1;
+    if (built.kind !== 'scalar') measure(built, start);
+    if (anchor !== undefined) anchors.set(anchor, built);
     return built;
   }
 
-  #alias(name: string, offset: number): YamlNode {
-    const target = this.#anchors.get(name);
+  function alias(name: string, offset: number): YamlNode {
+    const target = anchors.get(name);
     if (target === undefined) throw new Refused(offset, `not YAML: no anchor &${name} before this`);
     if (target === 'open') throw new Refused(offset, `not YAML: *${name} contains itself`);
     return target;
   }
 
-  #fresh(node: unknown, start: number): YamlNode {
-    const at = this.#placeAt(start);
-    if (isMap(node)) return { kind: 'map', at, entries: this.#entries(node.items, start) };
+  function fresh(node: unknown, start: number): YamlNode {
+    const at = placeAt(start);
+    if (isMap(node)) return { kind: 'map', at, entries: entries(node.items, start) };
     if (isSeq(node)) {
-      return { kind: 'list', at, items: node.items.map((item) => this.#node(item, start)) };
+      return { kind: 'list', at, items: node.items.map((item) => build(item, start)) };
     }
     const value = isScalar(node) ? (node.value as YamlValue | undefined) : null;
     return { kind: 'scalar', at, value: value ?? null };
   }
 
-  #entries(pairs: readonly { key: unknown; value: unknown }[], start: number): YamlMap['entries'] {
+  function entries(
+    pairs: readonly { key: unknown; value: unknown }[],
+    start: number,
+  ): YamlMap['entries'] {
     const own = new Map<YamlValue, YamlEntry>();
     const merged = new Map<YamlValue, YamlEntry>();
     for (const { key, value } of pairs) {
       const keyStart = rangeOf(key)?.[0] ?? start;
-      const name = this.#node(key, keyStart);
+      const name = build(key, keyStart);
       if (name.kind !== 'scalar') throw new Refused(keyStart, 'not YAML: a key must be one word');
       const isEmpty = rangeOf(value)?.[0] === rangeOf(value)?.[1];
-      const built = this.#node(value, keyStart);
+      const built = build(value, keyStart);
       if (isMergeKey(key)) {
-        for (const entry of this.#merge(built, keyStart)) merged.set(entry.key, entry);
+        for (const entry of merge(built, keyStart)) merged.set(entry.key, entry);
         continue;
       }
-      if (own.has(name.value) && this.#version === '1.2') {
-        this.#log.error(name.at, `key ${describe(name)} is given twice`, 'keep one of the two');
+      if (own.has(name.value) && version === '1.2') {
+        log.error(name.at, `key ${describe(name)} is given twice`, 'keep one of the two');
       }
       // A missing value is shown at its key.
       const shown = isEmpty && built.kind === 'scalar' ? { ...built, at: name.at } : built;
@@ -316,7 +341,7 @@ class TreeBuilder {
   }
 
   /** Of several mappings the first one wins. */
-  #merge(source: YamlNode, offset: number): readonly YamlEntry[] {
+  function merge(source: YamlNode, offset: number): readonly YamlEntry[] {
     const maps = source.kind === 'list' ? source.items.toReversed() : [source];
     return maps.flatMap((map) => {
       if (map.kind === 'map') return [...map.entries.values()];
@@ -324,17 +349,19 @@ class TreeBuilder {
     });
   }
 
-  #measure(node: YamlMap | YamlList, start: number): void {
+  function measure(node: YamlMap | YamlList, start: number): void {
     let size = 1;
     const add = (part: YamlNode): void => {
-      size += this.#sizes.get(part) ?? 1;
+      size += sizes.get(part) ?? 1;
     };
     if (node.kind === 'list') for (const item of node.items) add(item);
     else for (const { value } of node.entries.values()) add(value);
     if (size > MAX_NODES)
       throw new Refused(start, 'too large: its aliases unfold to too many values');
-    this.#sizes.set(node, size);
+    sizes.set(node, size);
   }
+
+  return build(document.contents, 0);
 }
 
 function isMergeKey(key: unknown): boolean {
@@ -343,4 +370,81 @@ function isMergeKey(key: unknown): boolean {
 
 function rangeOf(node: unknown): readonly number[] | null | undefined {
   return (node as { range?: readonly number[] | null } | null)?.range;
+}
+
+/*
+ * Plain scalars as PyYAML's safe loader reads them, which is YAML 1.1 with edges of its own:
+ * `yes` and `off` are booleans but `y` is text, `010` is eight, `1:30` is ninety, `1e3` is text.
+ */
+
+const FLOATS = [
+  /^[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?$/,
+  /^\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?$/,
+  /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,
+  /^[-+]?\.(?:inf|Inf|INF)$/,
+  /^\.(?:nan|NaN|NAN)$/,
+];
+
+const TIMESTAMP = new RegExp(
+  '^\\d{4}-(?:\\d\\d-\\d\\d|\\d\\d?-\\d\\d?(?:[Tt]|[ \\t]+)\\d\\d?:\\d\\d:\\d\\d(?:\\.\\d*)?' +
+    '(?:[ \\t]*(?:Z|[-+]\\d\\d?(?::\\d\\d)?))?)$',
+);
+
+function scalarTag(name: string, test: RegExp, resolve: ScalarTag['resolve']): ScalarTag {
+  return { tag: `tag:yaml.org,2002:${name}`, default: true, test, resolve };
+}
+
+/** To be used on top of the failsafe schema, which knows text, lists and mappings. */
+const YAML_1_1_TAGS = [
+  scalarTag('null', /^(?:~|null|Null|NULL|)$/, () => null),
+  scalarTag(
+    'bool',
+    /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/,
+    (text) => /^(?:yes|true|on)$/i.test(text),
+  ),
+  scalarTag(
+    'int',
+    /^[-+]?(?:0b[01_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+)$/,
+    toInteger,
+  ),
+  scalarTag('float', new RegExp(FLOATS.map(({ source }) => source).join('|')), toFloat),
+  scalarTag('timestamp', TIMESTAMP, toDate),
+];
+
+function toInteger(text: string): number {
+  const { sign, bare } = signed(text);
+  if (bare.includes(':')) return sign * sexagesimal(bare);
+  if (/^0[bx]/.test(bare)) return sign * Number(bare);
+  return sign * Number.parseInt(bare, bare.startsWith('0') ? 8 : 10);
+}
+
+function toFloat(text: string): number {
+  const { sign, bare } = signed(text.toLowerCase());
+  if (bare === '.inf') return sign * Number.POSITIVE_INFINITY;
+  if (bare === '.nan') return Number.NaN;
+  return sign * (bare.includes(':') ? sexagesimal(bare) : Number.parseFloat(bare));
+}
+
+function signed(text: string): { readonly sign: 1 | -1; readonly bare: string } {
+  const digits = text.replace(/[_+]/g, '');
+  return { sign: digits.startsWith('-') ? -1 : 1, bare: digits.replace(/^-/, '') };
+}
+
+/** `1:30` is 90. */
+function sexagesimal(text: string): number {
+  return text.split(':').reduce((sum, part) => sum * 60 + Number.parseFloat(part), 0);
+}
+
+function toDate(text: string, onError: (message: string) => void): YamlDate {
+  const [year = 0, month = 0, day = 0] = text.split(/[^0-9]+/).map(Number);
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) {
+    onError(`${text} is not a valid date; put it in quotes if it is text`);
+  }
+  return { date: text };
+}
+
+function daysIn(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month === 2) return isLeap ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }

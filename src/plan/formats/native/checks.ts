@@ -7,14 +7,15 @@ import type { Plan } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
 import type { Config } from '../../config/schema.ts';
 import { type TaskOutline, UNSEEN_REMEDY, unseenNeed, validate } from '../../lint/validate.ts';
-import { type ProblemLog, quote } from '../../problem.ts';
+import { type Place, type ProblemLog, quote } from '../../problem.ts';
 import { entryOf, itemsOf, placeOf, textOf, textsOf, type YamlNode } from '../../syntax/yaml.ts';
 
 export function checkPlan(root: YamlNode, config: Config, log: ProblemLog): void {
   checkGateNames(root, log);
   checkIndependent(root, config, log);
   checkModes(root, log);
-  checkBranches(root, log);
+  // Two tasks on one branch would overwrite each other's work.
+  checkUnique(taskNodes(root), 'branch', (name, at) => log.error(at, `duplicate branch ${name}`));
   checkHears(root, log);
   checkDelivery(root, config, log);
   checkSeed(root, config, log);
@@ -28,12 +29,23 @@ export function taskNodes(root: YamlNode): readonly YamlNode[] {
 
 /** Gates are told apart by their names, in a plan as in a configuration. */
 export function checkGateNames(root: YamlNode, log: ProblemLog): void {
+  const gates = itemsOf(entryOf(root, 'gates')?.value);
+  checkUnique(gates, 'name', (name, at) =>
+    log.error(at, `duplicate gate name ${name}`, 'rename one'),
+  );
+}
+
+function checkUnique(
+  nodes: readonly YamlNode[],
+  key: string,
+  report: (name: string, at: Place) => void,
+): void {
   const seen = new Set<string>();
-  for (const gate of itemsOf(entryOf(root, 'gates')?.value)) {
-    const name = entryOf(gate, 'name')?.value;
-    const text = textOf(name);
-    if (name === undefined || text === undefined) continue;
-    if (seen.has(text)) log.error(name.at, `duplicate gate name ${quote(text)}`, 'rename one');
+  for (const node of nodes) {
+    const value = entryOf(node, key)?.value;
+    const text = textOf(value);
+    if (value === undefined || text === undefined) continue;
+    if (seen.has(text)) report(quote(text), value.at);
     seen.add(text);
   }
 }
@@ -48,12 +60,8 @@ function checkIndependent(root: YamlNode, config: Config, log: ProblemLog): void
   for (const task of tasks) {
     const key = ['read_only', 'here'].find((name) => isTrue(task, name));
     if (key === undefined) continue;
-    const at = entryOf(task, 'independent')!.keyAt;
-    log.error(
-      at,
-      `a task with ${key} lands nothing, so it cannot be independent`,
-      'remove independent',
-    );
+    const message = `a task with ${key} lands nothing, so it cannot be independent`;
+    log.error(entryOf(task, 'independent')!.keyAt, message, 'remove independent');
   }
   const name = quote(textOf(entryOf(tasks[0], 'id')?.value) ?? '');
   const because = `so ${name} cannot be independent`;
@@ -79,18 +87,6 @@ function checkModes(root: YamlNode, log: ProblemLog): void {
     const writes = isTrue(task, 'read_only') ? entryOf(task, 'writes') : undefined;
     if (writes === undefined) continue;
     log.error(writes.keyAt, 'a read_only task writes nothing', 'remove writes or read_only');
-  }
-}
-
-/** Two tasks on one branch would overwrite each other's work. */
-function checkBranches(root: YamlNode, log: ProblemLog): void {
-  const seen = new Set<string>();
-  for (const task of taskNodes(root)) {
-    const branch = entryOf(task, 'branch')?.value;
-    const name = textOf(branch);
-    if (branch === undefined || name === undefined) continue;
-    if (seen.has(name)) log.error(branch.at, `duplicate branch ${quote(name)}`);
-    seen.add(name);
   }
 }
 

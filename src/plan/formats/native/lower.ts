@@ -5,24 +5,21 @@
 
 import {
   type AgentOptions,
-  type Conventions,
   type FailurePattern,
   type GateSpec,
   type LandingSpec,
-  type LimitsSpec,
-  type McpServer,
   NATIVE_CONVENTIONS,
+  NO_SANDBOX,
   type NotifySpec,
   type Permissions,
   type Plan,
-  type RegenerateSpec,
-  type RetrySpec,
-  type SandboxSpec,
   type TaskSpec,
   type WorkspaceSpec,
 } from '../../../model/plan.ts';
 import type { Config } from '../../config/schema.ts';
+import { toPlan } from './names.ts';
 import type { CheckedPlan, CheckedTask } from './schema.ts';
+import { expandHome } from './values.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -38,83 +35,79 @@ export interface PlanContext {
 /** `prompts` are in the order of the tasks. */
 export function lower(plan: CheckedPlan, prompts: readonly string[], context: PlanContext): Plan {
   const native = withConfig(plan, context.config);
+  const { name = context.name, base, target, gates = [], notify = [], sandbox, fence } = native;
+  const { edits, reports = [], ...conventions } = native.conventions ?? {};
   const sources = { plan: plan.defaults ?? {}, config: context.config };
   return {
-    name: native.name ?? context.name,
-    ...present('base', native.base),
-    ...present('target', native.target),
+    name,
+    ...toPlan({ base, target }),
     tasks: native.tasks.map((task, i) => lowerTask(task, prompts[i] ?? '', sources)),
-    gates: (native.gates ?? []).map(lowerGate),
+    gates: gates.map(lowerGate),
     workspace: lowerWorkspace(native.workspace ?? {}, context.home),
     landing: lowerLanding(native.land ?? {}),
-    limits: lowerLimits(native.limits ?? {}),
-    sandbox: lowerSandbox(native),
-    notify: (native.notify ?? []).map(lowerNotify),
+    limits: { workers: 4, gates: 1, groups: {}, ...toPlan(native.limits ?? {}) },
+    sandbox: { ...NO_SANDBOX, ...toPlan({ mode: sandbox, ...fence }) },
+    notify: notify.map(lowerNotify),
     ...lowerFailures(plan.failures, context.config.failures),
-    conventions: lowerConventions(native.conventions ?? {}),
+    conventions: {
+      ...NATIVE_CONVENTIONS,
+      ...toPlan(conventions),
+      ...(edits === undefined || edits === 'any' ? {} : { edits }),
+      reports: reports.map(toPlan),
+    },
   };
 }
 
 function lowerTask(task: CheckedTask, prompt: string, sources: Sources): TaskSpec {
   const agent = agentOf(task, sources);
   const defaults = defaultsFor(agent, sources);
+  const { title, branch, commit_message, wave, fork, group, cwd } = task;
   const retry = task.retry ?? defaults.retry;
+  const fallbacks = task.fallbacks ?? usualFallbacks(agent, task.model, defaults);
   return {
     id: task.id,
-    ...present('title', task.title),
     prompt,
-    ...present('rules', task.rules ?? defaults.rules),
     agent,
-    ...present('role', task.role ?? defaults.role),
-    ...present('model', task.model ?? defaults.model),
-    ...lowerFallbacks(task.fallbacks ?? usualFallbacks(agent, task.model, defaults)),
+    ...toPlan({ title, branch, commit_message, wave, fork, group, cwd: cwd || undefined }),
+    ...toPlan({
+      rules: task.rules ?? defaults.rules,
+      role: task.role ?? defaults.role,
+      model: task.model ?? defaults.model,
+      // Scripts cost nothing.
+      estimate_usd: task.estimate_usd ?? (isScript(agent) ? undefined : defaults.estimate_usd),
+    }),
+    ...(fallbacks.length === 0 ? {} : { fallbacks: fallbacks.map(toPlan) }),
     mode: modeOf(task),
     ...(task.read_only === true && task.here === true ? { inPlace: true } : {}),
-    ...present('branch', task.branch),
-    ...present('commitMessage', task.commit_message),
-    ...present('wave', task.wave),
     needs: [...new Set(task.needs)],
-    ...present('forks', task.fork),
     writes: task.writes ?? [],
     outside: task.outside ?? defaults.outside ?? 'fail',
     forbids: task.forbids ?? [],
     checks: task.checks ?? [],
-    ...present('group', task.group),
     ...(task.independent === true ? { independent: true } : {}),
     retries: task.retries ?? defaults.retries ?? 2,
-    ...present('retry', retry && lowerRetry(retry)),
-    ...present('estimateUsd', task.estimate_usd ?? usualEstimate(agent, defaults)),
+    ...(retry && {
+      retry: { pauseMs: 1_000, session: 'resumed', afterTimeout: false, ...toPlan(retry) },
+    }),
     timeoutMs: task.timeout ?? defaults.timeout ?? HOUR_MS,
     idleMs: task.idle ?? defaults.idle ?? 7 * MINUTE_MS,
     permissions: permissionsOf(task) ?? permissionsOf(defaults) ?? 'acceptEdits',
     allowEmpty: task.allow_empty ?? defaults.allow_empty ?? false,
     env: { ...defaults.env, ...task.env },
-    ...present('cwd', task.cwd === '' ? undefined : task.cwd),
     options: lowerOptions(task, defaults),
     hears: [...new Set(task.hears)],
     answer: task.answer ?? defaults.answer ?? 'free',
   };
 }
 
-/** An empty list overrides the defaults. */
-function lowerFallbacks(section: TaskDefaults['fallbacks']): Pick<TaskSpec, 'fallbacks'> {
-  if (section === undefined || section.length === 0) return {};
-  return { fallbacks: section.map(({ agent, model }) => ({ agent, ...present('model', model) })) };
-}
-
 /** The fallbacks of the defaults, without the agent that the task begins with; none for scripts. */
 function usualFallbacks(
   agent: string,
   own: string | undefined,
-  { model = undefined, fallbacks = [] }: TaskDefaults,
-): TaskDefaults['fallbacks'] {
+  { model, fallbacks = [] }: TaskDefaults,
+): NonNullable<TaskDefaults['fallbacks']> {
   if (isScript(agent)) return [];
   return fallbacks.filter((each) => each.agent !== agent || each.model !== (own ?? model));
-}
-
-/** Scripts cost nothing. */
-function usualEstimate(agent: string, { estimate_usd }: TaskDefaults): number | undefined {
-  return isScript(agent) ? undefined : estimate_usd;
 }
 
 function modeOf({ read_only, here }: CheckedTask): TaskSpec['mode'] {
@@ -132,7 +125,12 @@ function lowerOptions(task: CheckedTask, defaults: TaskDefaults): AgentOptions {
       commands: tools.allowed_cli ?? [],
     },
     dirs: tools.add_dirs ?? [],
-    mcp: Object.fromEntries(servers.map(([name, server]) => [name, lowerServer(server)])),
+    mcp: Object.fromEntries(
+      servers.map(([name, { command = [], env = {}, url }]) => [
+        name,
+        url === undefined ? { command, env } : { url },
+      ]),
+    ),
     maxTurns: task.max_turns ?? defaults.max_turns ?? null,
     budgetUsd: task.budget_usd ?? defaults.budget_usd ?? null,
     schema: task.schema ?? null,
@@ -142,157 +140,69 @@ function lowerOptions(task: CheckedTask, defaults: TaskDefaults): AgentOptions {
   };
 }
 
-function lowerServer({ command, env, url }: NonNullable<TaskDefaults['mcp']>[string]): McpServer {
-  return url === undefined ? { command: command ?? [], env: env ?? {} } : { url };
-}
-
 function lowerWorkspace(
-  section: NonNullable<CheckedPlan['workspace']>,
+  { dir, inject = [], ...section }: NonNullable<CheckedPlan['workspace']>,
   home: string,
 ): WorkspaceSpec {
-  const { setup, setup_key, copy, dir, keep, exclude, inject, salvage } = section;
   return {
-    setup: setup ?? [],
-    setupKey: setup_key ?? [],
-    copy: copy ?? [],
-    ...lowerPool(section),
-    ...present(
-      'dir',
-      dir?.replace(/^~(?=\/|$)/, () => home),
-    ),
-    ...present('keep', keep),
-    ...present('salvage', salvage),
-    ...present('exclude', exclude),
-    inject: (inject ?? []).map(({ from, to, skip, blank }) => ({
-      from: from.replace(/^~(?=\/|$)/, () => home),
-      to,
-      skip: skip ?? [],
-      blank: blank ?? [],
+    ...{ setup: [], setupKey: [], copy: [] },
+    ...toPlan({ ...section, dir: dir && expandHome(dir, home) }),
+    inject: inject.map(({ from, to, skip = [], blank = [] }) => ({
+      ...{ from: expandHome(from, home), to, skip, blank },
     })),
   };
 }
 
-/** How workspaces are reused, and what they hold. */
-export function lowerPool(
-  section: NonNullable<CheckedPlan['workspace']>,
-): Pick<
-  WorkspaceSpec,
-  'pool' | 'poolDisk' | 'keepFiles' | (`${'seed' | 'sparse'}${string}` & keyof WorkspaceSpec)
-> {
-  return {
-    ...present('pool', section.pool),
-    ...present('sparse', section.sparse),
-    ...present('sparseAlso', section.sparse_also),
-    ...present('poolDisk', section.pool_disk),
-    ...present('keepFiles', section.keep_files),
-    ...present('seed', section.seed),
-    ...present('seedBy', section.seed_by),
-    ...present('seedMost', section.seed_most),
-    ...present('seedDisk', section.seed_disk),
-  };
-}
-
-function lowerSandbox({ sandbox, fence }: CheckedPlan): SandboxSpec {
-  return {
-    mode: sandbox ?? 'off',
-    network: fence?.network ?? 'on',
-    caches: fence?.caches ?? [],
-  };
-}
-
 /** Without `on`: each end once, and what cannot wait. */
-export function lowerNotify(entry: NonNullable<CheckedPlan['notify']>[number]): NotifySpec {
+function lowerNotify(entry: NonNullable<CheckedPlan['notify']>[number]): NotifySpec {
   const { on = ['finished', 'person', 'limit'], webhook, command, desktop } = entry;
   if (webhook !== undefined) return { on, to: { kind: 'webhook', url: webhook } };
   if (command !== undefined) return { on, to: { kind: 'command', run: command } };
   return { on, to: { kind: desktop === true ? 'desktop' : 'bell' } };
 }
 
-export function lowerGate({
-  name,
-  run,
-  timeout,
-  ...rest
-}: NonNullable<CheckedPlan['gates']>[number]): GateSpec {
+function lowerGate(gate: NonNullable<CheckedPlan['gates']>[number]): GateSpec {
+  return { timeoutMs: 10 * MINUTE_MS, ...toPlan(gate) };
+}
+
+function lowerLanding(section: NonNullable<CheckedPlan['land']>): LandingSpec {
+  const { order, trailers, remember, regenerate, ...land } = section;
   return {
-    ...{ name, run, timeoutMs: timeout ?? 10 * MINUTE_MS },
-    ...present('retries', rest.retries),
-    ...present('paths', rest.paths),
-    ...present('env', rest.env),
-    ...present('quarantine', rest.quarantine),
-    ...present('sees', rest.sees),
-    ...present('base', rest.base),
+    ...{ strategy: 'merge', verify: 'each', onConflict: 'agent', onGateFailure: 'agent' },
+    ...{ onSemantic: 'agent', reworks: 2, publish: 'end' },
+    ...toPlan(land),
+    ...(order === 'plan' ? { order } : {}),
+    ...(trailers === 'off' ? {} : { trailers: true }),
+    ...(remember === 'off' ? { remember: false } : {}),
+    ...(regenerate && {
+      regenerate: regenerate.map((each) => ({ timeoutMs: 10 * MINUTE_MS, ...toPlan(each) })),
+    }),
   };
 }
 
-function lowerLanding(land: NonNullable<CheckedPlan['land']>): LandingSpec {
-  return {
-    strategy: land.strategy ?? 'merge',
-    verify: land.verify ?? 'each',
-    onConflict: land.on_conflict ?? 'agent',
-    onGateFailure: land.on_gate_failure ?? 'agent',
-    onSemantic: land.on_semantic ?? 'agent',
-    ...present('gateOrder', land.gate_order),
-    reworks: land.reworks ?? 2,
-    publish: land.publish ?? 'end',
-    ...(land.order === 'plan' ? { order: 'plan' } : {}),
-    ...(land.trailers === 'off' ? {} : { trailers: true }),
-    ...(land.remember === 'off' ? { remember: false } : {}),
-    ...present('regenerate', land.regenerate?.map(lowerRegenerate)),
-    ...present('fingerprint', land.fingerprint),
-    ...present('radar', land.radar),
-    ...present('push', land.push),
-  };
+type Patterns = NonNullable<CheckedPlan['failures']>;
+
+/** Those of the plan come first. */
+function lowerFailures(
+  own: Patterns = [],
+  configured: Patterns = [],
+): { readonly failures?: readonly FailurePattern[] } {
+  const failures = [...own, ...configured].map(toPlan);
+  return failures.length === 0 ? {} : { failures };
 }
 
-function lowerRegenerate({
-  paths,
-  run,
-  timeout,
-}: NonNullable<NonNullable<CheckedPlan['land']>['regenerate']>[number]): RegenerateSpec {
-  return { paths, run, timeoutMs: timeout ?? 10 * MINUTE_MS };
-}
-
-function lowerLimits(limits: NonNullable<CheckedPlan['limits']>): LimitsSpec {
-  return {
-    workers: limits.workers ?? 4,
-    gates: limits.gates ?? 1,
-    ...present('budgetUsd', limits.budget_usd),
-    ...lowerMachine(limits),
-    groups: limits.groups ?? {},
-  };
-}
-
-/** What a run may take of the machine. */
-export function lowerMachine(
-  limits: NonNullable<CheckedPlan['limits']>,
-): Pick<LimitsSpec, 'diskBytes' | 'diskFreeBytes' | 'memoryPerAttempt' | 'loadPerCore'> {
-  return {
-    ...present('diskBytes', limits.disk),
-    ...present('diskFreeBytes', limits.disk_free),
-    ...present('memoryPerAttempt', limits.memory_per_attempt),
-    ...present('loadPerCore', limits.load),
-  };
-}
-
-/** `{ key: value }`, or `{}` without a value. */
-function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
-}
-
-export type TaskDefaults = NonNullable<CheckedPlan['defaults']>;
+type TaskDefaults = NonNullable<CheckedPlan['defaults']>;
 
 export const DEFAULT_AGENT = 'claude';
 /** Needs no program of its own. */
 export const SCRIPT_AGENT = 'shell';
-const SCRIPTS: readonly string[] = [SCRIPT_AGENT, 'command'];
 
-export function isScript(agent: string): boolean {
-  return SCRIPTS.includes(agent);
+function isScript(agent: string): boolean {
+  return agent === SCRIPT_AGENT || agent === 'command';
 }
 
 /** The plan with the configuration as defaults of its sections; `defaults` itself is not merged. */
-export function withConfig(native: CheckedPlan, config: Config): CheckedPlan {
+function withConfig(native: CheckedPlan, config: Config): CheckedPlan {
   const { worktree_dir: dir } = config;
   return {
     ...native,
@@ -315,7 +225,7 @@ export function agentOf(task: { readonly agent?: string | undefined }, of: Sourc
   return task.agent ?? of.plan.agent ?? of.config.defaults?.agent ?? DEFAULT_AGENT;
 }
 
-export interface Sources {
+interface Sources {
   /** The plan's own `defaults`. */
   readonly plan: TaskDefaults;
   readonly config: Config;
@@ -336,32 +246,24 @@ export function defaultsFor(agent: string, { plan, config }: Sources): TaskDefau
 }
 
 /** `permissions` is the native key; `tools` has those of claude-code-orchestrator. */
-export function permissionsOf({ permissions, tools }: TaskDefaults): Permissions | undefined {
+function permissionsOf({ permissions, tools }: TaskDefaults): Permissions | undefined {
   if (permissions !== undefined) return permissions;
   return tools?.skip_permissions === true ? 'bypassPermissions' : tools?.permission_mode;
 }
 
 function configured(agent: string, config: Config): TaskDefaults {
   const { defaults = {}, agent: limits = {} } = config;
-  const tools = { ...config.tools, ...defaults.tools };
-  const { env, pass_env, retry, allow_empty, outside, answer, rules } = defaults;
-  const { mcp, max_turns, budget_usd, estimate_usd } = defaults;
-  const { role, model, command, prompt_as, fallbacks } = defaults;
-  const isMeant = agent === (defaults.agent ?? DEFAULT_AGENT);
+  const { agent: meant = DEFAULT_AGENT, role, model, command, prompt_as, ...others } = defaults;
+  const { tools: own, mcp, max_turns, budget_usd, estimate_usd, fallbacks, ...always } = others;
+  const tools = { ...config.tools, ...own };
   return {
-    env,
-    pass_env,
-    retry,
-    allow_empty,
-    outside,
-    answer,
-    rules,
+    ...always,
     retries: defaults.retries ?? limits.max_retries,
     timeout: defaults.timeout ?? inMs(limits.max_runtime),
     idle: defaults.idle ?? inMs(limits.inactivity_timeout),
     permissions: permissionsOf({ ...defaults, tools }),
     ...(isScript(agent) ? {} : { tools, mcp, max_turns, budget_usd, estimate_usd, fallbacks }),
-    ...(isMeant ? { role, model, command, prompt_as } : {}),
+    ...(agent === meant ? { role, model, command, prompt_as } : {}),
   };
 }
 
@@ -369,50 +271,43 @@ function inMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-export function lowerConventions(section: NonNullable<CheckedPlan['conventions']>): Conventions {
-  const { commit_message, merge_message, conflict_exit, no_tasks, reports = [] } = section;
-  const { branch: name, workspace, summary, logs, edits = 'any' } = section;
-  const ours = NATIVE_CONVENTIONS;
+/**
+ * Adds a configuration to a plan whose format cannot say these things: gates, set-up, the fence, a
+ * budget, notifications. What the plan says is never changed.
+ */
+export function complete(plan: Plan, config: Config): Plan {
+  const { disk, disk_free, memory_per_attempt, load, budget_usd } = config.limits ?? {};
+  const gates = plan.gates.length > 0 ? plan.gates : (config.gates ?? []).map(lowerGate);
+  const isGated = gates.length > plan.gates.length;
+  const isFenced = plan.sandbox.mode === NO_SANDBOX.mode && config.sandbox !== undefined;
   return {
-    branch: name ?? ours.branch,
-    workspace: workspace ?? ours.workspace,
-    commitMessage: commit_message ?? ours.commitMessage,
-    mergeMessage: merge_message ?? ours.mergeMessage,
-    conflictExit: conflict_exit ?? ours.conflictExit,
-    summary: summary ?? ours.summary,
-    noTasks: no_tasks ?? ours.noTasks,
-    ...(edits === 'any' ? {} : { edits }),
-    ...(logs === undefined ? {} : { logs }),
-    reports: reports.map(({ path, style, subject }) =>
-      subject === undefined ? { path, style } : { path, style, subject },
-    ),
+    ...plan,
+    gates,
+    workspace: preparation(plan.workspace, config.workspace ?? {}),
+    // With verify: off the added gates would never run.
+    landing: isGated ? { ...plan.landing, verify: 'each' } : plan.landing,
+    limits: {
+      ...toPlan({ disk, disk_free, memory_per_attempt, load, budget_usd }),
+      ...plan.limits,
+    },
+    sandbox: isFenced
+      ? { ...plan.sandbox, ...toPlan({ mode: config.sandbox, ...config.fence }) }
+      : plan.sandbox,
+    // A webhook of the plan does not replace the user's own notifications.
+    notify: [...plan.notify, ...(config.notify ?? []).map(lowerNotify)],
+    ...lowerFailures([], config.failures),
   };
 }
 
-export function lowerRetry(section: NonNullable<TaskDefaults['retry']>): RetrySpec {
-  const {
-    pause: pauseMs = 1_000,
-    factor: growth,
-    session = 'resumed',
-    after_timeout = false,
-  } = section;
+function preparation(
+  own: Plan['workspace'],
+  configured: NonNullable<Config['workspace']>,
+): Plan['workspace'] {
+  const { setup = [], setup_key: setupKey = [], copy = [], ...others } = configured;
+  const { dir: _, keep, salvage, exclude, inject, ...reuse } = others;
   return {
-    pauseMs,
-    ...(growth === undefined ? {} : { factor: growth }),
-    session,
-    afterTimeout: after_timeout,
+    ...toPlan(reuse),
+    ...(own.setup.length > 0 ? own : { ...own, setup, setupKey }),
+    copy: [...new Set([...own.copy, ...copy])],
   };
-}
-
-type Patterns = NonNullable<CheckedPlan['failures']>;
-
-/** Those of the plan come first. */
-export function lowerFailures(
-  own: Patterns = [],
-  configured: Patterns = [],
-): { readonly failures?: readonly FailurePattern[] } {
-  const failures = [...own, ...configured].map(({ match, kind, agent }) =>
-    agent === undefined ? { match, kind } : { match, kind, agent },
-  );
-  return failures.length === 0 ? {} : { failures };
 }

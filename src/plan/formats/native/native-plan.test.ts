@@ -6,7 +6,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { planInput } from '../../../../test/support/plan-input.ts';
 import { parsePlan, parsePlanObject } from '../../parse.ts';
 import { formatProblem, ProblemLog } from '../../problem.ts';
-import { splitFrontMatter } from '../../syntax/front-matter.ts';
+import { splitFrontMatter } from '../../syntax/markdown.ts';
 import { plainValue, readYaml } from '../../syntax/yaml.ts';
 import { type AgentName, definePlan, type KnownAgent, type NativePlan } from './native-plan.ts';
 import type { CheckedPlan } from './schema.ts';

@@ -1,7 +1,7 @@
 /** Sections of a Markdown body. */
 
 import { expect, test } from 'vitest';
-import { sectionsOf } from './prompts.ts';
+import { sectionsOf } from './native.ts';
 
 test('a section goes to the next heading of level one or two', () => {
   expect(

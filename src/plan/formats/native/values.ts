@@ -11,38 +11,25 @@ import type { Permissions } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
 import { closest, quote } from '../../problem.ts';
 
-const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const ID_RULE = 'letters, digits, "_" and "-", at most 64, beginning with a letter or a digit';
 
-export const id = value({ type: 'string', pattern: ID.source }, (raw, refuse) =>
-  typeof raw === 'string' && ID.test(raw)
-    ? raw
-    : refuse({ expected: `an id (${ID_RULE})`, ...inQuotes(raw) }),
-);
+export const id = matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, `an id (${ID_RULE})`);
+
+const TEXT_SHAPE: Shape = { type: 'string', pattern: '\\S' };
 
 export const text = textValue(() => null);
 
-export function textValue(wrongWith: (raw: string) => Refusal | null) {
-  return value({ type: 'string', pattern: '\\S' }, (raw, refuse) => {
-    if (typeof raw !== 'string' || raw.trim() === '') {
-      return refuse({ expected: 'text', ...inQuotes(raw) });
-    }
-    if (raw.includes('\0')) return refuse({ message: 'text must not contain NUL' });
-    const wrong = wrongWith(raw);
-    return wrong === null ? raw : refuse(wrong);
+export function textValue(refusalOf: (raw: string) => Refusal | null) {
+  return checked(TEXT_SHAPE, (raw) => {
+    if (typeof raw !== 'string' || raw.trim() === '') return { expected: 'text', ...inQuotes(raw) };
+    return raw.includes('\0') ? { message: 'text must not contain NUL' } : refusalOf(raw);
   });
 }
 
-const WORD = /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/;
-
 /** Becomes an argument of a command. */
-export const word = value({ type: 'string', pattern: WORD.source }, (raw, refuse) =>
-  typeof raw === 'string' && WORD.test(raw)
-    ? raw
-    : refuse({
-        expected: 'a name without spaces that does not begin with "-"',
-        ...inQuotes(raw),
-      }),
+export const word = matching(
+  /^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$/,
+  'a name without spaces that does not begin with "-"',
 );
 
 export const flag = value({ type: 'boolean' }, (raw, refuse) =>
@@ -55,44 +42,41 @@ export const keep = value({ type: 'boolean' }, (raw, refuse) => {
   return refuse({ expected: 'true or false', ...(Array.isArray(raw) ? { remedy } : {}) });
 });
 
-export const money = value({ type: 'number', exclusiveMinimum: 0 }, (raw, refuse) =>
-  typeof raw === 'number' && Number.isFinite(raw) && raw > 0
-    ? raw
-    : refuse({ expected: 'an amount of dollars above zero' }),
-);
+const ABOVE_ZERO: Shape = { type: 'number', exclusiveMinimum: 0 };
 
-export const load = value({ type: 'number', exclusiveMinimum: 0 }, (raw, refuse) =>
-  typeof raw === 'number' && Number.isFinite(raw) && raw > 0
-    ? raw
-    : refuse({ expected: 'a load per core above zero, such as 1.5' }),
-);
+export const money = numberIn(ABOVE_ZERO, 'an amount of dollars above zero');
+export const load = numberIn(ABOVE_ZERO, 'a load per core above zero, such as 1.5');
+export const factor = numberIn({ type: 'number', minimum: 1 }, 'a number of at least 1');
 
-export const factor = value({ type: 'number', minimum: 1 }, (raw, refuse) =>
-  typeof raw === 'number' && Number.isFinite(raw) && raw >= 1
-    ? raw
-    : refuse({ expected: 'a number of at least 1' }),
-);
+export function count(minimum: number, maximum: number) {
+  const expected = `a whole number from ${minimum} to ${maximum}`;
+  return numberIn({ type: 'integer', minimum, maximum }, expected);
+}
 
-const PERMISSIONS: readonly Permissions[] = [
+/** A number within the bounds of its shape. */
+function numberIn(shape: Shape, expected: string) {
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = shape;
+  const isNumber = shape.type === 'integer' ? Number.isInteger : Number.isFinite;
+  const isRight = (raw: unknown): raw is number =>
+    isNumber(raw) &&
+    Number(raw) >= minimum &&
+    Number(raw) <= maximum &&
+    Number(raw) > exclusiveMinimum;
+  return value(shape, (raw, refuse) => (isRight(raw) ? raw : refuse({ expected })));
+}
+
+export const permissions = choice<Permissions>([
   'default',
   'acceptEdits',
   'plan',
   'dontAsk',
   'auto',
   'bypassPermissions',
-];
-
-export const permissions = choice(PERMISSIONS);
+]);
 
 /** Timers count in 31 bits: a longer one would fire at once. */
 const MAX_DURATION_MS = 24 * 24 * 3_600_000;
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
 
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const DURATION_SHAPE: Shape = {
@@ -110,58 +94,60 @@ export const duration = value(DURATION_SHAPE, (raw, refuse) => {
 });
 
 const PAUSE_SHAPE: Shape = { type: ['string', 'number'], pattern: DURATION.source, minimum: 0 };
-
-export const pause = value(PAUSE_SHAPE, (raw, refuse) => {
-  if (raw === 0) return 0;
-  const read = duration.safeParse(raw);
-  return read.success ? read.data : refuse({ expected: 'a duration such as 5s, or 0' });
-});
-
 const OFTEN_SHAPE: Shape = { ...DURATION_SHAPE, pattern: `^off$|${DURATION.source}` };
 
-export const offOrDuration = value(OFTEN_SHAPE, (raw, refuse): number | 'off' => {
-  if (raw === 'off') return raw;
-  const read = duration.safeParse(raw);
-  return read.success ? read.data : refuse({ expected: 'off, or a duration such as 2s' });
-});
+export const pause = durationOr<number>(0, PAUSE_SHAPE, 'a duration such as 5s, or 0');
+export const offOrDuration = durationOr('off', OFTEN_SHAPE, 'off, or a duration such as 2s');
 
-const PATH_SHAPE: Shape = { type: 'string', pattern: '\\S' };
+function durationOr<T extends number | string>(other: T, shape: Shape, expected: string) {
+  return value(shape, (raw, refuse): number | T => {
+    if (raw === other) return other;
+    const read = duration.safeParse(raw);
+    return read.success ? read.data : refuse({ expected });
+  });
+}
+
+function durationMs(raw: unknown): number {
+  if (typeof raw !== 'string' || !DURATION.test(raw)) return Number.NaN;
+  const parts = Array.from(raw.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g));
+  return parts.reduce((sum, [, amount, unit]) => {
+    return sum + Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  }, 0);
+}
+
+/** A duration as a plan has it: `1h30m`, `7m`, `1s500ms`, `0`. */
+export function durationText(ms: number): string | 0 {
+  let left = ms;
+  let text = '';
+  for (const unit of ['h', 'm', 's', 'ms'] as const) {
+    const amount = Math.floor(left / UNITS_MS[unit]);
+    if (amount > 0) text += `${amount}${unit}`;
+    left -= amount * UNITS_MS[unit];
+  }
+  return text || 0;
+}
 
 /** A glob relative to the repository's root. */
-export const scope = value(PATH_SHAPE, (raw, refuse) => {
-  const wrong = pathRefusal(raw);
-  return wrong === null ? normaliseGlob(raw as string) : refuse(wrong);
-});
+export const scope = checked(TEXT_SHAPE, pathRefusal, normaliseGlob);
 
 /** A folder relative to the repository's root; '' is the root itself. */
-export const folder = value(PATH_SHAPE, (raw, refuse) => {
-  const wrong = pathRefusal(raw);
-  if (wrong !== null) return refuse(wrong);
-  return /^[./]*$/.test(raw as string) ? '' : normaliseGlob(raw as string);
-});
-
-export const branch = value({ type: 'string', pattern: '^[^\\s~^:?*[\\\\-]' }, (raw, refuse) => {
-  const isName =
-    typeof raw === 'string' &&
-    /^[^\s\x00-\x20\x7f~^:?*[\\-][^\s\x00-\x20\x7f~^:?*[\\]*$/.test(raw) &&
-    !/\.\.|@\{|\/\/|\.lock(?:\/|$)|(?:^|\/)\.|[./]$|^\/|^@$/.test(raw);
-  return isName ? raw : refuse({ expected: 'the name of a branch', ...inQuotes(raw) });
-});
-
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const ENV_REFUSED = /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*)$/;
-
-const PROGRAM = /^[\w][\w.+-]*$/;
-
-/** As it is looked up on PATH. */
-export const program = value({ type: 'string', pattern: PROGRAM.source }, (raw, refuse) =>
-  typeof raw === 'string' && PROGRAM.test(raw)
-    ? raw
-    : refuse({ expected: 'the name of a program', ...inQuotes(raw) }),
+export const folder = checked(TEXT_SHAPE, pathRefusal, (path) =>
+  /^[./]*$/.test(path) ? '' : normaliseGlob(path),
 );
 
+export const branch = matching(
+  /^[^\s~^:?*[\\-]/,
+  'the name of a branch',
+  (name) =>
+    /^[^\s\x00-\x20\x7f~^:?*[\\-][^\s\x00-\x20\x7f~^:?*[\\]*$/.test(name) &&
+    !/\.\.|@\{|\/\/|\.lock(?:\/|$)|(?:^|\/)\.|[./]$|^\/|^@$/.test(name),
+);
+
+/** As it is looked up on PATH. */
+export const program = matching(/^[\w][\w.+-]*$/, 'the name of a program');
+
 /** A folder anywhere on the machine: absolute, below the home (`~/`), or relative to the root. */
-export const anyFolder = value(PATH_SHAPE, (raw, refuse) => {
+export const anyFolder = value(TEXT_SHAPE, (raw, refuse) => {
   if (typeof raw === 'string' && /^(?:\/|~\/)[^\0\n]*$/.test(raw)) return raw;
   if (typeof raw === 'string' && /^\.\.(?:\/[^\0\n]*)?$/.test(normaliseGlob(raw))) {
     return normaliseGlob(raw);
@@ -171,24 +157,18 @@ export const anyFolder = value(PATH_SHAPE, (raw, refuse) => {
 });
 
 /** A path anywhere: absolute, below the home (`~/`), or relative to the repository's root. */
-export const place = value(PATH_SHAPE, (raw, refuse) =>
-  typeof raw === 'string' && /^[^\0\n-][^\0\n]*$/.test(raw) && raw.trim() !== ''
-    ? raw
-    : refuse({ expected: 'a path', ...inQuotes(raw) }),
-);
+export const place = matching(/\S/, 'a path', (path) => /^[^\0\n-][^\0\n]*$/.test(path));
 
-const HTTP_URL = /^https?:\/\/[^\s]+$/;
+export function expandHome(path: string, home: string): string {
+  return path.replace(/^~(?=\/|$)/, () => home);
+}
 
-export const httpUrl = value({ type: 'string', pattern: HTTP_URL.source }, (raw, refuse) =>
-  typeof raw === 'string' && HTTP_URL.test(raw)
-    ? raw
-    : refuse({ expected: 'an http or https address', ...inQuotes(raw) }),
-);
+export const httpUrl = matching(/^https?:\/\/[^\s]+$/, 'an http or https address');
 
-export const webhookUrl = value({ type: 'string', pattern: '^https://' }, (raw, refuse) => {
-  if (typeof raw !== 'string') return refuse({ expected: 'an https address', ...inQuotes(raw) });
+export const webhookUrl = checked({ type: 'string', pattern: '^https://' }, (raw) => {
+  if (typeof raw !== 'string') return { expected: 'an https address', ...inQuotes(raw) };
   const wrong = webhookRefusal(raw);
-  return wrong === null ? raw : refuse({ ...wrong, message: `the address ${wrong.message}` });
+  return wrong && { ...wrong, message: `the address ${wrong.message}` };
 });
 
 const NETWORK_SHAPE: Shape = {
@@ -224,10 +204,13 @@ function wordOrList<T extends string>(
   };
 }
 
-export const envName = value({ type: 'string', pattern: ENV_NAME.source }, (raw, refuse) =>
-  typeof raw === 'string' && ENV_NAME.test(raw) && !ENV_REFUSED.test(raw)
-    ? raw
-    : refuse({ expected: 'the name of a variable that may be passed on', ...inQuotes(raw) }),
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const ENV_REFUSED = /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*)$/;
+
+export const envName = matching(
+  ENV_NAME,
+  'the name of a variable that may be passed on',
+  (name) => !ENV_REFUSED.test(name),
 );
 
 const ENV_SHAPE: Shape = {
@@ -248,16 +231,8 @@ export const env = value(ENV_SHAPE, (raw, refuse) => {
   return Object.fromEntries(entries) as Record<string, string>;
 });
 
-export function count(min: number, max: number) {
-  return value({ type: 'integer', minimum: min, maximum: max }, (raw, refuse) =>
-    typeof raw === 'number' && Number.isInteger(raw) && raw >= min && raw <= max
-      ? raw
-      : refuse({ expected: `a whole number from ${min} to ${max}` }),
-  );
-}
-
 /** One of a few words; `unavailable` are known ones that this version refuses, each with the reason. */
-export function choice<T extends string>(
+export function choice<const T extends string>(
   allowed: readonly T[],
   unavailable: Readonly<Record<string, string>> = {},
 ) {
@@ -336,17 +311,6 @@ function hostRefusal(raw: unknown): Refusal | null {
   return { expected, ...(host === undefined ? {} : { remedy: `leave only the host: ${host}` }) };
 }
 
-function durationMs(raw: unknown): number {
-  if (typeof raw !== 'string' || !DURATION.test(raw)) {
-    return Number.NaN;
-  }
-  let sum = 0;
-  for (const [, amount, unit] of raw.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
-    sum += Number(amount) * (UNIT_MS[unit!] ?? Number.NaN);
-  }
-  return sum;
-}
-
 function envRefusal(name: string, content: unknown): Refusal | null {
   if (!ENV_NAME.test(name)) {
     const message = `${quote(name)} is not a valid name of an environment variable`;
@@ -417,6 +381,27 @@ export function value<T>(
     .meta({ ...shape });
 }
 
+/** Text that matches the pattern of its shape. */
+function matching(pattern: RegExp, expected: string, isAllowed = (_: string) => true) {
+  return value({ type: 'string', pattern: pattern.source }, (raw, refuse) =>
+    typeof raw === 'string' && pattern.test(raw) && isAllowed(raw)
+      ? raw
+      : refuse({ expected, ...inQuotes(raw) }),
+  );
+}
+
+/** Text that is not refused. */
+export function checked(
+  shape: Shape,
+  refusalOf: (raw: unknown) => Refusal | null,
+  normalise: (raw: string) => string = String,
+) {
+  return value(shape, (raw, refuse) => {
+    const wrong = refusalOf(raw);
+    return wrong === null ? normalise(raw as string) : refuse(wrong);
+  });
+}
+
 export function inQuotes(raw: unknown): { remedy?: string } {
   return typeof raw === 'number' || typeof raw === 'boolean'
     ? { remedy: `put it in quotes: "${raw}"` }
@@ -453,20 +438,15 @@ export function bytesIn(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-const FOLDER_SHAPE: Shape = { type: 'string', pattern: '\\S' };
-
 const SPARSE_SHAPE: Shape = {
   anyOf: [
     { type: 'string', enum: ['off', 'auto'] },
-    { type: 'array', items: FOLDER_SHAPE, minItems: 1 },
+    { type: 'array', items: TEXT_SHAPE, minItems: 1 },
   ],
 };
 
 /** A folder, or a glob below one. */
-export const coneFolder = value(FOLDER_SHAPE, (raw, refuse) => {
-  const wrong = folderRefusal(raw);
-  return wrong === null ? normaliseGlob(raw as string) : refuse(wrong);
-});
+export const coneFolder = checked(TEXT_SHAPE, folderRefusal, normaliseGlob);
 
 export const sparse = value(
   SPARSE_SHAPE,

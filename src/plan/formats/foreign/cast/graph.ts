@@ -8,7 +8,7 @@ import { quoted } from '../../../../base/shell-word.ts';
 import { findCycle } from '../../../../model/graph.ts';
 import type { TaskId, TaskSpec } from '../../../../model/plan.ts';
 import { isLiteral, overlaps } from '../../../../model/scope.ts';
-import { closest, type ProblemLog, quote } from '../../../problem.ts';
+import { type ProblemLog, quote } from '../../../problem.ts';
 import { freeId, slugOf } from '../../../task-ids.ts';
 import type { Batch, DispatchAgent, Manifest, Placed } from './manifest.ts';
 
@@ -21,7 +21,7 @@ export interface Bases {
 export function tasksOf(manifest: Manifest, bases: Bases, log: ProblemLog): readonly TaskSpec[] {
   checkDependencies(manifest.batches, log);
   if (log.failed) return [];
-  const tasks = new GraphBuilder(manifest.batches, bases, log).build();
+  const tasks = build(manifest.batches, bases, log);
   if (tasks.length === 0) {
     log.error(manifest.batches[0]!.at, 'no batch has an agent', 'add agents: [ … ]');
   }
@@ -35,8 +35,7 @@ function checkDependencies(batches: readonly Batch[], log: ProblemLog): void {
   const ids = new Set(batches.map(({ id }) => id));
   const unknown = ({ value, at }: Placed<string>, batch: Batch): void => {
     if (ids.has(value)) return;
-    const guess = log.isFull ? null : closest(value, ids);
-    const remedy = guess === null ? `there are ${[...ids].join(', ')}` : `did you mean ${guess}?`;
+    const remedy = log.didYouMean(value, ids, `there are ${[...ids].join(', ')}`);
     log.error(at, `batch ${batch.id}: depends_on names no batch: ${quote(value)}`, remedy);
   };
   for (const batch of batches) {
@@ -79,80 +78,67 @@ interface Built {
   readonly heard: readonly TaskId[];
 }
 
-class GraphBuilder {
-  readonly #batches: readonly Batch[];
-  readonly #bases: Bases;
-  readonly #log: ProblemLog;
-  readonly #used = new Set<TaskId>();
-  readonly #built = new Map<Batch, Built>();
-  readonly #tasks = new Map<Batch, readonly TaskSpec[]>();
+function build(batches: readonly Batch[], bases: Bases, log: ProblemLog): readonly TaskSpec[] {
+  const used = new Set<TaskId>();
+  const built = new Map<Batch, Built>();
+  const tasksOfBatch = new Map<Batch, readonly TaskSpec[]>();
 
-  constructor(batches: readonly Batch[], bases: Bases, log: ProblemLog) {
-    this.#batches = batches;
-    this.#bases = bases;
-    this.#log = log;
-  }
-
-  build(): readonly TaskSpec[] {
-    // A batch may depend on a later one, which is then built first.
-    for (const batch of this.#batches) this.#batch(batch);
-    return this.#batches.flatMap((batch) => this.#tasks.get(batch) ?? []);
-  }
-
-  #batch(batch: Batch): Built {
-    const known = this.#built.get(batch);
+  function buildBatch(batch: Batch): Built {
+    const known = built.get(batch);
     if (known !== undefined) return known;
-    const before = this.#before(batch).map((each) => this.#batch(each));
+    const previous = batch.dependsOn === undefined ? batches[batch.index - 1] : undefined;
+    const before = [previous ?? [], named(batch.dependsOn ?? [], batch)].flat().map(buildBatch);
     const needs = unique(before.flatMap(({ ends }) => ends));
     const hears = unique(before.flatMap(({ heard }) => heard));
-    const agents = this.#agents(batch, needs, hears);
-    const checks = batch.verifyFiles.length === 0 ? [] : [this.#verify(batch, agents, needs)];
-    const tasks = [...agents, ...checks];
-    this.#tasks.set(batch, tasks);
+    const agents = agentTasks(batch, needs, hears);
+    const checks = batch.verifyFiles.length === 0 ? [] : [verification(batch, agents, needs)];
+    tasksOfBatch.set(batch, [...agents, ...checks]);
     const ids = agents.map((task) => task.id);
     const last = checks.length > 0 ? checks.map((task) => task.id) : ids;
     const heard = batch.isFanOut ? ids : agents.length === 0 ? hears : [];
-    const built = { ends: last.length > 0 ? last : needs, heard };
-    this.#built.set(batch, built);
-    return built;
+    const result = { ends: last.length > 0 ? last : needs, heard };
+    built.set(batch, result);
+    return result;
   }
 
-  #before(batch: Batch): readonly Batch[] {
-    if (batch.dependsOn !== undefined) return this.#named(batch.dependsOn, batch);
-    const previous = this.#batches[batch.index - 1];
-    return previous === undefined ? [] : [previous];
+  function named(ids: readonly Placed<string>[], from: Batch): readonly Batch[] {
+    return unique(ids.flatMap(({ value }) => batchesNamed(value, from, batches)));
   }
 
-  #named(ids: readonly Placed<string>[], from: Batch): readonly Batch[] {
-    return unique(ids.flatMap(({ value }) => batchesNamed(value, from, this.#batches)));
-  }
-
-  #agents(batch: Batch, needs: readonly TaskId[], hears: readonly TaskId[]): readonly TaskSpec[] {
+  function agentTasks(
+    batch: Batch,
+    needs: readonly TaskId[],
+    hears: readonly TaskId[],
+  ): readonly TaskSpec[] {
     const tasks: TaskSpec[] = [];
     for (const agent of batch.agents) {
-      const own = this.#named(agent.dependsOn, batch).map((each) => this.#batch(each));
+      const own = named(agent.dependsOn, batch).map(buildBatch);
       const chain = batch.isParallel ? undefined : tasks.at(-1)?.id;
       const first = chain === undefined ? needs : [chain];
       const all = [...first, ...own.flatMap(({ ends }) => ends), ...hears];
-      tasks.push(this.#task(batch, agent, { needs: unique(all), hears }));
+      tasks.push(agentTask(batch, agent, { needs: unique(all), hears }));
     }
     if (batch.isParallel) {
       const owners = tasks.map((task, i) => ({ task: task.id, owns: batch.agents[i]!.owns }));
-      checkOwners(owners, this.#log);
+      checkOwners(owners, log);
     }
     return tasks;
   }
 
-  #task(batch: Batch, agent: DispatchAgent, order: Pick<TaskSpec, 'needs' | 'hears'>): TaskSpec {
-    const id = freeId(`b${slugOf(batch.id)}-${slugOf(agent.type)}`, this.#used);
+  function agentTask(
+    batch: Batch,
+    agent: DispatchAgent,
+    order: Pick<TaskSpec, 'needs' | 'hears'>,
+  ): TaskSpec {
+    const id = freeId(`b${slugOf(batch.id)}-${slugOf(agent.type)}`, used);
     const writes = unique(agent.owns.map(({ value }) => value));
     if (COMMITTERS.test(agent.type)) {
       const message = `batch ${batch.id}: ${agent.type} has nothing to do`;
       const remedy = 'what agents change is committed and landed for them; nothing is pushed';
-      this.#log.warning(agent.at, message, remedy);
+      log.warning(agent.at, message, remedy);
     }
     return {
-      ...this.#bases.agent,
+      ...bases.agent,
       id,
       prompt: agent.prompt,
       ...(agent.type === 'main' ? {} : { role: agent.type }),
@@ -164,17 +150,25 @@ class GraphBuilder {
   }
 
   /** A script that fails if a file is missing or empty. */
-  #verify(batch: Batch, agents: readonly TaskSpec[], before: readonly TaskId[]): TaskSpec {
+  function verification(
+    batch: Batch,
+    agents: readonly TaskSpec[],
+    before: readonly TaskId[],
+  ): TaskSpec {
     const lines = batch.verifyFiles.map((path) => `check ${quoted(path)}`);
     return {
-      ...this.#bases.script,
-      id: freeId(`b${slugOf(batch.id)}-verify-files`, this.#used),
+      ...bases.script,
+      id: freeId(`b${slugOf(batch.id)}-verify-files`, used),
       title: `The files of batch ${batch.id} are there`,
       prompt: `${CHECK}\n${lines.join('\n')}\nexit $missing\n`,
       needs: agents.length > 0 ? agents.map((task) => task.id) : before,
       retries: 0,
     };
   }
+
+  // A batch may depend on a later one, which is then built first.
+  for (const batch of batches) buildBatch(batch);
+  return batches.flatMap((batch) => tasksOfBatch.get(batch) ?? []);
 }
 
 const CHECK = `missing=0
@@ -188,7 +182,7 @@ function unique<T>(items: readonly T[]): readonly T[] {
   return [...new Set(items)];
 }
 
-export interface Owner {
+interface Owner {
   readonly task: TaskId;
   readonly owns: readonly Placed<string>[];
 }
@@ -197,7 +191,7 @@ export interface Owner {
 const MAX_COMPARED = 100_000;
 
 /** Reports each path that two of these agents own, who may run at the same time. */
-export function checkOwners(owners: readonly Owner[], log: ProblemLog): void {
+function checkOwners(owners: readonly Owner[], log: ProblemLog): void {
   const claims = owners.flatMap(({ task, owns }) => owns.map((path) => ({ task, path })));
   const exact = new Claims();
   const inside = new Claims();
@@ -246,9 +240,7 @@ function foldersOf(path: string): readonly string[] {
 
 function report(one: Claim, other: Claim, log: ProblemLog): void {
   const shared = one.path.value === other.path.value ? '' : ` and ${quote(one.path.value)}`;
-  log.error(
-    other.path.at,
-    `conflict: ${one.task} and ${other.task} own ${quote(other.path.value)}${shared} at the same time`,
-    'give each its own files, or make the batch sequential',
-  );
+  const paths = `${quote(other.path.value)}${shared}`;
+  const message = `conflict: ${one.task} and ${other.task} own ${paths} at the same time`;
+  log.error(other.path.at, message, 'give each its own files, or make the batch sequential');
 }

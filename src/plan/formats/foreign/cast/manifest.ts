@@ -4,10 +4,17 @@
  */
 
 import { normaliseGlob } from '../../../../model/scope.ts';
-import { closest, type Place, type ProblemLog, quote } from '../../../problem.ts';
-import { describe, entryOf, type YamlMap, type YamlNode } from '../../../syntax/yaml.ts';
-import type { PlanInput } from '../../format.ts';
-import { branch, word } from '../../native/values.ts';
+import { type Place, type ProblemLog, quote } from '../../../problem.ts';
+import {
+  entryOf,
+  expectMap,
+  isNothing,
+  mustBe,
+  textOf,
+  type YamlMap,
+  type YamlNode,
+} from '../../../syntax/yaml.ts';
+import { branch, expandHome, word } from '../../native/values.ts';
 
 export interface Manifest {
   readonly planId: string;
@@ -71,12 +78,10 @@ const AGENT_KEYS = [
 ];
 
 export function readManifest(root: YamlNode, roots: Roots, log: ProblemLog): Manifest | null {
-  if (root.kind !== 'map') {
-    const message = `the manifest must be an object, found ${describe(root)}`;
-    log.error(root.at, message, 'write {"batches": [ … ]}');
-    return null;
-  }
-  const fields = new Fields(root, '', log);
+  const remedy = 'write {"batches": [ … ]}';
+  const map = expectMap(root, 'the manifest', log, { called: 'an object', remedy });
+  if (map === null) return null;
+  const fields = new Fields(map, '', log);
   fields.expectOnly(ROOT_KEYS);
   fields.flag('pre_approved');
   const target = readTarget(fields, log);
@@ -89,13 +94,10 @@ export function readManifest(root: YamlNode, roots: Roots, log: ProblemLog): Man
 
 function readTarget(fields: Fields, log: ProblemLog): string | undefined {
   const target = fields.text('target_branch');
-  if (target === undefined || target === '' || branch.safeParse(target).success) {
-    return target === '' ? undefined : target;
-  }
-  log.error(
-    fields.placeOf('target_branch'),
-    `target_branch: ${quote(target)} is not a branch name`,
-  );
+  if (target === undefined || target === '') return undefined;
+  if (branch.safeParse(target).success) return target;
+  const at = fields.placeOf('target_branch');
+  log.error(at, `target_branch: ${quote(target)} is not a branch name`);
   return undefined;
 }
 
@@ -105,25 +107,16 @@ function readBatches(fields: Fields, roots: Roots, log: ProblemLog): readonly Ba
   if (node === undefined || (node.kind === 'list' && node.items.length === 0)) {
     log.error(fields.placeOf('batches'), 'batches is missing or empty', 'list at least one batch');
   }
-  if (maps.length > MAX_BATCHES) {
-    log.error(
-      maps[MAX_BATCHES]!.at,
-      `more than ${MAX_BATCHES} batches`,
-      'split it into several plans',
-    );
-    return [];
-  }
-  const batches = maps.flatMap((map, index) => {
-    const batch = new BatchReader(map, index, log).read(roots);
-    return batch ?? [];
-  });
+  const tooMany = (first: { readonly at: Place } | undefined, what: string): boolean => {
+    if (first !== undefined)
+      log.error(first.at, `more than ${what}`, 'split it into several plans');
+    return first !== undefined;
+  };
+  if (tooMany(maps[MAX_BATCHES], `${MAX_BATCHES} batches`)) return [];
+  const batches = maps.flatMap((map, index) => readBatch(map, index, roots, log) ?? []);
   checkIds(batches, log);
   const agents = batches.flatMap((batch) => batch.agents);
-  const excess = agents[MAX_AGENTS];
-  if (excess !== undefined) {
-    log.error(excess.at, `more than ${MAX_AGENTS} agents`, 'split it into several plans');
-    return [];
-  }
+  if (tooMany(agents[MAX_AGENTS], `${MAX_AGENTS} agents`)) return [];
   const late = batches[USUAL_BATCHES];
   if (late !== undefined) {
     const message = `${batches.length} batches: plans of more than ${USUAL_BATCHES} are hard to follow`;
@@ -149,124 +142,116 @@ function checkIds(batches: readonly Batch[], log: ProblemLog): void {
   log.warning(batches[late]!.at, `batch ${batches[late]!.id} follows a higher number`, remedy);
 }
 
-class BatchReader {
-  readonly #fields: Fields;
-  readonly #log: ProblemLog;
-  readonly #id: string | null;
-  readonly #index: number;
-  /** How messages name the batch. */
-  readonly #name: string;
-
-  constructor(map: YamlMap, index: number, log: ProblemLog) {
-    this.#log = log;
-    this.#index = index;
-    const place = `batches[${index}]`;
-    const unnamed = new Fields(map, place, log);
-    this.#id = unnamed.id('id') ?? null;
-    this.#name = this.#id === null ? place : `batch ${this.#id}`;
-    this.#fields = new Fields(map, this.#name, log);
-    if (unnamed.node('id') === undefined) {
-      log.error(map.at, `${place}: id is missing`, `add "id": ${index + 1}`);
-    }
+/** Null without an id; the rest is still checked. */
+function readBatch(map: YamlMap, index: number, roots: Roots, log: ProblemLog): Batch | null {
+  const unnamed = new Fields(map, `batches[${index}]`, log);
+  const id = unnamed.id('id') ?? null;
+  if (unnamed.node('id') === undefined) {
+    log.error(map.at, unnamed.label('id is missing'), `add "id": ${index + 1}`);
   }
-
-  read(roots: Roots): Batch | null {
-    const fields = this.#fields;
-    fields.expectOnly(BATCH_KEYS);
-    const type = this.#type();
-    const agents = fields.maps('agents').map((map, at) => this.#agent(map, at, roots));
-    const isParallel = fields.flag('parallel') || type === 'fan-out';
-    if (agents.length === 0) {
-      this.#log.warning(fields.at, `${this.#name} has no agents`, 'there is nothing to do in it');
-    } else if (isParallel && agents.length > USUAL_AGENTS) {
-      const message = `${this.#name} has ${agents.length} agents at once, more than ${USUAL_AGENTS}`;
-      this.#log.warning(fields.at, message, 'as many run as limits.workers or --max-workers allow');
-    }
-    this.#checkRepositories(fields, roots);
-    const dependsOn = fields.node('depends_on') === undefined ? null : fields.ids('depends_on');
-    const verify = fields.texts('verify_files').map(({ value }) => placeOfPath(value, roots));
-    if (this.#id === null) return null;
-    return {
-      id: this.#id,
-      index: this.#index,
-      at: fields.at,
-      description: fields.text('description')?.trim() ?? '',
-      isParallel,
-      isFanOut: type === 'fan-out',
-      ...(dependsOn === null ? {} : { dependsOn }),
-      agents: agents.filter((agent) => agent !== null),
-      verifyFiles: verify.map((path) => path || '.'),
-    };
+  const name = id === null ? `batches[${index}]` : `batch ${id}`;
+  const fields = new Fields(map, name, log);
+  fields.expectOnly(BATCH_KEYS);
+  const type = readType(fields, log);
+  const agents = fields
+    .maps('agents')
+    .map((agent, at) => readAgent(agent, `${name}, agents[${at}]`, roots, log));
+  const isParallel = fields.flag('parallel') || type === 'fan-out';
+  if (agents.length === 0) {
+    log.warning(fields.at, `${name} has no agents`, 'there is nothing to do in it');
+  } else if (isParallel && agents.length > USUAL_AGENTS) {
+    const message = `${name} has ${agents.length} agents at once, more than ${USUAL_AGENTS}`;
+    log.warning(fields.at, message, 'as many run as limits.workers or --max-workers allow');
   }
+  checkRepositories(fields, roots, log);
+  const dependsOn = fields.node('depends_on') === undefined ? null : fields.ids('depends_on');
+  const verify = fields.texts('verify_files').map(({ value }) => placeOfPath(value, roots));
+  if (id === null) return null;
+  return {
+    id,
+    index,
+    at: fields.at,
+    description: fields.text('description')?.trim() ?? '',
+    isParallel,
+    isFanOut: type === 'fan-out',
+    ...(dependsOn === null ? {} : { dependsOn }),
+    agents: agents.filter((agent) => agent !== null),
+    verifyFiles: verify.map((path) => path || '.'),
+  };
+}
 
-  #type(): string | undefined {
-    const type = this.#fields.text('type');
-    if (type === undefined || type === 'fan-out' || type === 'sequential') return type;
-    const message = `${this.#fields.label('type')} ${quote(type)} is not known`;
-    this.#log.error(this.#fields.placeOf('type'), message, 'use fan-out or sequential');
-    return undefined;
+function readType(fields: Fields, log: ProblemLog): string | undefined {
+  const type = fields.text('type');
+  if (type === undefined || type === 'fan-out' || type === 'sequential') return type;
+  const message = `${fields.label('type')} ${quote(type)} is not known`;
+  log.error(fields.placeOf('type'), message, 'use fan-out or sequential');
+  return undefined;
+}
+
+function readAgent(
+  map: YamlMap,
+  name: string,
+  roots: Roots,
+  log: ProblemLog,
+): DispatchAgent | null {
+  const fields = new Fields(map, name, log);
+  fields.expectOnly(AGENT_KEYS);
+  const type = agentType(fields, log);
+  const prompt = fields.text('prompt');
+  if (fields.node('prompt') === undefined || prompt?.trim() === '') {
+    log.error(fields.placeOf('prompt'), `${fields.label('prompt')} is missing or empty`);
   }
+  checkRepositories(fields, roots, log);
+  const owns = ownedFiles(fields, roots, log);
+  const dependsOn = fields.ids('depends_on');
+  if (type === null || prompt === undefined) return null;
+  return { at: fields.at, type, prompt, owns, dependsOn };
+}
 
-  #agent(map: YamlMap, index: number, roots: Roots): DispatchAgent | null {
-    const fields = new Fields(map, `${this.#name}, agents[${index}]`, this.#log);
-    fields.expectOnly(AGENT_KEYS);
-    const type = this.#agentType(fields);
-    const prompt = fields.text('prompt');
-    if (fields.node('prompt') === undefined || prompt?.trim() === '') {
-      this.#log.error(fields.placeOf('prompt'), `${fields.label('prompt')} is missing or empty`);
+function agentType(fields: Fields, log: ProblemLog): string | null {
+  const current = fields.text('subagent_type');
+  const older = fields.text('agent');
+  const key = current === undefined ? 'agent' : 'subagent_type';
+  const type = current ?? older;
+  if (type === undefined) {
+    const isThere = fields.node('subagent_type') ?? fields.node('agent');
+    const remedy = 'name an agent, or write "main" for a session without a role';
+    if (isThere === undefined) {
+      log.error(fields.at, `${fields.label('subagent_type')} is missing`, remedy);
     }
-    this.#checkRepositories(fields, roots);
-    const owns = this.#owned(fields, roots);
-    const dependsOn = fields.ids('depends_on');
-    if (type === null || prompt === undefined) return null;
-    return { at: fields.at, type, prompt, owns, dependsOn };
-  }
-
-  #agentType(fields: Fields): string | null {
-    const current = fields.text('subagent_type');
-    const older = fields.text('agent');
-    const key = current === undefined ? 'agent' : 'subagent_type';
-    const type = current ?? older;
-    if (type === undefined) {
-      const isThere = fields.node('subagent_type') ?? fields.node('agent');
-      const remedy = 'name an agent, or write "main" for a session without a role';
-      if (isThere === undefined) {
-        this.#log.error(fields.at, `${fields.label('subagent_type')} is missing`, remedy);
-      }
-      return null;
-    }
-    if (current !== undefined && older !== undefined && current !== older) {
-      const message = `${fields.label('agent')} and subagent_type differ`;
-      this.#log.warning(fields.placeOf('agent'), message, `${quote(current)} counts`);
-    }
-    if (word.safeParse(type).success) return type;
-    const message = `${fields.label(key)} ${quote(type)} is not an agent name`;
-    this.#log.error(fields.placeOf(key), message, 'use a name without spaces');
     return null;
   }
-
-  #owned(fields: Fields, roots: Roots): readonly Placed<string>[] {
-    return fields.texts('owns_files').flatMap(({ value, at }) => {
-      const path = placeOfPath(value, roots) || '**';
-      if (!isOutside(path)) return { value: path, at };
-      const message = `${fields.label('owns_files')}: ${quote(value)} is not in this repository`;
-      this.#log.warning(at, message, 'it is ignored: Landfast works on one repository');
-      return [];
-    });
+  if (current !== undefined && older !== undefined && current !== older) {
+    const message = `${fields.label('agent')} and subagent_type differ`;
+    log.warning(fields.placeOf('agent'), message, `${quote(current)} counts`);
   }
+  if (word.safeParse(type).success) return type;
+  const message = `${fields.label(key)} ${quote(type)} is not an agent name`;
+  log.error(fields.placeOf(key), message, 'use a name without spaces');
+  return null;
+}
 
-  /** Landing commits this repository, and no other. */
-  #checkRepositories(fields: Fields, roots: Roots): void {
-    const own = roots.root.split('/').at(-1);
-    const others = fields
-      .texts('commit_repos')
-      .filter(({ value }) => value !== own && placeOfPath(value, roots) !== '');
-    const [first] = others;
-    if (first === undefined) return;
-    const names = others.map(({ value }) => quote(value)).join(', ');
-    const message = `${fields.label('commit_repos')}: ${names} is not this repository`;
-    this.#log.warning(first.at, message, 'commit there yourself: Landfast works on one repository');
-  }
+function ownedFiles(fields: Fields, roots: Roots, log: ProblemLog): readonly Placed<string>[] {
+  return fields.texts('owns_files').flatMap(({ value, at }) => {
+    const path = placeOfPath(value, roots) || '**';
+    if (!isOutside(path)) return { value: path, at };
+    const message = `${fields.label('owns_files')}: ${quote(value)} is not in this repository`;
+    log.warning(at, message, 'it is ignored: Landfast works on one repository');
+    return [];
+  });
+}
+
+/** Landing commits this repository, and no other. */
+function checkRepositories(fields: Fields, roots: Roots, log: ProblemLog): void {
+  const own = roots.root.split('/').at(-1);
+  const others = fields
+    .texts('commit_repos')
+    .filter(({ value }) => value !== own && placeOfPath(value, roots) !== '');
+  const [first] = others;
+  if (first === undefined) return;
+  const names = others.map(({ value }) => quote(value)).join(', ');
+  const message = `${fields.label('commit_repos')}: ${names} is not this repository`;
+  log.warning(first.at, message, 'commit there yourself: Landfast works on one repository');
 }
 
 export interface Placed<T> {
@@ -274,7 +259,7 @@ export interface Placed<T> {
   readonly at: Place;
 }
 
-export class Fields {
+class Fields {
   readonly at: Place;
   readonly #map: YamlMap;
   /** How messages name the object; '' is the manifest itself. */
@@ -291,7 +276,7 @@ export class Fields {
   /** Undefined also for `null`. */
   node(key: string): YamlNode | undefined {
     const value = entryOf(this.#map, key)?.value;
-    return value?.kind === 'scalar' && value.value === null ? undefined : value;
+    return isNothing(value) ? undefined : value;
   }
 
   placeOf(key: string): Place {
@@ -301,8 +286,8 @@ export class Fields {
   text(key: string): string | undefined {
     const node = this.node(key);
     if (node === undefined) return undefined;
-    const value = node.kind === 'scalar' ? node.value : null;
-    if (typeof value !== 'string') return this.#wrong(node, key, 'text');
+    const value = textOf(node);
+    if (value === undefined) return this.#wrong(node, key, 'text');
     if (!value.includes('\0')) return value;
     this.#log.error(node.at, `${this.label(key)} must not contain NUL`);
     return undefined;
@@ -326,8 +311,8 @@ export class Fields {
 
   texts(key: string): readonly Placed<string>[] {
     return this.#list(key, 'a list of texts', (node) => {
-      const value = node.kind === 'scalar' ? node.value : null;
-      return typeof value === 'string' && value.trim() !== '' ? value : null;
+      const text = textOf(node);
+      return text === undefined || text.trim() === '' ? null : text;
     });
   }
 
@@ -336,17 +321,14 @@ export class Fields {
   }
 
   maps(key: string): readonly YamlMap[] {
-    const entries = this.#list(key, 'a list of objects', (node) =>
-      node.kind === 'map' ? node : null,
-    );
-    return entries.map(({ value }) => value);
+    const mapOf = (node: YamlNode) => (node.kind === 'map' ? node : null);
+    return this.#list(key, 'a list of objects', mapOf).map(({ value }) => value);
   }
 
   expectOnly(known: readonly string[]): void {
     for (const { key, keyAt } of this.#map.entries.values()) {
       if (known.includes(String(key))) continue;
-      const guess = this.#log.isFull ? null : closest(String(key), known);
-      const remedy = guess === null ? `known keys: ${known.join(', ')}` : `did you mean ${guess}?`;
+      const remedy = this.#log.didYouMean(String(key), known, `known keys: ${known.join(', ')}`);
       this.#log.warning(keyAt, `${this.label(quote(String(key)))} is unknown and ignored`, remedy);
     }
   }
@@ -371,8 +353,7 @@ export class Fields {
   }
 
   #wrong(node: YamlNode, key: string, expected: string): undefined {
-    const message = `${this.label(key)} must be ${expected}, found ${describe(node)}`;
-    this.#log.error(node.at, message);
+    mustBe(expected, node, this.label(key), this.#log);
   }
 }
 
@@ -382,13 +363,9 @@ function idOf(node: YamlNode): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
 
-export interface Roots {
+interface Roots {
   readonly root: string;
   readonly home: string;
-}
-
-export function rootsOf({ repository, home }: PlanInput): Roots {
-  return { root: repository.root, home };
 }
 
 /** Relative to the root if it is below it ('' is the root itself), else absolute. */
@@ -401,10 +378,6 @@ export function placeOfPath(path: string, { root, home }: Roots): string {
   return normal.startsWith(`${base}/`) ? normal.slice(base.length + 1) : normal;
 }
 
-export function isOutside(path: string): boolean {
+function isOutside(path: string): boolean {
   return path.startsWith('/');
-}
-
-function expandHome(path: string, home: string): string {
-  return path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
 }

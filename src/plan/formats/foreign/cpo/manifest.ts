@@ -7,7 +7,11 @@ import { type Place, type ProblemLog, quote } from '../../../problem.ts';
 import {
   describe,
   entryOf,
-  type YamlEntry,
+  expectMap,
+  isNothing,
+  itemsOf,
+  mustBe,
+  textOf,
   type YamlMap,
   type YamlNode,
 } from '../../../syntax/yaml.ts';
@@ -30,7 +34,7 @@ export interface Wave {
   readonly validation: Word | null;
 }
 
-export interface ManifestTask {
+interface ManifestTask {
   readonly id: string;
   readonly at: Place;
   /** `plugin:agent`; if null, the task file has it. */
@@ -79,17 +83,16 @@ export function readLegacy(root: YamlMap, files: readonly TaskFile[], log: Probl
     tasks.push({ id, at, agent: agent?.text ?? null, promptFile: null, component });
   }
   const numbers = [...byWave.keys()].sort((a, b) => a - b);
-  const waves = numbers.map((number) => {
-    const tasks = byWave.get(number) ?? [];
-    return { number, at: root.at, tasks, validation: null };
-  });
+  const waves = numbers.map((number) => ({
+    ...{ number, at: root.at, tasks: byWave.get(number) ?? [], validation: null },
+  }));
   return { ...headOf(root, log), spec: id?.text ?? null, maxParallel: null, waves };
 }
 
 function placeOfFile(root: YamlMap, path: string): Place | null {
   const files = entryOf(entryOf(root, 'tasks')?.value, 'files')?.value;
-  const named = files?.kind === 'list' ? files.items : [];
-  const same = named.find((item) => item.kind === 'scalar' && path.endsWith(String(item.value)));
+  const isSame = (item: YamlNode) => item.kind === 'scalar' && path.endsWith(String(item.value));
+  const same = itemsOf(files).find(isSame);
   return same?.at ?? null;
 }
 
@@ -108,19 +111,16 @@ function readWaves(root: YamlMap, log: ProblemLog): readonly Wave[] {
     return [];
   }
   if (list.kind !== 'list' || list.items.length === 0) {
-    log.error(list.at, `waves must be a list with at least one wave, found ${describe(list)}`);
-    return [];
+    return mustBe('a list with at least one wave', list, 'waves', log) ?? [];
   }
   const waves = list.items.flatMap((item, index) => readWave(item, index, log) ?? []);
   checkNumbers(waves, log);
   return waves.toSorted((a, b) => a.number - b.number);
 }
 
-function readWave(node: YamlNode, index: number, log: ProblemLog): Wave | null {
-  if (node.kind !== 'map') {
-    log.error(node.at, `waves[${index}] must be an object, found ${describe(node)}`);
-    return null;
-  }
+function readWave(item: YamlNode, index: number, log: ProblemLog): Wave | null {
+  const node = expectMap(item, `waves[${index}]`, log, { called: 'an object' });
+  if (node === null) return null;
   if (entryOf(node, 'number') === undefined) {
     log.error(node.at, `waves[${index}]: number is missing`, `add "number": ${index + 1}`);
   }
@@ -131,22 +131,19 @@ function readWave(node: YamlNode, index: number, log: ProblemLog): Wave | null {
     const message = `waves[${index}]: tasks must be a list with at least one task, found ${found}`;
     log.error(list?.at ?? node.at, message);
   }
-  const items = list?.kind === 'list' ? list.items : [];
   return {
     number: number ?? index + 1,
     at: entryOf(node, 'number')?.value.at ?? node.at,
-    tasks: items.flatMap((item) => readTask(item, log) ?? []),
+    tasks: itemsOf(list).flatMap((task) => readTask(task, log) ?? []),
     validation: readWord(node, 'validation', log),
   };
 }
 
 const ID = /^[A-Za-z0-9][\w.-]*$/;
 
-function readTask(node: YamlNode, log: ProblemLog): ManifestTask | null {
-  if (node.kind !== 'map') {
-    log.error(node.at, `a task must be an object, found ${describe(node)}`);
-    return null;
-  }
+function readTask(item: YamlNode, log: ProblemLog): ManifestTask | null {
+  const node = expectMap(item, 'a task', log, { called: 'an object' });
+  if (node === null) return null;
   const id = readWord(node, 'id', log);
   if (id === null) {
     if (entryOf(node, 'id') === undefined) log.error(node.at, 'a task without id', 'add "id"');
@@ -199,22 +196,27 @@ export interface Word {
 
 /** Null if the key is absent, empty, or wrong, which is then in the log. */
 export function readWord(map: YamlNode, key: string, log: ProblemLog): Word | null {
-  const entry = entryOf(map, key);
-  if (entry === undefined || isNothing(entry.value)) return null;
-  const { value } = entry;
-  if (value.kind === 'scalar' && typeof value.value === 'string') {
-    if (value.value.trim() !== '') return { text: value.value.trim(), at: value.at };
-    log.error(value.at, `${key} must not be empty`);
-    return null;
-  }
-  log.error(value.at, `${key} must be text, found ${describe(value)}`, 'put it in quotes');
+  const value = entryOf(map, key)?.value;
+  if (value === undefined || isNothing(value)) return null;
+  const text = textOf(value)?.trim();
+  if (text === undefined) return mustBe('text', value, key, log, 'put it in quotes');
+  if (text !== '') return { text, at: value.at };
+  log.error(value.at, `${key} must not be empty`);
   return null;
 }
 
 /** A single text is a list of one. */
 export function readWords(map: YamlNode, key: string, log: ProblemLog): readonly Word[] {
-  const entry = entryOf(map, key);
-  return entry === undefined ? [] : wordsOf(entry, key, log);
+  const value = entryOf(map, key)?.value;
+  if (value === undefined || isNothing(value)) return [];
+  const single = textOf(value)?.trim();
+  if (single !== undefined) return single === '' ? [] : [{ text: single, at: value.at }];
+  if (value.kind !== 'list') return mustBe('a list', value, key, log) ?? [];
+  return value.items.flatMap((item) => {
+    const text = textOf(item)?.trim() ?? '';
+    if (text !== '') return [{ text, at: item.at }];
+    return mustBe('text', item, `${key}: an entry`, log) ?? [];
+  });
 }
 
 export function readCount(map: YamlNode, key: string, log: ProblemLog): number | null {
@@ -222,13 +224,11 @@ export function readCount(map: YamlNode, key: string, log: ProblemLog): number |
   if (value === undefined || isNothing(value)) return null;
   const number = value.kind === 'scalar' ? value.value : null;
   if (typeof number === 'number' && Number.isInteger(number) && number >= 1) return number;
-  const message = `${key} must be a whole number of at least 1, found ${describe(value)}`;
-  log.error(value.at, message);
-  return null;
+  return mustBe('a whole number of at least 1', value, key, log);
 }
 
 /** The number that all spellings of an id share: 4 of `task-004-ingestion`. */
-export function numberOf(id: string): number | null {
+function numberOf(id: string): number | null {
   const [, digits] = /^task-0*(\d+)(?:\D|$)/i.exec(id) ?? [];
   return digits === undefined ? null : Number(digits);
 }
@@ -244,31 +244,6 @@ export function finderOf<T extends { readonly id: string }>(all: readonly T[]): 
     if (number !== null) byNumber.set(number, byNumber.has(number) ? null : one);
   }
   return (id) => byId.get(id) ?? byNumber.get(numberOf(id) ?? Number.NaN) ?? null;
-}
-
-function wordsOf({ value }: YamlEntry, key: string, log: ProblemLog): readonly Word[] {
-  if (isNothing(value)) return [];
-  if (value.kind === 'scalar' && typeof value.value === 'string') {
-    return value.value.trim() === '' ? [] : [{ text: value.value.trim(), at: value.at }];
-  }
-  if (value.kind !== 'list') {
-    log.error(value.at, `${key} must be a list, found ${describe(value)}`);
-    return [];
-  }
-  return value.items.flatMap((item) => {
-    const text = item.kind === 'scalar' && typeof item.value === 'string' ? item.value.trim() : '';
-    if (text !== '') return [{ text, at: item.at }];
-    log.error(item.at, `${key}: an entry must be text, found ${describe(item)}`);
-    return [];
-  });
-}
-
-function isNothing(node: YamlNode): boolean {
-  return node.kind === 'scalar' && node.value === null;
-}
-
-export function names(ids: readonly string[]): string {
-  return ids.map(quote).join(', ');
 }
 
 export interface CpoTask {

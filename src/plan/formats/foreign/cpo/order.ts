@@ -6,8 +6,8 @@
  */
 
 import { findCycle } from '../../../../model/graph.ts';
-import { closest, type ProblemLog, quote, START } from '../../../problem.ts';
-import { LINE_BREAK } from '../../../syntax/front-matter.ts';
+import { type ProblemLog, quote, START } from '../../../problem.ts';
+import { LINE_BREAK } from '../../../syntax/markdown.ts';
 import { type CpoTask, type Find, finderOf, type Word } from './manifest.ts';
 
 /** By task: the ids it depends on, of earlier waves only. */
@@ -17,6 +17,8 @@ interface Reference {
   readonly word: Word;
   readonly task: CpoTask;
 }
+
+type Deps = ReadonlyMap<string, readonly Reference[]>;
 
 interface Known {
   readonly ids: readonly string[];
@@ -82,10 +84,8 @@ function resolve(
   const found = find(word.text);
   if (found !== null) return [{ word, task: found }];
   const log = task.file?.log;
-  const guess = log === undefined || log.isFull ? null : closest(word.text, ids);
   const message = `${key} names ${quote(word.text)}, which is not a task in the manifest`;
-  const remedy = guess === null ? 'name a task by its id' : `did you mean ${quote(guess)}?`;
-  log?.error(word.at, message, remedy);
+  log?.error(word.at, message, log.didYouMean(word.text, ids, 'name a task by its id', quote));
   return [];
 }
 
@@ -105,10 +105,7 @@ function isEarlier({ task: dep, word: { at } }: Reference, task: CpoTask): boole
   return false;
 }
 
-function checkCycle(
-  tasks: readonly CpoTask[],
-  deps: ReadonlyMap<string, readonly Reference[]>,
-): void {
+function checkCycle(tasks: readonly CpoTask[], deps: Deps): void {
   const needsOf = (id: string) => (deps.get(id) ?? []).map(({ task }) => task.id);
   const cycle = findCycle(tasks.map(({ id }) => ({ id, needs: needsOf(id) })));
   const first = tasks.find(({ id }) => id === cycle?.[0]);
@@ -121,7 +118,7 @@ function checkCycle(
 
 function followersOf(
   tasks: readonly CpoTask[],
-  deps: ReadonlyMap<string, readonly Reference[]>,
+  deps: Deps,
 ): ReadonlyMap<string, ReadonlySet<CpoTask>> {
   const followers = new Map(tasks.map(({ id }) => [id, new Set<CpoTask>()]));
   for (const task of tasks) {
@@ -161,22 +158,14 @@ function checkBlocks(
   }
 }
 
-export interface TaskGraph {
-  readonly nodes: readonly GraphNode[];
-  readonly edges: readonly GraphEdge[];
-}
-
-export interface GraphNode {
-  readonly task: string;
-  /** That of its subgraph. */
-  readonly wave: number | null;
-  readonly line: number;
-}
-
-export interface GraphEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly line: number;
+interface TaskGraph {
+  /** With the wave of the subgraph around it. */
+  readonly nodes: readonly {
+    readonly task: string;
+    readonly wave: number | null;
+    readonly line: number;
+  }[];
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly line: number }[];
 }
 
 const SHAPE = /([A-Za-z_][\w]*)\s*(?:[[({>]+)\s*"?([^"\])}]*)"?\s*[/\\]?[\])}]+/g;
@@ -189,8 +178,8 @@ const MAX_EDGES = 10_000;
 
 export function readTaskGraph(text: string): TaskGraph {
   const taskOf = new Map<string, string>();
-  const nodes = new Map<string, GraphNode>();
-  const edges: GraphEdge[] = [];
+  const nodes = new Map<string, TaskGraph['nodes'][number]>();
+  const edges: TaskGraph['edges'][number][] = [];
   for (const { text: row, line, wave } of chartRows(text)) {
     for (const [, name = '', label = ''] of row.matchAll(SHAPE)) {
       const [task] = /task-\d+[\w-]*/i.exec(label) ?? [];

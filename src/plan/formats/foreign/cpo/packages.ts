@@ -6,7 +6,7 @@
 
 import { shellWord } from '../../../../base/shell-word.ts';
 import { type ProblemLog, quote } from '../../../problem.ts';
-import { describe, entryOf, type YamlNode } from '../../../syntax/yaml.ts';
+import { expectMap, isNothing, type YamlNode } from '../../../syntax/yaml.ts';
 import type { PlanInput } from '../../format.ts';
 import { readWord, readWords } from './manifest.ts';
 
@@ -51,13 +51,10 @@ export function dependencyScript(
   repository: PlanInput['repository'],
   log: ProblemLog,
 ): string | null {
-  if (section === null || (section.kind === 'scalar' && section.value === null)) return null;
-  if (section.kind !== 'map') {
-    log.error(section.at, `dependencies must be an object, found ${describe(section)}`);
-    return null;
-  }
+  if (section === null || isNothing(section)) return null;
+  const map = expectMap(section, 'dependencies', log, { called: 'an object' });
   const commands: string[] = [];
-  for (const { key, keyAt, value } of section.entries.values()) {
+  for (const { key, keyAt, value } of map?.entries.values() ?? []) {
     const ecosystem = Object.keys(ENTRIES).find((name) => name === key) as Ecosystem | undefined;
     if (ecosystem === undefined) {
       const known = Object.keys(ENTRIES).join(', ');
@@ -77,23 +74,14 @@ export function dependencyScript(
 }
 
 function readChanges(node: YamlNode, ecosystem: Ecosystem, log: ProblemLog): Changes {
-  const changes = { remove: [], upgrade: [], add: [], add_dev: [] };
-  if (node.kind !== 'map') {
-    log.error(node.at, `dependencies.${ecosystem} must be an object, found ${describe(node)}`);
-    return changes;
-  }
-  for (const { key, keyAt } of node.entries.values()) {
+  const map = expectMap(node, `dependencies.${ecosystem}`, log, { called: 'an object' });
+  for (const { key, keyAt } of map?.entries.values() ?? []) {
     if (LISTS.some((list) => list === key)) continue;
     const remedy = `known lists: ${LISTS.join(', ')}`;
     log.error(keyAt, `dependencies.${ecosystem}.${String(key)} is unknown`, remedy);
   }
-  const list = (name: (typeof LISTS)[number]) => readList(node, name, ecosystem, log);
-  return {
-    remove: list('remove'),
-    upgrade: list('upgrade'),
-    add: list('add'),
-    add_dev: list('add_dev'),
-  };
+  const lists = LISTS.map((name) => [name, readList(node, name, ecosystem, log)]);
+  return Object.fromEntries(lists) as Changes;
 }
 
 function readList(
@@ -102,7 +90,6 @@ function readList(
   ecosystem: Ecosystem,
   log: ProblemLog,
 ): readonly string[] {
-  if (entryOf(node, name) === undefined) return [];
   const { form, version, example } = ENTRIES[ecosystem];
   const words = readWords(node, name, log);
   const fine = words.filter(({ text, at }) => {
@@ -121,33 +108,18 @@ function readList(
   return [...new Set(fine.map(({ text }) => text))];
 }
 
-export type Ecosystem = 'python' | 'node' | 'rust' | 'go';
-export type InstallerName =
-  | 'uv'
-  | 'poetry'
-  | 'pip'
-  | 'npm'
-  | 'pnpm'
-  | 'yarn'
-  | 'bun'
-  | 'cargo'
-  | 'go';
+type Ecosystem = 'python' | 'node' | 'rust' | 'go';
+type InstallerName = keyof typeof INSTALLERS;
+type Changes = Readonly<Record<(typeof LISTS)[number], readonly string[]>>;
 
-export interface Changes {
-  readonly remove: readonly string[];
-  readonly upgrade: readonly string[];
-  readonly add: readonly string[];
-  readonly add_dev: readonly string[];
-}
-
-export interface Installer {
+interface Installer {
   readonly name: InstallerName;
   /** Its manifest, if the repository has none. */
   readonly missing: string | null;
 }
 
 /** A lockfile decides, then the project's manifest, then the usual package manager. */
-export function installerOf(ecosystem: Ecosystem, repository: PlanInput['repository']): Installer {
+function installerOf(ecosystem: Ecosystem, repository: PlanInput['repository']): Installer {
   const files = new Set(repository.list('.'));
   const has = (...names: readonly string[]): boolean => names.some((name) => files.has(name));
   const manifest = MANIFESTS[ecosystem];
@@ -185,8 +157,10 @@ const MANIFESTS: Readonly<Record<Ecosystem, string>> = {
 
 type Commands = (changes: Changes) => readonly string[];
 
+const GO = verbs({ remove: 'go get', add: 'go get', dev: 'go get' });
+
 /** Every word that comes from the plan is quoted for the shell. */
-export const INSTALLERS: Readonly<Record<InstallerName, Commands>> = {
+const INSTALLERS = {
   uv: verbs({
     remove: 'uv remove',
     upgrade: 'uv add --upgrade',
@@ -200,8 +174,9 @@ export const INSTALLERS: Readonly<Record<InstallerName, Commands>> = {
   yarn: verbs({ remove: 'yarn remove', add: 'yarn add', dev: 'yarn add --dev' }),
   bun: verbs({ remove: 'bun remove', add: 'bun add', dev: 'bun add --dev' }),
   cargo: verbs({ remove: 'cargo remove', add: 'cargo add', dev: 'cargo add --dev' }),
-  go: (changes) =>
-    verbs({ remove: 'go get', add: 'go get', dev: 'go get' })(withoutVersions(changes)),
+  // `go get path@none` removes.
+  go: ({ remove, ...changes }: Changes) =>
+    GO({ ...changes, remove: remove.map((path) => `${path}@none`) }),
 };
 
 /** Upgrading is adding, unless there is a verb for it. */
@@ -217,11 +192,6 @@ function verbs(words: {
     ...command(words.add, add),
     ...command(words.dev, add_dev),
   ];
-}
-
-/** `go get path@none` removes. */
-function withoutVersions(changes: Changes): Changes {
-  return { ...changes, remove: changes.remove.map((path) => `${path}@none`) };
 }
 
 /**

@@ -5,14 +5,14 @@
 
 import { type DirectoryLogs, ProblemLog, quote } from '../../../problem.ts';
 import { fenced } from '../../../syntax/markdown.ts';
-import { entryOf, readYaml, type YamlNode } from '../../../syntax/yaml.ts';
+import { entryOf, itemsOf, readYaml, type YamlNode } from '../../../syntax/yaml.ts';
 import type { Lack, PlanInput } from '../../format.ts';
 import { pathRefusal } from '../../native/values.ts';
 import type { CpoTask, Manifest, Word } from './manifest.ts';
 import type { Order } from './order.ts';
-import { NO_SCOPE, type ScopeEntry } from './scope.ts';
+import { NO_SCOPE, shown } from './task-file.ts';
 
-export interface PromptParts {
+interface PromptParts {
   readonly task: CpoTask;
   readonly title: string;
   readonly agent: string;
@@ -25,13 +25,13 @@ export interface PromptParts {
   readonly directory: string;
 }
 
-export interface Contract {
+interface Contract {
   readonly path: string;
   /** Null if it is too long for a prompt. */
   readonly text: string | null;
 }
 
-export const SECTIONS = [
+const SECTIONS = [
   'REQUIRED SKILLS',
   'CONTEXT',
   'OBJECTIVE',
@@ -46,7 +46,7 @@ export const SECTIONS = [
   'COMPLETION SIGNAL',
 ] as const;
 
-export function buildPrompt(parts: PromptParts): string {
+function buildPrompt(parts: PromptParts): string {
   const { task, agent, deps, title } = parts;
   const header = [
     `${task.id.replace(/^task-/i, 'TASK-')}: ${title}`,
@@ -60,7 +60,7 @@ export function buildPrompt(parts: PromptParts): string {
 }
 
 /** The contents of the contracts, which follow the prompt. */
-export function contractFiles({ contracts, directory }: PromptParts): string {
+function contractFiles({ contracts, directory }: PromptParts): string {
   const files = contracts.flatMap(({ path, text }) =>
     text === null ? [] : [`${directory}/${path}:\n\n${fenced(text.trimEnd())}`],
   );
@@ -119,11 +119,7 @@ function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
-function shown({ path, part }: ScopeEntry): string {
-  return part === null ? path : `${path}::${part}`;
-}
-
-export interface TaskPrompt {
+interface TaskPrompt {
   readonly prompt: string;
   readonly title: string;
   /** Relative to the directory; null if the prompt was generated. */
@@ -226,13 +222,12 @@ const PLACES = [
 ];
 
 /** The skills of an agent as `plugin:skill`, for task files that list none. */
-export function readSkills(input: PlanInput): (agent: string) => readonly string[] {
+function readSkills(input: PlanInput): (agent: string) => readonly string[] {
   const root = readMapping(input);
   return (agent) => {
     const skills = entryOf(entryOf(entryOf(root, 'agents')?.value, agent)?.value, 'skills')?.value;
     const plugin = agent.split(':', 1)[0] ?? '';
-    const names = skills?.kind === 'list' ? skills.items : [];
-    return names
+    return itemsOf(skills)
       .flatMap((node) => (node.kind === 'scalar' && node.value !== null ? [`${node.value}`] : []))
       .map((skill) => (skill.includes(':') ? skill : `${plugin}:${skill}`));
   };

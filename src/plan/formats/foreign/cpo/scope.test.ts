@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { scopes } from '../../../../../test/support/cpo-directory.ts';
 import { formatProblem, ProblemLog } from '../../../problem.ts';
-import { type Directive, readScope } from './scope.ts';
+import { type Directive, readScope } from './task-file.ts';
 
 function read(text: string) {
   const log = new ProblemLog('t.md');

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { type ConfigDialect, checkValues, reportUnused } from '../../../config/read.ts';
+import { section } from '../../native/schema.ts';
 import { branch, count, place, text } from '../../native/values.ts';
 
 /** Without a meaning here, but in every file that claude-orchestra's `init` writes. */
@@ -13,18 +14,18 @@ const UNUSED: readonly string[] = [
   'state_file',
 ];
 
-const orchestraSchema = z.strictObject({
-  claude_projects_dir: place.optional(),
-  worktree_dir: place.optional(),
-  branch_prefix: branch.optional(),
-  default_parallel: count(1, 256).optional(),
-  max_parallel: count(1, 256).optional(),
-  stale_threshold: count(1, 30 * 24 * 3600).optional(),
-  bypass_permissions: z.array(text).optional(),
-  heartbeat_interval: z.unknown().optional(),
-  dashboard_host: z.unknown().optional(),
-  dashboard_port: z.unknown().optional(),
-  state_file: z.unknown().optional(),
+const orchestraSchema = section({
+  claude_projects_dir: place,
+  worktree_dir: place,
+  branch_prefix: branch,
+  default_parallel: count(1, 256),
+  max_parallel: count(1, 256),
+  stale_threshold: count(1, 30 * 24 * 3600),
+  bypass_permissions: z.array(text),
+  heartbeat_interval: z.unknown(),
+  dashboard_host: z.unknown(),
+  dashboard_port: z.unknown(),
+  state_file: z.unknown(),
 });
 
 type OrchestraConfig = z.output<typeof orchestraSchema>;
@@ -47,20 +48,16 @@ const FIRST = {
   state_file: '~/.config/claude-orchestra/state.json',
 };
 
-/** How many agents it starts at once by default, and the most it ever does. */
-const DEFAULT_PARALLEL = 3;
-const MAX_PARALLEL = 8;
-
 function translate(theirs: OrchestraConfig): Readonly<Record<string, unknown>> {
-  const { claude_projects_dir, worktree_dir, branch_prefix, stale_threshold } = theirs;
-  const { default_parallel, max_parallel, bypass_permissions } = theirs;
+  const { default_parallel, max_parallel, bypass_permissions, stale_threshold } = theirs;
+  const { claude_projects_dir, worktree_dir, branch_prefix } = theirs;
   const isLimited = default_parallel !== undefined || max_parallel !== undefined;
-  const workers = Math.min(default_parallel ?? DEFAULT_PARALLEL, max_parallel ?? MAX_PARALLEL);
+  const workers = Math.min(
+    default_parallel ?? FIRST.default_parallel,
+    max_parallel ?? FIRST.max_parallel,
+  );
   const ours = {
-    claude_projects_dir,
-    worktree_dir,
-    branch_prefix,
-    stale_after: stale_threshold,
+    ...{ claude_projects_dir, worktree_dir, branch_prefix, stale_after: stale_threshold },
     max_parallel,
     limits: isLimited ? { workers } : undefined,
     tools: bypass_permissions && { allowed_tools: bypass_permissions },

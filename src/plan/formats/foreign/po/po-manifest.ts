@@ -1,24 +1,25 @@
 /**
  * parallel-orchestra manifests: Markdown whose front matter, YAML 1.1 as PyYAML reads it, is the plan.
- * What its loader refuses is refused, with the same key in the message; what it reads is read alike,
- * down to `yes`, `010` and `max_retries: "2"`. docs/formats.md lists the differences.
+ * What its loader refuses is refused, what it reads is read alike. docs/formats.md lists differences.
  */
 
-import {
-  type Conventions,
-  type InjectSpec,
-  NO_SANDBOX,
-  type NotifySpec,
-  type Occasion,
-  type Plan,
-  type TaskSpec,
+import type {
+  Conventions,
+  InjectSpec,
+  NotifySpec,
+  Plan,
+  TaskSpec,
 } from '../../../../model/plan.ts';
 import { validate } from '../../../lint/validate.ts';
 import { type Place, ProblemLog, quote, START } from '../../../problem.ts';
-import { markerIn, splitFrontMatter, withoutBom } from '../../../syntax/front-matter.ts';
+import { markerIn, splitFrontMatter, withoutBom } from '../../../syntax/markdown.ts';
 import {
   describe,
   entryOf,
+  expectMap,
+  isNothing,
+  itemsOf,
+  mustBe,
   readYaml,
   type YamlEntry,
   type YamlMap,
@@ -32,19 +33,19 @@ import {
   stemOf,
 } from '../../format.ts';
 import { webhookRefusal } from '../../native/values.ts';
-import { readTasks } from './task.ts';
+import { FOREIGN_PLAN } from '../foreign-plan.ts';
 import {
   expectText,
   isAbsolute,
-  noteModels,
-  readGroupLimits,
+  isModel,
   readRetries,
   readSettings,
-  readText,
+  readTasks,
   relativePath,
   type TaskSettings,
   TIME_KEYS,
-} from './values.ts';
+  toInteger,
+} from './task.ts';
 
 export const poManifest: PlanFormat = {
   name: 'po-manifest',
@@ -115,14 +116,12 @@ function readRoot(text: string, log: ProblemLog): YamlMap | null {
     return null;
   }
   const root = readYaml({ text: front.yaml, firstLine: 2, version: '1.1' }, log);
-  if (root === null || root.kind === 'map') return root;
-  log.error(root.at, `front matter must be a mapping, found ${describe(root)}`);
-  return null;
+  return root && expectMap(root, 'front matter', log);
 }
 
 function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
   const dialect = readDialect(root, log);
-  const cwd = (dialect.isOld ? null : readText(root, 'cwd', log)) ?? '';
+  const cwd = dialect.isOld ? '' : readFolder(root, log);
   const defaults = readDefaults(root, dialect, log);
   const notify = readWebhooks(root, log);
   const { directory, repository } = input;
@@ -145,20 +144,23 @@ function readManifest(root: YamlMap, input: PlanInput, log: ProblemLog): Plan {
   return {
     name: nameOf(root, input.file.path),
     tasks: inTheirPlace(tasks.map(({ spec }) => spec)),
-    gates: [],
+    ...FOREIGN_PLAN,
     workspace: {
-      setup: [],
-      setupKey: [],
-      copy: [],
+      ...FOREIGN_PLAN.workspace,
       inject: [settingsOf(cwd, input)],
       salvage: `${SETTINGS}/reports`,
     },
-    landing: LANDING,
+    landing: { ...FOREIGN_PLAN.landing, order: 'plan' },
     limits: { workers: dialect.workers, gates: 1, groups: groups ?? {} },
-    sandbox: NO_SANDBOX,
     notify,
     conventions: CONVENTIONS,
   };
+}
+
+function readFolder(root: YamlMap, log: ProblemLog): string {
+  const entry = entryOf(root, 'cwd');
+  if (entry === undefined) log.error(root.at, 'cwd is missing', 'add cwd');
+  return (entry && expectText(entry.value, 'cwd', log)) ?? '';
 }
 
 /**
@@ -174,38 +176,23 @@ function inTheirPlace(tasks: readonly TaskSpec[]): readonly TaskSpec[] {
   return tasks.map((task) => (after.has(task.id) ? task : { ...task, inPlace: true }));
 }
 
-const LANDING: Plan['landing'] = {
-  strategy: 'merge',
-  verify: 'off',
-  onConflict: 'fail',
-  order: 'plan',
-  onGateFailure: 'fail',
-  onSemantic: 'warn',
-  reworks: 0,
-  publish: 'end',
-};
-
 function readDefaults(
   root: YamlMap,
   { isOld }: Dialect,
   log: ProblemLog,
 ): { readonly retries: number | null; readonly settings: TaskSettings } {
-  const defaults = entryOf(root, 'defaults');
-  if (defaults === undefined) return { retries: null, settings: {} };
-  const { value } = defaults;
-  if (value.kind !== 'map') {
-    log.error(value.at, `defaults must be a mapping, found ${describe(value)}`);
-    return { retries: null, settings: {} };
-  }
+  const defaults = entryOf(root, 'defaults')?.value;
+  const map = defaults && expectMap(defaults, 'defaults', log);
+  if (!map) return { retries: null, settings: {} };
   const known: readonly string[] = ['max_retries', 'model', ...(isOld ? TIME_KEYS : [])];
-  for (const { key, keyAt } of value.entries.values()) {
+  for (const { key, keyAt } of map.entries.values()) {
     if (known.includes(String(key))) continue;
     const remedy = `only ${known.join(', ')} are known there`;
     log.warning(keyAt, `defaults.${String(key)} is ignored`, remedy);
   }
   return {
-    retries: readRetries(value, 'defaults.max_retries', log),
-    settings: readSettings(value, 'defaults.', isOld, log),
+    retries: readRetries(map, 'defaults.max_retries', log),
+    settings: readSettings(map, 'defaults.', isOld, log),
   };
 }
 
@@ -231,7 +218,7 @@ const SETTINGS = '.claude';
 
 /** Any scalar is a name. */
 function nameOf(root: YamlMap, path: string): string {
-  const node: YamlNode | undefined = entryOf(root, 'name')?.value;
+  const node = entryOf(root, 'name')?.value;
   const isText = node?.kind === 'scalar' && node.value !== null && typeof node.value !== 'object';
   const name = isText ? String(node.value) : '';
   return name || stemOf(path) || 'plan';
@@ -255,7 +242,7 @@ const CURRENT: Dialect = { isOld: false, retries: 1, workers: 3 };
 const OLD: Dialect = { isOld: true, retries: 0, workers: 3 };
 
 /** With a wrong version the rest is still read, for its problems. */
-export function readDialect(root: YamlMap, log: ProblemLog): Dialect {
+function readDialect(root: YamlMap, log: ProblemLog): Dialect {
   const version = entryOf(root, VERSION_KEY);
   const old = entryOf(root, OLD_KEY);
   if (version === undefined && old !== undefined) return readOld(old, log);
@@ -290,37 +277,83 @@ function readOld(entry: YamlEntry, log: ProblemLog): Dialect {
 }
 
 /** In the order of sending: `on_complete` comes first, also for a failed run. */
-const SECTIONS: readonly (readonly [section: string, on: Occasion])[] = [
+const OCCASIONS = [
   ['on_complete', 'finished'],
   ['on_failure', 'failed'],
-];
+] as const;
 
-export function readWebhooks(root: YamlMap, log: ProblemLog): readonly NotifySpec[] {
-  return SECTIONS.flatMap(([section, on]) => {
+function readWebhooks(root: YamlMap, log: ProblemLog): readonly NotifySpec[] {
+  return OCCASIONS.flatMap(([section, on]) => {
     const url = readWebhook(root, section, log);
     return url === null ? [] : [{ on: [on], to: { kind: 'webhook', url } }];
   });
 }
 
 function readWebhook(root: YamlMap, section: string, log: ProblemLog): string | null {
-  const entry = entryOf(root, section);
-  if (entry === undefined) return null;
-  if (entry.value.kind !== 'map') {
-    log.error(entry.value.at, `${section} must be a mapping, found ${describe(entry.value)}`);
-    return null;
-  }
-  for (const { key, keyAt } of entry.value.entries.values()) {
+  const value = entryOf(root, section)?.value;
+  const map = value && expectMap(value, section, log);
+  if (!map) return null;
+  for (const { key, keyAt } of map.entries.values()) {
     if (key === 'webhook_url') continue;
     log.warning(keyAt, `${section}.${String(key)} is ignored`, 'only webhook_url is known there');
   }
-  const url = entryOf(entry.value, 'webhook_url')?.value;
+  const url = entryOf(map, 'webhook_url')?.value;
   if (url?.kind !== 'scalar' || typeof url.value !== 'string') {
     const found = url === undefined ? 'is missing' : `must be text, found ${describe(url)}`;
-    log.error(url?.at ?? entry.value.at, `${section}.webhook_url ${found}`);
+    log.error(url?.at ?? map.at, `${section}.webhook_url ${found}`);
     return null;
   }
   const refusal = webhookRefusal(url.value);
   if (refusal === null) return url.value;
   log.error(url.at, `${section}.webhook_url ${refusal.message}`, refusal.remedy);
   return null;
+}
+
+const MAX_GROUP_LIMIT = 256;
+
+/** Null, and a problem in the log, if the section is wrong, or missing but needed. */
+function readGroupLimits(
+  root: YamlMap,
+  used: ReadonlySet<string>,
+  log: ProblemLog,
+): Record<string, number> | null {
+  const section = entryOf(root, 'concurrency_limits');
+  if (section === undefined || isNothing(section.value)) {
+    const [group] = used;
+    if (group === undefined) return {};
+    const names = [...used].map(quote).join(', ');
+    const message = `concurrency_limits is missing, but tasks are in the groups ${names}`;
+    log.error(section?.keyAt ?? root.at, message, `add concurrency_limits: { ${group}: 1 }`);
+    return null;
+  }
+  const map = expectMap(section.value, 'concurrency_limits', log);
+  if (map === null) return null;
+  const limits = new Map<string, number>();
+  for (const { key, keyAt, value } of map.entries.values()) {
+    if (typeof key !== 'string' || key === '') {
+      log.error(keyAt, 'concurrency_limits: a group must be text that is not empty');
+      continue;
+    }
+    limits.set(key, readLimit(value, key, log));
+    if (!used.has(key)) log.warning(keyAt, `concurrency_limits: no task is in group ${quote(key)}`);
+  }
+  return Object.fromEntries(limits);
+}
+
+function readLimit(value: YamlNode, group: string, log: ProblemLog): number {
+  const limit = toInteger(value);
+  if (limit !== null && limit >= 1 && limit <= MAX_GROUP_LIMIT) return limit;
+  const expected = `an integer from 1 to ${MAX_GROUP_LIMIT}`;
+  mustBe(expected, value, `concurrency_limits: ${quote(group)}`, log);
+  return 1;
+}
+
+/** Warns once that models, which parallel-orchestra itself ignores, take effect. */
+function noteModels(root: YamlMap, log: ProblemLog): void {
+  const maps = [entryOf(root, 'defaults')?.value, ...itemsOf(entryOf(root, 'tasks')?.value)];
+  const known = maps
+    .map((map) => entryOf(map, 'model'))
+    .find((entry) => entry !== undefined && isModel(entry.value));
+  if (known === undefined) return;
+  log.warning(known.keyAt, "model is a key of parallel-orchestra's successor: it takes effect");
 }

@@ -1,33 +1,24 @@
-/** The tasks of a manifest: each entry is checked key by key and becomes a TaskSpec. */
+/** The tasks of a manifest, and single values, which are converted as Python would: `"2"` is an integer. */
 
-import { NO_OPTIONS, type TaskSpec } from '../../../../model/plan.ts';
+import type { RetrySpec, TaskSpec } from '../../../../model/plan.ts';
 import { normaliseGlob } from '../../../../model/scope.ts';
 import type { TaskOutline } from '../../../lint/validate.ts';
 import { type Place, type ProblemLog, quote } from '../../../problem.ts';
 import {
   describe,
   entryOf,
+  expectMap,
+  isNothing,
+  mustBe,
   placeOf,
   textOf,
   type YamlMap,
   type YamlNode,
 } from '../../../syntax/yaml.ts';
+import { FOREIGN_TASK } from '../foreign-plan.ts';
 import type { Dialect } from './po-manifest.ts';
-import {
-  expectText,
-  fromRoot,
-  isAbsolute,
-  isInside,
-  readRetries,
-  readSettings,
-  readTexts,
-  relativePath,
-  retryOf,
-  type TaskSettings,
-  TIME_KEYS,
-} from './values.ts';
 
-export interface Surroundings {
+interface Surroundings {
   readonly dialect: Dialect;
   readonly cwd: string;
   /** `defaults.max_retries`. */
@@ -38,11 +29,22 @@ export interface Surroundings {
   readonly root: string;
 }
 
-export interface PoTask {
+interface PoTask {
   readonly spec: TaskSpec;
   readonly outline: TaskOutline;
   at(key: 'id' | 'needs' | 'writes' | 'group', item?: number): Place;
 }
+
+/** Keys of tasks and defaults that parallel-orchestra itself refuses. */
+export const TIME_KEYS = [
+  'timeout_sec',
+  'idle_timeout_sec',
+  'retry_delay_sec',
+  'retry_backoff_factor',
+] as const;
+
+/** What the manifest calls the parts of an outline. */
+const OWN_KEYS = { id: 'id', needs: 'depends_on', writes: 'writes', group: 'concurrency_group' };
 
 const TIMEOUT_MS = 900_000;
 const NAME = /^[A-Za-z0-9_-]+$/;
@@ -67,14 +69,13 @@ export function readTasks(root: YamlMap, around: Surroundings, log: ProblemLog):
   }
   const cwd = workingFolder(root, around.cwd, around, log);
   return list.items.flatMap((item, index) => {
-    if (item.kind === 'map') return new TaskReader(item, index, log).read(around, cwd) ?? [];
-    log.error(item.at, `tasks[${index}] must be a mapping, found ${describe(item)}`);
-    return [];
+    const map = expectMap(item, `tasks[${index}]`, log);
+    return (map && readTask(map, index, around, cwd, log)) ?? [];
   });
 }
 
 function whatIsWrong(list: YamlNode | undefined): string {
-  if (list === undefined || (list.kind === 'scalar' && list.value === null)) return 'is missing';
+  if (list === undefined || isNothing(list)) return 'is missing';
   return list.kind === 'list' ? 'must not be empty' : `must be a list, found ${describe(list)}`;
 }
 
@@ -88,140 +89,79 @@ function workingFolder(map: YamlMap, cwd: string, around: Surroundings, log: Pro
   return '';
 }
 
-class TaskReader {
-  readonly #map: YamlMap;
-  readonly #index: number;
-  readonly #log: ProblemLog;
+/** Null without an id; the rest is still checked. */
+function readTask(
+  map: YamlMap,
+  index: number,
+  around: Surroundings,
+  cwd: string,
+  log: ProblemLog,
+): PoTask | null {
   /** How messages name the task. */
-  #name: string;
+  let name = `tasks[${index}]`;
 
-  constructor(map: YamlMap, index: number, log: ProblemLog) {
-    this.#map = map;
-    this.#index = index;
-    this.#log = log;
-    this.#name = `tasks[${index}]`;
-  }
-
-  read(around: Surroundings, cwd: string): PoTask | null {
-    if (!around.dialect.isOld) this.#refuseForbidden();
-    const id = this.#readName('id');
-    if (id !== null) this.#name = `task ${quote(id)}`;
-    const agent = this.#readName('agent') ?? '';
-    const isRead = this.#readFlag('read_only');
-    const own = around.dialect.isOld ? this.#readFolder(around) : null;
-    const writes = this.#readWrites(own ?? around.directory);
-    const settings = { ...around.settings, ...this.#readSettings(around.dialect) };
-    const folder = own ?? (isRead ? cwd : '');
-    const group = this.#readGroup();
-    const needs = readTexts(
-      this.#listOrNothing('depends_on'),
-      this.#label('depends_on'),
-      this.#log,
-    );
-    const retries = readRetries(this.#map, this.#label('max_retries'), this.#log);
-    const spec: TaskSpec = {
-      id: id ?? '',
-      prompt: this.#readPrompt(agent),
-      agent: 'claude',
-      ...(agent === '' ? {} : { role: agent }),
-      ...(settings.model === undefined ? {} : { model: settings.model }),
-      mode: isRead ? 'read' : 'write',
-      needs: [...new Set(needs)],
-      writes: [...new Set(writes.filter(isInside))],
-      outside: 'report',
-      forbids: [],
-      checks: [],
-      ...(group === null ? {} : { group }),
-      retries: retries ?? around.retries ?? around.dialect.retries,
-      ...(around.dialect.isOld ? { retry: retryOf(settings) } : {}),
-      timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
-      idleMs: (isRead ? undefined : settings.idleMs) ?? settings.timeoutMs ?? TIMEOUT_MS,
-      permissions: isRead ? 'dontAsk' : 'bypassPermissions',
-      allowEmpty: true,
-      env: { ...this.#readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
-      ...(folder === '' ? {} : { cwd: folder }),
-      options: NO_OPTIONS,
-      hears: [],
-      answer: 'status-line',
-    };
-    if (id === null) return null;
-    const outline = { index: this.#index, id, needs, writes, ...(group === null ? {} : { group }) };
-    return { spec, outline, at: (key, item) => this.#at(key, item) };
-  }
-
-  #refuseForbidden(): void {
+  function refuseForbidden(): void {
     for (const key of FORBIDDEN) {
-      const entry = entryOf(this.#map, key);
+      const entry = entryOf(map, key);
       if (entry === undefined) continue;
-      this.#log.error(entry.keyAt, `${this.#name}: ${key} is not allowed in a task`, 'remove it');
+      log.error(entry.keyAt, `${name}: ${key} is not allowed in a task`, 'remove it');
     }
   }
 
-  #readSettings({ isOld }: Dialect): TaskSettings {
-    return readSettings(this.#map, `${this.#name}: `, isOld, this.#log);
-  }
-
-  #readFolder(around: Surroundings): string | null {
-    const value = entryOf(this.#map, 'cwd')?.value;
+  function readFolder(): string | null {
+    const value = entryOf(map, 'cwd')?.value;
     if (value === undefined) return null;
-    const text = expectText(value, this.#label('cwd'), this.#log);
-    return text === null ? null : workingFolder(this.#map, text, around, this.#log);
+    const text = expectText(value, labelOf('cwd'), log);
+    return text === null ? null : workingFolder(map, text, around, log);
   }
 
   /** An agent may be empty, an id may not. */
-  #readName(key: 'id' | 'agent'): string | null {
-    const value = this.#required(key);
+  function readName(key: 'id' | 'agent'): string | null {
+    const value = required(key);
     if (value === null) return null;
-    const name = expectText(value, this.#label(key), this.#log);
+    const name = expectText(value, labelOf(key), log);
     if (name !== null && !NAME.test(name) && !(key === 'agent' && name === '')) {
-      const message = `${this.#label(key)} ${quote(name)} is not allowed`;
-      this.#log.error(value.at, message, 'use letters, digits, _ and -');
+      const message = `${labelOf(key)} ${quote(name)} is not allowed`;
+      log.error(value.at, message, 'use letters, digits, _ and -');
     }
     return name;
   }
 
-  #readFlag(key: string): boolean {
-    const value = this.#required(key);
+  function readFlag(key: string): boolean {
+    const value = required(key);
     if (value === null) return false;
     if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
-    const message = `${this.#name}: ${key} must be true or false, found ${describe(value)}`;
-    this.#log.error(value.at, message);
+    mustBe('true or false', value, labelOf(key), log);
     return false;
   }
 
-  #readPrompt(agent: string): string {
-    const value = entryOf(this.#map, 'prompt')?.value;
+  function readPrompt(agent: string): string {
+    const value = entryOf(map, 'prompt')?.value;
     if (value === undefined) return `/agent-${agent}`;
-    const text = expectText(value, this.#label('prompt'), this.#log);
+    const text = expectText(value, labelOf('prompt'), log);
     if (text?.includes('\0')) {
-      this.#log.error(value.at, `${this.#label('prompt')} must not contain NUL`);
+      log.error(value.at, `${labelOf('prompt')} must not contain NUL`);
     } else if (text?.trim() === '') {
-      this.#log.warning(value.at, `${this.#label('prompt')} is empty`);
+      log.warning(value.at, `${labelOf('prompt')} is empty`);
     }
     return text ?? '';
   }
 
-  #readEnv(): Record<string, string> {
-    const value = entryOf(this.#map, 'env')?.value;
-    if (value === undefined) return {};
-    if (value.kind !== 'map') {
-      this.#log.error(
-        value.at,
-        `${this.#label('env')} must be a mapping, found ${describe(value)}`,
-      );
-      return {};
-    }
+  function readEnv(): Record<string, string> {
+    const value = entryOf(map, 'env')?.value;
+    const name = labelOf('env');
+    const variables = value && expectMap(value, name, log);
     const env: [string, string][] = [];
-    for (const { key, keyAt, value: content } of value.entries.values()) {
+    for (const { key, keyAt, value: content } of variables?.entries.values() ?? []) {
       if (typeof key !== 'string' || key === '' || /[=\0]/.test(key)) {
-        const message = `${this.#label('env')}: ${quote(String(key))} is not a variable name`;
-        this.#log.error(keyAt, message, typeof key === 'string' ? undefined : 'put it in quotes');
+        const message = `${name}: ${quote(String(key))} is not a variable name`;
+        log.error(keyAt, message, typeof key === 'string' ? undefined : 'put it in quotes');
       } else if (BLOCKED_ENV.has(key)) {
-        this.#log.error(keyAt, `${this.#label('env')}: ${key} must not be set`, 'remove it');
+        log.error(keyAt, `${name}: ${key} must not be set`, 'remove it');
       } else {
-        const text = expectText(content, `${this.#label('env')}: ${key}`, this.#log);
+        const text = expectText(content, `${name}: ${key}`, log);
         if (text?.includes('\0')) {
-          this.#log.error(content.at, `${this.#label('env')}: ${key} must not contain NUL`);
+          log.error(content.at, `${name}: ${key} must not contain NUL`);
         } else if (text !== null) env.push([key, text]);
       }
     }
@@ -229,51 +169,211 @@ class TaskReader {
   }
 
   /** Relative to the repository's root; a path elsewhere keeps its spelling and is reported. */
-  #readWrites(directory: string): readonly string[] {
-    const given = readTexts(this.#listOrNothing('writes'), this.#label('writes'), this.#log);
-    return given.map((path, item) => {
+  function readWrites(directory: string): readonly string[] {
+    return readTexts('writes').map((path, item) => {
       if (path === '') return '';
       const target = isAbsolute(path) ? normaliseGlob(path) : relativePath(directory, path) || '**';
       if (!isInside(target)) {
         const what = `${quote(path)} is not below the repository's root`;
         const remedy = "it is ignored; write it relative to the manifest's folder";
-        this.#log.warning(this.#at('writes', item), `${this.#label('writes')}: ${what}`, remedy);
+        log.warning(placeIn('writes', item), `${labelOf('writes')}: ${what}`, remedy);
       }
       return target;
     });
   }
 
-  #readGroup(): string | null {
-    const value = entryOf(this.#map, 'concurrency_group')?.value;
+  function readGroup(): string | null {
+    const value = entryOf(map, 'concurrency_group')?.value;
     if (value === undefined) return null;
     const text = textOf(value);
     if (text !== undefined && text.trim() !== '') return text;
-    const message = `${this.#label('concurrency_group')} must be text that is not empty`;
-    this.#log.error(value.at, `${message}, found ${describe(value)}`);
-    return null;
+    return mustBe('text that is not empty', value, labelOf('concurrency_group'), log);
   }
 
-  #required(key: string): YamlNode | null {
-    const entry = entryOf(this.#map, key);
+  function required(key: string): YamlNode | null {
+    const entry = entryOf(map, key);
     if (entry !== undefined) return entry.value;
-    this.#log.error(this.#map.at, `${this.#name}: ${key} is missing`, `add ${key}`);
+    log.error(map.at, `${name}: ${key} is missing`, `add ${key}`);
     return null;
   }
 
-  /** `depends_on:` without a value is an empty list. */
-  #listOrNothing(key: 'depends_on' | 'writes') {
-    const entry = entryOf(this.#map, key);
-    return entry?.value.kind === 'scalar' && entry.value.value === null ? undefined : entry;
+  /** '' stands for each entry that is wrong; a key without a value is an empty list. */
+  function readTexts(key: 'depends_on' | 'writes'): readonly string[] {
+    const value = entryOf(map, key)?.value;
+    if (value === undefined || isNothing(value)) return [];
+    const label = labelOf(key);
+    if (value.kind !== 'list') return mustBe('a list', value, label, log) ?? [];
+    return value.items.map((item) => {
+      const text = expectText(item, `${label}: an entry`, log);
+      if (text?.trim() !== '') return text ?? '';
+      log.error(item.at, `${label}: an entry must not be empty`);
+      return '';
+    });
   }
 
-  #label(key: string): string {
-    return `${this.#name}: ${key}`;
+  function labelOf(key: string): string {
+    return `${name}: ${key}`;
   }
 
-  #at(key: 'id' | 'needs' | 'writes' | 'group', item?: number): Place {
-    const own = { id: 'id', needs: 'depends_on', writes: 'writes', group: 'concurrency_group' }[
-      key
-    ];
-    return placeOf(this.#map, item === undefined ? [own] : [own, item]);
+  function placeIn(key: keyof typeof OWN_KEYS, item?: number): Place {
+    return placeOf(map, item === undefined ? [OWN_KEYS[key]] : [OWN_KEYS[key], item]);
   }
+
+  if (!around.dialect.isOld) refuseForbidden();
+  const id = readName('id');
+  if (id !== null) name = `task ${quote(id)}`;
+  const agent = readName('agent') ?? '';
+  const isRead = readFlag('read_only');
+  const own = around.dialect.isOld ? readFolder() : null;
+  const writes = readWrites(own ?? around.directory);
+  const ownSettings = readSettings(map, `${name}: `, around.dialect.isOld, log);
+  const settings = { ...around.settings, ...ownSettings };
+  const folder = own ?? (isRead ? cwd : '');
+  const group = readGroup();
+  const needs = readTexts('depends_on');
+  const retries = readRetries(map, labelOf('max_retries'), log);
+  const spec: TaskSpec = {
+    ...FOREIGN_TASK,
+    id: id ?? '',
+    prompt: readPrompt(agent),
+    ...(agent === '' ? {} : { role: agent }),
+    ...(settings.model === undefined ? {} : { model: settings.model }),
+    mode: isRead ? 'read' : 'write',
+    needs: [...new Set(needs)],
+    writes: [...new Set(writes.filter(isInside))],
+    ...(group === null ? {} : { group }),
+    retries: retries ?? around.retries ?? around.dialect.retries,
+    ...(around.dialect.isOld ? { retry: retryOf(settings) } : {}),
+    timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
+    idleMs: (isRead ? undefined : settings.idleMs) ?? settings.timeoutMs ?? TIMEOUT_MS,
+    permissions: isRead ? 'dontAsk' : 'bypassPermissions',
+    allowEmpty: true,
+    env: { ...readEnv(), ...(isRead ? {} : { [GUARD]: '1' }) },
+    ...(folder === '' ? {} : { cwd: folder }),
+    answer: 'status-line',
+  };
+  if (id === null) return null;
+  const outline = { index, id, needs, writes, ...(group === null ? {} : { group }) };
+  return { spec, outline, at: placeIn };
+}
+
+/** Python's `int()`; null where it raises. */
+export function toInteger(node: YamlNode): number | null {
+  if (node.kind !== 'scalar') return null;
+  const { value } = node;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'number') return Number.isFinite(value) ? Math.trunc(value) : null;
+  if (typeof value !== 'string' || !/^\s*[-+]?\d+(?:_\d+)*\s*$/.test(value)) return null;
+  return Number(value.replaceAll('_', ''));
+}
+
+/** The text of a node; null, and a problem in the log, if it is none. */
+export function expectText(
+  node: YamlNode,
+  label: string,
+  log: ProblemLog,
+  remedy = quoteRemedy(node),
+): string | null {
+  return textOf(node) ?? mustBe('text', node, label, log, remedy);
+}
+
+function quoteRemedy(node: YamlNode): string | undefined {
+  const isWord = node.kind === 'scalar' && node.value !== null && typeof node.value !== 'string';
+  return isWord ? 'put it in quotes' : undefined;
+}
+
+/** `max_retries` of a mapping; `name` is for the message. */
+export function readRetries(map: YamlMap, name: string, log: ProblemLog): number | null {
+  const entry = entryOf(map, 'max_retries');
+  if (entry === undefined) return null;
+  const retries = toInteger(entry.value);
+  if (retries !== null && retries >= 0) return retries;
+  return mustBe('an integer of at least 0', entry.value, name, log);
+}
+
+/** Keys of the predecessor (times and pauses) and of the successor (models). */
+export interface TaskSettings {
+  readonly model?: string;
+  readonly timeoutMs?: number;
+  readonly idleMs?: number;
+  readonly delayMs?: number;
+  readonly factor?: number;
+}
+
+const MODELS = ['haiku', 'sonnet', 'opus'];
+/** Timers count in 31 bits of milliseconds. */
+const MOST_SECONDS = 24 * 24 * 3600;
+const MOST_FACTOR = 100;
+
+/** `name` comes before a key in messages. */
+export function readSettings(
+  map: YamlMap,
+  name: string,
+  isOld: boolean,
+  log: ProblemLog,
+): TaskSettings {
+  const number = (key: string, least: number, most: number): number | undefined => {
+    const value = entryOf(map, key)?.value;
+    if (value === undefined) return undefined;
+    const found = value.kind === 'scalar' && typeof value.value === 'number' ? value.value : null;
+    if (found !== null && found >= least && found <= most) return found;
+    mustBe(`a number from ${least} to ${most}`, value, `${name}${key}`, log);
+    return undefined;
+  };
+  const milliseconds = (key: string, least: number): number | undefined => {
+    const seconds = number(key, least, MOST_SECONDS);
+    return seconds === undefined ? undefined : Math.round(seconds * 1000);
+  };
+  const times = isOld
+    ? {
+        timeoutMs: milliseconds('timeout_sec', 1),
+        idleMs: milliseconds('idle_timeout_sec', 1),
+        delayMs: milliseconds('retry_delay_sec', 0),
+        factor: number('retry_backoff_factor', 1, MOST_FACTOR),
+      }
+    : {};
+  const settings = { model: readModel(map, name, log), ...times };
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as TaskSettings;
+}
+
+/** The predecessor pauses only on request, and always for the same time. */
+export function retryOf({ delayMs = 0, factor = 1 }: TaskSettings): RetrySpec {
+  return { pauseMs: delayMs, factor, session: 'resumed', afterTimeout: false };
+}
+
+function readModel(map: YamlMap, name: string, log: ProblemLog): string | undefined {
+  const entry = entryOf(map, 'model');
+  if (entry === undefined) return undefined;
+  if (isModel(entry.value)) return entry.value.value;
+  const known = MODELS.map(quote).join(', ');
+  log.warning(entry.keyAt, `${name}model is ignored`, `known models are ${known}`);
+  return undefined;
+}
+
+export function isModel(node: YamlNode): node is YamlNode & { kind: 'scalar'; value: string } {
+  return node.kind === 'scalar' && MODELS.some((model) => model === node.value);
+}
+
+/** On any system. */
+export function isAbsolute(path: string): boolean {
+  return /^(?:[\\/]|[A-Za-z]:[\\/])/.test(path);
+}
+
+export function isInside(target: string): boolean {
+  return target !== '' && !isAbsolute(target) && target !== '..' && !target.startsWith('../');
+}
+
+/** A path below a folder as one from the repository's root; '' is the root. */
+export function relativePath(directory: string, path: string): string {
+  const joined = [directory, path].filter((part) => part !== '').join('/');
+  const normal = normaliseGlob(joined);
+  return normal === '**' && !joined.includes('*') ? '' : normal;
+}
+
+/** An absolute path below the root becomes one from the root. */
+export function fromRoot(root: string, path: string): string {
+  const base = root.replace(/\/+$/, '');
+  if (path.replace(/\/+$/, '') === base) return '';
+  return path.startsWith(`${base}/`) ? path.slice(base.length + 1) : path;
 }

@@ -15,10 +15,7 @@ export const claudeOrchestrator: ConfigDialect = {
     checkOwnWords({ root, values: mendTexts(values, root, log) }, log, { isForeign: true }),
 };
 
-/**
- * The values of a file whose tool stored every value as text (`'0'`, `'false'`, `'gh,az'`), each as
- * what it stands for. Each is a warning; what cannot be read is left for the schema to refuse.
- */
+/** Texts such as `'0'`, `'false'`, `'gh,az'` as what they stand for, each with a warning. */
 function mendTexts(
   values: Readonly<Record<string, unknown>>,
   root: YamlNode,

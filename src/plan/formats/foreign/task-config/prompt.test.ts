@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { promptOf } from './prompt.ts';
-import type { TaskEntry } from './schema.ts';
+import type { TaskEntry } from './task-config.ts';
 
 const TASK: TaskEntry = {
   id: 'login',

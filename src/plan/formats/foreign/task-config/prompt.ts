@@ -1,13 +1,12 @@
 /**
  * The prompt for an entry of a `task_config.yaml`, in the sections that its users know. Title,
- * description and branch are data: in a command line each is one quoted word. The project's test
- * command wins over the task's.
+ * description and branch are data: in a command line each is one quoted word.
  */
 
 import { quoted } from '../../../../base/shell-word.ts';
 import type { Config } from '../../../config/schema.ts';
 import { fenced } from '../../../syntax/markdown.ts';
-import type { TaskEntry } from './schema.ts';
+import type { TaskEntry } from './task-config.ts';
 
 export interface PullRequest {
   readonly provider: 'github' | 'bitbucket' | 'unknown';
@@ -70,6 +69,8 @@ function pullRequestText(task: TaskEntry, { provider, base, slug }: PullRequest)
   const push = `git push -u origin ${quoted(task.branch)}`;
   const title = oneLine(task.title);
   const body = shortened(task.description.trim());
+  const pushFirst = ['Push the branch:', '', fenced(push), ''];
+  const end = ['', 'End your last message with the address of the pull request.'];
   switch (provider) {
     case 'github': {
       const words = ['--title', title, '--body', body, '--base', base, '--head', task.branch];
@@ -79,8 +80,7 @@ function pullRequestText(task: TaskEntry, { provider, base, slug }: PullRequest)
         'what is between them.',
         '',
         fenced(`${push}\ngh pr create ${args.join(' ')}`),
-        '',
-        'End your last message with the address of the pull request.',
+        ...end,
       ].join('\n');
     }
     case 'bitbucket': {
@@ -92,23 +92,16 @@ function pullRequestText(task: TaskEntry, { provider, base, slug }: PullRequest)
         description: body,
       };
       return [
-        'Push the branch:',
-        '',
-        fenced(push),
-        '',
+        ...pushFirst,
         'Then call the MCP tool `mcp_bitbucket_create_pull_request` with exactly these values:',
         '',
         fenced(JSON.stringify(values, null, 2), 'json'),
-        '',
-        'End your last message with the address of the pull request.',
+        ...end,
       ].join('\n');
     }
     case 'unknown':
       return [
-        'Push the branch:',
-        '',
-        fenced(push),
-        '',
+        ...pushFirst,
         `There is no known way to open a pull request here: say in your last message that one from`,
         `\`${task.branch}\` to \`${base}\` has to be opened by hand.`,
       ].join('\n');
