@@ -6,18 +6,15 @@
  *   C2. The session id is ours from the start, so an attempt that dies at once can be resumed.
  *   C3. Long waits belong to the engine: the CLI retries a few times only and leaves nothing
  *       running behind its last answer.
- *   C4. The last `result` decides. Without one: what the CLI says when it refuses to start, then
- *       the way it ended. A program that never spoke the stream's language (a wrapper, a stand-in)
- *       is judged as a plain command.
  */
 
-import type { AgentOptions, Permissions } from '../model/plan.ts';
+import type { AgentOptions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './claude/failure.ts';
 import { StreamFormatter } from './claude/log-formatter.ts';
 import { StreamParser } from './claude/stream.ts';
 import { allowing, type ToolNames } from './denial.ts';
-import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
+import { streamOutcome } from './outcome.ts';
 
 export const claude: Agent = {
   name: 'claude',
@@ -129,15 +126,11 @@ function permissionArgs(job: Job): readonly string[] {
   ];
 }
 
+/** A read task gets no permission to write, and no prompt; planning is stricter still. */
 function modeArgs({ readOnly, permissions }: Job): readonly string[] {
-  if (readOnly) return ['--permission-mode', readMode(permissions)];
+  if (readOnly) return ['--permission-mode', permissions === 'plan' ? 'plan' : 'dontAsk'];
   if (permissions === 'bypassPermissions') return ['--dangerously-skip-permissions'];
   return permissions === 'default' ? [] : ['--permission-mode', permissions];
-}
-
-/** A read task gets no permission to write, and no prompt; planning is stricter still. */
-function readMode(permissions: Permissions): Permissions {
-  return permissions === 'plan' ? 'plan' : 'dontAsk';
 }
 
 const WRITING_TOOLS = ['Edit', 'Write', 'NotebookEdit'];
@@ -149,51 +142,22 @@ const TOOLS: ToolNames = { shell: 'Bash', edits: WRITING_TOOLS, rules: true };
  * take itself for a part of that session.
  */
 const INHERIT: readonly string[] = [
-  'ANTHROPIC_API_KEY',
-  'ANTHROPIC_AUTH_TOKEN',
-  'ANTHROPIC_BASE_URL',
-  'ANTHROPIC_CUSTOM_HEADERS',
-  'ANTHROPIC_MODEL',
-  'ANTHROPIC_SMALL_FAST_MODEL',
-  'ANTHROPIC_DEFAULT_*',
-  'ANTHROPIC_BEDROCK_*',
-  'ANTHROPIC_VERTEX_*',
-  'ANTHROPIC_FOUNDRY_*',
-  'AWS_*',
-  'GOOGLE_*',
-  'CLOUD_ML_REGION',
-  'VERTEX_REGION_*',
-  'CLAUDE_CONFIG_DIR',
-  'CLAUDE_CODE_OAUTH_TOKEN',
-  'CLAUDE_CODE_USE_BEDROCK',
-  'CLAUDE_CODE_USE_VERTEX',
-  'CLAUDE_CODE_USE_FOUNDRY',
-  'CLAUDE_CODE_SKIP_*',
-  'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
-  'CLAUDE_CODE_SUBAGENT_MODEL',
-  'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC',
-  'MAX_THINKING_TOKENS',
-  'API_TIMEOUT_MS',
-  'BASH_DEFAULT_TIMEOUT_MS',
-  'BASH_MAX_TIMEOUT_MS',
-  'DISABLE_TELEMETRY',
-  'DISABLE_ERROR_REPORTING',
-  'IS_SANDBOX',
+  ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  ...['ANTHROPIC_CUSTOM_HEADERS', 'CLAUDE_CONFIG_DIR', 'IS_SANDBOX'],
+  ...['ANTHROPIC_MODEL', 'ANTHROPIC_SMALL_FAST_MODEL', 'ANTHROPIC_DEFAULT_*'],
+  ...['CLAUDE_CODE_SUBAGENT_MODEL', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS', 'MAX_THINKING_TOKENS'],
+  ...['CLAUDE_CODE_USE_BEDROCK', 'ANTHROPIC_BEDROCK_*', 'AWS_*', 'CLAUDE_CODE_SKIP_*'],
+  ...['CLAUDE_CODE_USE_VERTEX', 'ANTHROPIC_VERTEX_*', 'GOOGLE_*', 'CLOUD_ML_REGION'],
+  ...['VERTEX_REGION_*', 'CLAUDE_CODE_USE_FOUNDRY', 'ANTHROPIC_FOUNDRY_*'],
+  ...['API_TIMEOUT_MS', 'BASH_DEFAULT_TIMEOUT_MS', 'BASH_MAX_TIMEOUT_MS'],
+  ...['DISABLE_TELEMETRY', 'DISABLE_ERROR_REPORTING', 'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC'],
 ];
 
 function outcome(end: AgentEnd): AgentOutcome {
-  const { result } = end;
-  if (result?.ok && end.job.options.schema !== null && result.structured === undefined) {
+  const { result, job } = end;
+  if (result?.ok && job.options.schema !== null && result.structured === undefined) {
     const message = 'The agent ended without an answer in the form that the task asks for.';
     return { ok: false, failure: { kind: 'schema', message } };
   }
-  if (result?.ok) {
-    const { text, structured } = result;
-    return structured === undefined ? { ok: true, text } : { ok: true, text, structured };
-  }
-  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
-  const refusal = succeeded(end.exit) ? null : startFailure(end.stderrTail);
-  if (refusal !== null) return { ok: false, failure: refusal };
-  if (!end.spoke) return plainOutcome(end);
-  return { ok: false, failure: silentFailure(end) };
+  return streamOutcome(end, startFailure(end.stderrTail));
 }

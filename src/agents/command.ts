@@ -13,15 +13,9 @@
  */
 
 import { UserError } from '../base/errors.ts';
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
-import { plainOutcome } from './exit-outcome.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
+import { plainOutcome } from './outcome.ts';
 
 export const command: Agent = {
   name: 'command',

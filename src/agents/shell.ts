@@ -11,15 +11,9 @@
  * output has no form to understand: all of it is the end's `stdoutTail`, and there is no session.
  */
 
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
-import { describeEnd, plainOutcome, succeeded } from './exit-outcome.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
+import { describeEnd, plainOutcome, succeeded } from './outcome.ts';
 
 export const shell: Agent = {
   name: 'shell',

@@ -9,8 +9,9 @@
  *       the agent did not report the sum before the prompt, the cost is unknown.
  */
 
-import type { AgentEvent, Usage } from '../../model/agent-event.ts';
+import type { Usage } from '../../model/agent-event.ts';
 import type { Failure } from '../../model/failure.ts';
+import { denial, type Events, resultOf, toolStart } from '../events.ts';
 import {
   bounded,
   clip,
@@ -22,8 +23,6 @@ import {
   textOf,
 } from '../json-fields.ts';
 import type { Asked } from './permission.ts';
-
-type Events = readonly AgentEvent[];
 
 interface Call {
   readonly id: string;
@@ -79,8 +78,7 @@ export class Turn {
   }
 
   deny({ id, kind, title }: Asked): Events {
-    const denied: AgentEvent = { type: 'denied', tool: clip(`${kind}: ${title}`, 200), id };
-    return [denied, ...this.#finish(id, { ok: false, output: 'Denied.' })];
+    return [denial(`${kind}: ${title}`, id), ...this.#finish(id, { ok: false, output: 'Denied.' })];
   }
 
   /** Takes the tokens from the answer to the prompt. */
@@ -96,13 +94,8 @@ export class Turn {
   /** The events by which the turn ends. */
   end(failure: Failure | null): Events {
     const events = this.#whole();
-    const text = this.#lastText;
     const used = this.#usage === null ? {} : { usage: this.#usage };
-    const result: AgentEvent =
-      failure === null
-        ? { type: 'result', ok: true, text, ...used }
-        : { type: 'result', ok: false, text, failure, ...used };
-    return [...events, result];
+    return [...events, resultOf(failure, { text: this.#lastText, ...used })];
   }
 
   #text({ content, messageId }: Fields): Events {
@@ -153,11 +146,7 @@ export class Turn {
     const { rawInput, content, kind, title } = call.fields;
     const names = namesOf({ kind, title });
     const input = hasFields(rawInput) ? rawInput : { description: names.title, content };
-    const start: AgentEvent = {
-      type: 'tool.start',
-      ...{ id: call.id, name: names.kind, input: bounded(input) },
-    };
-    return [...this.#whole(), start];
+    return [...this.#whole(), toolStart(call.id, names.kind, input)];
   }
 
   #finish(id: string, { ok, output }: { readonly ok: boolean; readonly output: string }): Events {
