@@ -8,7 +8,6 @@
 import type { Job } from './agent.ts';
 import { clip, fieldsOf, listOf, textOf } from './json-fields.ts';
 
-/** One call of a tool, as its start told it. */
 export interface ToolCall {
   readonly tool: string;
   readonly input: unknown;

@@ -17,7 +17,6 @@
 import type { Said } from '../model/effect.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 
-/** Formats one attempt. */
 export interface LogFormatter {
   /** The text to add; often none. `at` is the time in milliseconds. */
   format(chatter: Said, at: number): string;
@@ -57,7 +56,6 @@ export class EventFormatter implements LogFormatter {
   }
 }
 
-/** The line for a session that begins. */
 export function initText(session: string, model: string): string {
   return `[INIT] Session: ${cut(session || 'unknown', 8)}... Model: ${model || 'unknown'}\n`;
 }
@@ -87,7 +85,6 @@ export function resultText(text: string, tool: string): string {
   return `[RESULT${from}] (${size} chars) ${flat(cut(text, EXCERPT))}...\n`;
 }
 
-/** The end of an attempt. */
 export function completeText(durationMs: number, text: string): string {
   const line = `\n[COMPLETE] Duration: ${(durationMs / 1000).toFixed(1)}s\n`;
   return text === '' ? line : `${line}${ended(text, SHORT)}\n`;

@@ -172,7 +172,6 @@ const EVENTS: Readonly<Record<Occasion, string>> = {
   limit: 'limit',
 };
 
-/** The JSON text of a notice. */
 export function payloadText(
   notice: Notice,
   state: RunState,

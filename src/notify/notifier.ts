@@ -31,7 +31,6 @@ export interface NotifierOptions {
   readonly warn: (text: string) => void;
 }
 
-/** Watches the entries of one run. */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #notices: Notices;

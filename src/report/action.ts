@@ -86,15 +86,7 @@ function mainArgument(input: unknown): { text: string; isPath: boolean } | null 
 
 const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path'] as const;
 const TEXT_KEYS = [
-  'command',
-  'cmd',
-  'pattern',
-  'path',
-  'query',
-  'url',
-  'skill',
-  'description',
-  'prompt',
+  ...['command', 'cmd', 'pattern', 'path', 'query', 'url', 'skill', 'description', 'prompt'],
 ] as const;
 
 /** `['bash', '-lc', 'npm test']` is `npm test`. */

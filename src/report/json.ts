@@ -22,8 +22,7 @@ import {
   workMs,
 } from './outcome.ts';
 import { foreseenClashes } from './radar.ts';
-import type { ReportInfo } from './remedy.ts';
-import { branchOf, hasKeptWork, remedyOf } from './remedy.ts';
+import { branchOf, hasKeptWork, type ReportInfo, remedyOf } from './remedy.ts';
 import { categoryOf } from './summary-lines.ts';
 
 /** The report of a run as plain JSON. An unfinished run ends with its last entry. */

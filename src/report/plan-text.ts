@@ -6,15 +6,12 @@
 
 import type { ChangedTask, PlanDifference } from '../model/event.ts';
 import { ancestors, criticalPath, stages } from '../model/graph.ts';
-import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
-import { usesCheckout } from '../model/plan.ts';
+import { type Plan, type TaskId, type TaskSpec, usesCheckout } from '../model/plan.ts';
 import { ScopeIndex } from '../model/scope-index.ts';
-import type { RunState } from '../model/state.ts';
-import { isGood } from '../model/state.ts';
+import { isGood, type RunState } from '../model/state.ts';
 import { count, nameList } from './format.ts';
 import { brief, clean } from './sanitize.ts';
 
-/** What the text shows besides the plan. */
 export interface PlanTextExtra {
   readonly format: string;
   /** The plan's limit, or the command line's. */
@@ -131,7 +128,6 @@ function overlapLines({ overlaps: pairs }: PlanShape): string[] {
   return ['Overlapping writes (these do not run together)', ...shown, ...rest];
 }
 
-/** The set-up commands, and when they are skipped. */
 function setupLines({ workspace }: Plan): string[] {
   const { setup, setupKey: key, keepFiles = [], seed = [] } = workspace;
   if (setup.length === 0) return [];
@@ -163,21 +159,14 @@ function landingLines({ landing, limits }: Plan, { maxWorkers }: PlanTextExtra):
   const facts = [`workers ${maxWorkers}`, `gates ${limits.gates}`];
   if (limits.budgetUsd !== undefined) facts.push(`budget $${limits.budgetUsd}`);
   if (groups.length > 0) facts.push(`groups ${groups.join(', ')}`);
-  if (strategy === 'none') {
-    const push =
-      landing.push === undefined ? 'not pushed' : `pushed to ${firstLineOf(landing.push)}`;
-    return [
-      `Landing: none: work stays on its branch, ${push}; verify ${verify}, on gate failure ` +
-        `${onGateFailure}, reworks ${reworks}`,
-      `Limits: ${facts.join(', ')}`,
-    ];
-  }
+  const gates = `on gate failure ${onGateFailure}, reworks ${reworks}`;
   const order = landing.order === undefined ? '' : ', in the order of the plan';
-  return [
-    `Landing: ${strategy}${order}, verify ${verify}, on conflict ${onConflict}, on gate failure ` +
-      `${onGateFailure}, reworks ${reworks}, publish ${publish}`,
-    `Limits: ${facts.join(', ')}`,
-  ];
+  const push = landing.push === undefined ? 'not pushed' : `pushed to ${firstLineOf(landing.push)}`;
+  const how =
+    strategy === 'none'
+      ? `none: work stays on its branch, ${push}; verify ${verify}, ${gates}`
+      : `${strategy}${order}, verify ${verify}, on conflict ${onConflict}, ${gates}, publish ${publish}`;
+  return [`Landing: ${how}`, `Limits: ${facts.join(', ')}`];
 }
 
 /** One machine-readable line per task, in plan order. */

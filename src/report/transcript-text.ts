@@ -133,7 +133,6 @@ function broken(line: string, room: number, widthOf: (text: string) => number): 
   return [...parts, part];
 }
 
-/** The header of an attempt's log. */
 export function attemptHeader(task: TaskState, attempt: Attempt, view: TranscriptView): string {
   const { attempt: number, by, start, startedAt } = attempt;
   const of = task.attempts.length > 1 ? ` of ${task.attempts.length}` : '';

@@ -4,13 +4,11 @@
  */
 
 import { titleOf } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { costOf, taskCost } from '../model/state.ts';
+import { costOf, type RunState, type TaskState, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
 import { escaped, fence, table } from './markup.ts';
 import { assigneeOf, countResults, failureOf, type Result, resultOf, workMs } from './outcome.ts';
 
-/** What the reports need besides the run. */
 export interface WaveInfo {
   readonly run: string;
   /** The subject of the run, such as the id of a specification. */

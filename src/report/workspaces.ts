@@ -8,16 +8,13 @@ import type { RunOutcome } from '../model/event.ts';
 import { taskBranch, workspaceName } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import type { Cell, Ink, Style } from './format.ts';
-import { columns, count, PLAIN_INK } from './format.ts';
+import { type Cell, columns, count, type Ink, PLAIN_INK, type Style } from './format.ts';
 import { resumeCommand } from './remedy.ts';
 import { brief, shellWord } from './sanitize.ts';
 
-/** A run, and where its workspaces are. */
 export interface RunPlace {
   readonly run: string;
   readonly state: RunState;
-  /** Whether an engine is working on it. */
   readonly live: boolean;
   /** Absolute folder of the workspaces of all runs. */
   readonly folder: string;
@@ -104,7 +101,7 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
     branch: claimed.branch ?? branchNamed(claimed),
     unmerged,
     resume: isResumable ? resumeCommand(of.run) : null,
-    remove: isForGit(claimed, unmerged) ? removeCommand(state, path) : keepCommand(state, of.run),
+    remove: state === 'live' ? null : removeCommand(claimed, unmerged),
   };
 }
 
@@ -124,7 +121,7 @@ const OF_THE_POOL: Readonly<
   idle: () => ({ state: 'idle', why: 'ready for the next task', remove: DRAIN }),
   claimed: () => ({ state: 'live', why: 'a process is using it', remove: null }),
   broken: () => ({ state: 'left', why: 'it was changed while idle', remove: DRAIN }),
-  gone: (path) => ({ state: 'gone', why: MISSING, remove: removeCommand('gone', path) }),
+  gone: (path) => ({ state: 'gone', why: MISSING, remove: gitCommand(path) }),
 };
 
 export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_INK): string {
@@ -133,7 +130,9 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
     ...columns([cellsOf(row)], ink),
     `    ${brief(row.path, 300)}`,
     ...(row.why === '' ? [] : [`    ${brief(row.why, 200)}`]),
-    ...commandsOf(row).map((command) => `    ${ink.paint('accent', command)}`),
+    ...[row.resume, row.remove].flatMap((command) =>
+      command === null ? [] : [`    ${ink.paint('accent', command)}`],
+    ),
   ]);
   return `${lines.join('\n')}\n`;
 }
@@ -142,11 +141,8 @@ function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
   if (one.path.startsWith(`${of.gates}/`)) return [{ ...one, of, kind: 'gate', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
-    .filter(
-      ({ spec, attempts }) =>
-        attempts.length > 0 &&
-        one.path === `${of.folder}/${workspaceName(conventions, of.run, spec)}`,
-    )
+    .filter(({ attempts }) => attempts.length > 0)
+    .filter(({ spec }) => one.path === `${of.folder}/${workspaceName(conventions, of.run, spec)}`)
     .map((task) => ({ ...one, of, kind: 'task', task }));
 }
 
@@ -161,7 +157,7 @@ function stateOf({ gone, of, task }: Claimed): Exclude<WorkspaceRow['state'], 'i
   return of.live ? 'live' : 'left';
 }
 
-const MISSING = 'its folder is missing; perhaps its disk is not mounted';
+export const MISSING = 'its folder is missing; perhaps its disk is not mounted';
 
 function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string {
   switch (state) {
@@ -197,13 +193,14 @@ function isForGit({ locked, gone, kind, branch }: Claimed, unmerged: Unmerged | 
   return unmerged?.files === 0 && (branch !== null || unmerged.commits === 0);
 }
 
-function removeCommand(state: WorkspaceRow['state'], path: string): string | null {
-  return state === 'live' ? null : `git worktree remove ${shellWord(path)}`;
+/** Where git must not, ours backs up the contents by a ref first. */
+function removeCommand(claimed: Claimed, unmerged: Unmerged | null): string {
+  if (isForGit(claimed, unmerged)) return gitCommand(claimed.path);
+  return `landfast cleanup --all --run ${shellWord(claimed.of.run)}`;
 }
 
-/** Backs up its contents by a ref first. */
-function keepCommand(state: WorkspaceRow['state'], run: string): string | null {
-  return state === 'live' ? null : `landfast cleanup --all --run ${shellWord(run)}`;
+function gitCommand(path: string): string {
+  return `git worktree remove ${shellWord(path)}`;
 }
 
 function cellsOf({ kind, state, run, task, branch, unmerged }: WorkspaceRow): Cell[] {
@@ -232,8 +229,4 @@ function unmergedText(unmerged: Unmerged | null): string {
     ...(files > 0 ? [`${count(files, 'file')} not committed`] : []),
   ];
   return parts.length === 0 ? 'nothing to lose' : parts.join(', ');
-}
-
-function commandsOf({ resume, remove }: WorkspaceRow): readonly string[] {
-  return [...(resume === null ? [] : [resume]), ...(remove === null ? [] : [remove])];
 }

@@ -54,7 +54,6 @@ export function wordsAtStake(work: readonly FileChange[]): ReadonlySet<string> {
   return new Set([...used, ...changed].flatMap((name) => name.split('.')));
 }
 
-/** A file with its new uses. */
 interface User {
   readonly file: string;
   readonly module: Module;

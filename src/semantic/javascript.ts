@@ -2,8 +2,7 @@
 
 import { parser } from '@lezer/javascript';
 import type { Arity, Module } from './module.ts';
-import type { Node } from './module-builder.ts';
-import { childrenOf, Findings, splitAtCommas, walk } from './module-builder.ts';
+import { childrenOf, Findings, type Node, splitAtCommas, walk } from './module-builder.ts';
 
 const PARSER = parser.configure({ dialect: 'ts jsx' });
 

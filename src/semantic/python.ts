@@ -5,8 +5,7 @@
 
 import { parser } from '@lezer/python';
 import type { Arity, Module } from './module.ts';
-import type { Node } from './module-builder.ts';
-import { childrenOf, Findings, splitAtCommas, walk } from './module-builder.ts';
+import { childrenOf, Findings, type Node, splitAtCommas, walk } from './module-builder.ts';
 
 /** Statements whose bodies are still the top level. */
 const BRANCHES = /^(?:If|Try|With|While|For)Statement$|^Body$/;

@@ -24,7 +24,6 @@ interface Awaited {
   readonly toFailure: (error: Fields) => Failure;
 }
 
-/** One attempt's conversation with an agent. */
 export class Conversation implements Parser {
   readonly #job: Job;
   readonly #turn: Turn;

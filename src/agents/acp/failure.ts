@@ -8,16 +8,10 @@
  */
 
 import type { Failure } from '../../model/failure.ts';
-import {
-  BILLING_WORDS,
-  guessedFailure,
-  KIND_OF_CODE,
-  type Kind,
-  kindOfStatus,
-} from '../failure.ts';
+import type { Kind } from '../failure.ts';
+import { BILLING_WORDS, guessedFailure, KIND_OF_CODE, kindOfStatus } from '../failure.ts';
 import { clip, type Fields, fieldsOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 
-/** The failure that an error in answer to a request stands for. */
 export function errorFailure(error: Fields): Failure {
   const message = clip(wordsOf(error), 2000);
   const code = numberOf(error.code);

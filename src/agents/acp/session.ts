@@ -11,7 +11,6 @@
 import type { Job } from '../agent.ts';
 import { clip, type Fields, fieldsOf, listOf, textOf } from '../json-fields.ts';
 
-/** A request to the agent. */
 export interface Request {
   readonly method: string;
   readonly params: Fields;

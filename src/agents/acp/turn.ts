@@ -12,16 +12,8 @@
 import type { Usage } from '../../model/agent-event.ts';
 import type { Failure } from '../../model/failure.ts';
 import { denial, type Events, resultOf, toolStart } from '../events.ts';
-import {
-  bounded,
-  clip,
-  type Fields,
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  textOf,
-} from '../json-fields.ts';
+import type { Fields } from '../json-fields.ts';
+import { bounded, clip, fieldsOf, isFields, listOf, numberOf, textOf } from '../json-fields.ts';
 import type { Asked } from './permission.ts';
 
 interface Call {
@@ -31,7 +23,6 @@ interface Call {
   begun: boolean;
 }
 
-/** One turn of an agent. */
 export class Turn {
   readonly #calls = new Map<string, Call>();
   readonly #ended = new Set<string>();
@@ -91,7 +82,6 @@ export class Turn {
     this.#usage = { costUsd: this.#usage?.costUsd ?? 0, inputTokens, outputTokens };
   }
 
-  /** The events by which the turn ends. */
   end(failure: Failure | null): Events {
     const events = this.#whole();
     const used = this.#usage === null ? {} : { usage: this.#usage };

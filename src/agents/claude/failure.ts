@@ -13,7 +13,6 @@ import {
   reportedFailure,
 } from '../failure.ts';
 
-/** What is known of an error of the service. */
 export interface ServiceError {
   /** Claude Code's own name for it, `''` where it has none. */
   readonly code: string;

@@ -15,7 +15,6 @@ import type { Fields } from '../json-fields.ts';
 import { clip, fieldsOf, isFields, listOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 import { serviceFailure, turnFailure } from './failure.ts';
 
-/** The parser of one attempt's output. */
 export class StreamParser implements Parser {
   #session = '';
   /** The code of the last API error of the main conversation, until it recovers. */

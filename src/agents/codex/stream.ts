@@ -20,13 +20,11 @@ import { serviceFailure } from './failure.ts';
 type Result = AgentEvent & { readonly type: 'result' };
 type ToolEnd = AgentEvent & { readonly type: 'tool.end' };
 
-/** The parser of one attempt's output. */
 export class StreamParser implements Parser {
   readonly #job: Job;
   readonly #open = new Set<string>();
   #text = '';
   #waits = 0;
-  /** The end of the turn, once it has come. */
   #end: Result | null = null;
   /** What the log has counted, and what the stream says of a thread that began with us. */
   #counted: Usage | null = null;
@@ -182,7 +180,6 @@ function statusOf(entry: LogLine): number | null {
   return status > 0 ? status : null;
 }
 
-/** What one answer of a model used. */
 function usageOf(entry: LogLine): Usage | null {
   const [input, output] = ['input_token_count', 'output_token_count'].map(entry.field);
   if (entry.name !== 'sse_event' || !input) return null;

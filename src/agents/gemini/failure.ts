@@ -6,14 +6,8 @@
  */
 
 import type { Failure, SimpleFailureKind } from '../../model/failure.ts';
-import {
-  type Kind,
-  kindOfStatus,
-  REFUSED,
-  type Refusal,
-  refusalIn,
-  reportedFailure,
-} from '../failure.ts';
+import type { Kind, Refusal } from '../failure.ts';
+import { kindOfStatus, REFUSED, refusalIn, reportedFailure } from '../failure.ts';
 import { fieldsOf, listOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 
 /** What is known of an error when it is told. */

@@ -18,7 +18,6 @@ import { withheldTools } from './policy.ts';
 
 type Retry = AgentEvent & { readonly type: 'retry' };
 
-/** The parser of one attempt's output. */
 export class StreamParser implements Parser {
   readonly #withheld: ReadonlySet<string>;
   readonly #retries = new RetryReader();

@@ -5,14 +5,8 @@
  */
 
 import type { Failure } from '../../model/failure.ts';
-import {
-  BILLING_WORDS,
-  type Kind,
-  kindOfStatus,
-  REFUSED,
-  refusalIn,
-  reportedFailure,
-} from '../failure.ts';
+import type { Kind } from '../failure.ts';
+import { BILLING_WORDS, kindOfStatus, REFUSED, refusalIn, reportedFailure } from '../failure.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from '../json-fields.ts';
 
 /** The failure an `error` event stands for; `at` is when it was written (ms since 1970). */

@@ -10,7 +10,6 @@
  * The text is a program of its own, which the CLI runs.
  */
 
-/** The name of the file it is written to. */
 export const REPORTER_FILE = 'landfast-reporter.js';
 
 /** The plugin's source. `role` is one that must exist. */

@@ -20,7 +20,6 @@ import { guessedFailure } from '../failure.ts';
 import { clip, type Fields, fieldsOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 import { errorFailure } from './failure.ts';
 
-/** The parser of one attempt's output. */
 export class StreamParser implements Parser {
   #session = '';
   #texts: string[] = [];
