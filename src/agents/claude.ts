@@ -62,11 +62,16 @@ export const claude: Agent = {
 };
 
 function command(job: Job): CommandLine {
-  const args = [...permissionArgs(job), ...sessionArgs(job), '-p', ...STREAM];
-  args.push(...optionArgs(job.options));
-  if (job.role !== null) args.push('--agent', job.role);
-  if (job.model !== null) args.push('--model', job.model);
-  if (job.budgetUsd !== null) args.push('--max-budget-usd', String(job.budgetUsd));
+  const { maxTurns, schema } = job.options;
+  const args = [
+    ...[...permissionArgs(job), ...sessionArgs(job), '-p', ...STREAM],
+    ...flag('--max-turns', maxTurns),
+    ...flag('--json-schema', schema && JSON.stringify(schema)),
+    ...(hasMcp(job.options) ? ['--mcp-config={temp}/mcp.json', '--strict-mcp-config'] : []),
+    ...flag('--agent', job.role),
+    ...flag('--model', job.model),
+    ...flag('--max-budget-usd', job.budgetUsd),
+  ];
   return {
     file: job.executable ?? 'claude',
     args,
@@ -91,13 +96,8 @@ function sessionArgs({ resume, fork, newSession }: Job): readonly string[] {
     : ['--resume', resume];
 }
 
-function optionArgs(options: AgentOptions): readonly string[] {
-  const { maxTurns, schema } = options;
-  return [
-    ...(maxTurns === null ? [] : ['--max-turns', String(maxTurns)]),
-    ...(schema === null ? [] : ['--json-schema', JSON.stringify(schema)]),
-    ...(hasMcp(options) ? ['--mcp-config={temp}/mcp.json', '--strict-mcp-config'] : []),
-  ];
+function flag(name: string, value: string | number | null): readonly string[] {
+  return value === null ? [] : [name, String(value)];
 }
 
 function hasMcp({ mcp }: AgentOptions): boolean {

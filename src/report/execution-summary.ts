@@ -8,6 +8,7 @@ import { pullRequestIn } from '../forge/forge.ts';
 import { taskBranch } from '../model/names.ts';
 import type { Plan } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
+import { columns, PLAIN_INK } from './format.ts';
 import { failureOf, resultOf } from './outcome.ts';
 import { brief } from './sanitize.ts';
 
@@ -70,20 +71,13 @@ export function executionSummary(results: readonly ExecutionResult[]): string {
 const MOST_NOTES = 50;
 
 export function executionTable(results: readonly ExecutionResult[]): string {
-  const rows = results.map(({ task_id, status, branch, pr_url, error }) => [
-    brief(task_id, 120),
-    status,
-    brief(branch, 200),
-    brief(pr_url ?? error ?? '', MOST_NOTES),
-  ]);
+  const rows = results.map(({ task_id, status, branch, pr_url, error }) => {
+    const notes = brief(pr_url ?? error ?? '', MOST_NOTES);
+    return [brief(task_id, 120), status, brief(branch, 200), notes];
+  });
   const table = [['Task', 'Status', 'Branch', 'Notes'], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return `${table.map(line).join('\n')}\n`;
+  const cells = table.map((row) => row.map((text) => ({ text })));
+  return `${columns(cells, PLAIN_INK).join('\n')}\n`;
 }
 
 function linesOf(result: ExecutionResult): readonly string[] {

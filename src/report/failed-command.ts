@@ -15,7 +15,7 @@ import type { Failure, FailureKind } from '../model/failure.ts';
 import type { TaskId } from '../model/plan.ts';
 import { isGood, type RunState, type TaskState } from '../model/state.ts';
 import { failureOf } from './outcome.ts';
-import { brief, clean, shellWord } from './sanitize.ts';
+import { anyOf, brief, clean, shellWord } from './sanitize.ts';
 
 export interface FailedCommand {
   readonly command: string;
@@ -182,22 +182,14 @@ function failureIn(lines: readonly string[]): number {
   return at === -1 ? lines.findIndex((line) => FAILURE.test(line)) : at;
 }
 
-const ASSERTION = new RegExp(
-  [
-    /\b(?:Assertion(?:Error|FailedError)?|AssertionError \[ERR_ASSERTION\])\b/,
-    /^\s*(?:expect\(.*\)\.|E {2,}\S|panic: |assertion .*failed|thread '.*' panicked)/,
-    /\bassert(?:ion)? failed\b/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-);
+const ASSERTION = anyOf([
+  /\b(?:Assertion(?:Error|FailedError)?|AssertionError \[ERR_ASSERTION\])\b/,
+  /^\s*(?:expect\(.*\)\.|E {2,}\S|panic: |assertion .*failed|thread '.*' panicked)/,
+  /\bassert(?:ion)? failed\b/,
+]);
 
-const FAILURE = new RegExp(
-  [
-    /^\s*(?:not ok\b|✗|✘|✖|×|● |--- FAIL|FAIL(?:ED)?\b|Traceback \(|fatal:)/,
-    /\berror(?:\[\w+\])?:|\berror TS\d+|^\s*(?:\w+\.)*\w*(?:Error|Exception)\b/,
-    /: command not found$|: not found$|: No such file or directory$/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-);
+const FAILURE = anyOf([
+  /^\s*(?:not ok\b|✗|✘|✖|×|● |--- FAIL|FAIL(?:ED)?\b|Traceback \(|fatal:)/,
+  /\berror(?:\[\w+\])?:|\berror TS\d+|^\s*(?:\w+\.)*\w*(?:Error|Exception)\b/,
+  /: command not found$|: not found$|: No such file or directory$/,
+]);

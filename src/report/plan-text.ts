@@ -19,12 +19,7 @@ export interface PlanTextExtra {
 }
 
 /** A plan's shape as data: its stages, the longest chain, and pairs that will not run together. */
-export interface PlanShape {
-  readonly stages: readonly (readonly TaskId[])[];
-  readonly criticalPath: readonly TaskId[];
-  readonly overlaps: readonly (readonly [TaskId, TaskId])[];
-  readonly plan: Plan;
-}
+type PlanShape = ReturnType<typeof planJson>;
 
 export function planText(plan: Plan, extra: PlanTextExtra): string {
   const shape = planJson(plan);
@@ -49,7 +44,7 @@ export function dryRunText(plan: Plan, extra: PlanTextExtra): string {
   return `${dryRunLines(plan, extra.maxWorkers).join('\n')}\n`;
 }
 
-export function planJson(plan: Plan): PlanShape {
+export function planJson(plan: Plan) {
   const byStage: TaskId[][] = [];
   const stageOf = stages(plan.tasks);
   for (const { id } of plan.tasks) {
@@ -83,11 +78,9 @@ function overlappingPairs(plan: Plan): (readonly [TaskId, TaskId])[] {
 }
 
 function headLines(plan: Plan, shape: PlanShape, { format, maxWorkers }: PlanTextExtra): string[] {
-  const target =
-    plan.target === undefined ? 'the branch that is checked out' : firstLineOf(plan.target);
   return [
     `Plan ${firstLineOf(plan.name)} (${format})`,
-    `Target: ${target}`,
+    `Target: ${firstLineOf(plan.target ?? 'the branch that is checked out')}`,
     `${counts(plan, shape.stages.length)}, at most ${maxWorkers} at a time`,
   ];
 }
@@ -144,17 +137,16 @@ function setupLines({ workspace }: Plan): string[] {
 
 function gateLines({ gates }: Plan): string[] {
   if (gates.length === 0) return ['Gates: none'];
-  const lines = gates.map(
-    ({ name, run, timeoutMs }) =>
-      `  ${name}: ${firstLineOf(run)} (at most ${durationText(timeoutMs)})`,
-  );
+  const lines = gates.map(({ name, run, timeoutMs }) => {
+    return `  ${name}: ${firstLineOf(run)} (at most ${durationText(timeoutMs)})`;
+  });
   return ['Gates', ...lines];
 }
 
 function landingLines({ landing, limits }: Plan, { maxWorkers }: PlanTextExtra): string[] {
   const { strategy, verify, onConflict, onGateFailure, reworks, publish } = landing;
   const groups = Object.entries(limits.groups).map(
-    ([group, limit]) => `${firstLineOf(group)} ${limit}`,
+    ([name, most]) => `${firstLineOf(name)} ${most}`,
   );
   const facts = [`workers ${maxWorkers}`, `gates ${limits.gates}`];
   if (limits.budgetUsd !== undefined) facts.push(`budget $${limits.budgetUsd}`);
