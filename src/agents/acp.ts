@@ -2,19 +2,17 @@
  * Any program that speaks the Agent Client Protocol, version 1: JSON-RPC on standard input and
  * output, one message a line. The plan gives its argument vector (acp/conversation.ts talks to it).
  *
- *   C1. The prompt travels in the conversation: no length limit, nothing can take it for a flag.
- *   C2. The session id is the program's own. It is reported only where the program can load a
+ *   C1. The session id is the program's own. It is reported only where the program can load a
  *       session again; one that cannot starts a new one.
- *   C3. Requests for permission are answered by the task's permissions (acp/permission.ts). What the
- *       program does without asking is decided by its own configuration and arguments.
- *       Hence no `plan` and no `auto`: only the program itself could keep those promises, and its
- *       mode of that name may still run commands.
- *   C4. A model that the program does not offer, or a server that it cannot use, fails the attempt
+ *   C2. Requests for permission are answered by the task's permissions (acp/permission.ts). What the
+ *       program does without asking is up to its own configuration. Hence no `plan` and no `auto`:
+ *       only the program could keep those promises, and its mode of that name may run commands.
+ *   C3. A model that the program does not offer, or a server that it cannot use, fails the attempt
  *       before anything is asked of the model.
- *   C5. A program that never spoke the protocol has failed, even with exit code 0.
+ *   C4. A program that never spoke the protocol has failed, even with exit code 0.
  *
- * It inherits no account of the user's: `pass_env` names the variables that it needs. What is
- * missing is missing in the protocol: roles, rules for single tools, budgets, turn limits, schemas.
+ * It inherits no account of the user's: `pass_env` names the variables that it needs. The protocol
+ * has no roles, rules for single tools, budgets, turn limits or schemas.
  */
 
 import { UserError } from '../base/errors.ts';

@@ -4,8 +4,8 @@
  *
  *   C1. The prompt is never an argument: with one, the CLI still waits for the end of its input.
  *   C2. The session id is the CLI's own; it is known from its first line on.
- *   C3. Permissions are the CLI's own sandbox, without prompts: a command that the sandbox refuses
- *       fails, and the model learns of it (the stream does not show such a command at all).
+ *   C3. Permissions are the CLI's own sandbox, without prompts: a command that it refuses fails, and
+ *       the model learns of it, but the stream does not show it.
  *         plan               reads everything, writes nothing, no network (also every read task)
  *         acceptEdits        writes the workspace, `dirs`, TMPDIR and /tmp, not `.git`; no network
  *         auto               the same, and the CLI's reviewer model decides on what goes further

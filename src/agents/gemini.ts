@@ -2,17 +2,15 @@
  * Gemini CLI, driven headless: one process per attempt, the prompt on standard input, a stream of
  * JSON lines on standard output (gemini/stream.ts), its retries on standard error only.
  *
- *   G1. The prompt never is an argument. Its text is not touched: where it holds `@path` and such a
- *       path exists, the CLI adds that file, as its users know it.
+ *   G1. The prompt is never an argument, and never changed: where it names an existing `@path`, the
+ *       CLI adds that file, as its users know it.
  *   G2. The session id is ours from the start, so an attempt that dies at once can be resumed. A
  *       session belongs to its folder, and an attempt's workspace stays where it is.
- *   G3. One process: the CLI does not restart itself, so a signal reaches what does the work.
- *   G4. Where a `result` does not say which error it was, the exit code does: it is the HTTP status
- *       modulo 256.
+ *   G3. The CLI does not restart itself, so a signal reaches the process that does the work.
+ *   G4. Where a `result` does not name its error, the exit code does: the HTTP status modulo 256.
  *
- * What is missing is missing in the CLI: servers of the Model Context Protocol and a turn limit can
- * only be set in files that belong to root, the user or the repository; roles, forks, budgets and
- * schemas it does not have.
+ * The CLI has no roles, forks, budgets and schemas; MCP servers and a turn limit can only be set in
+ * files that belong to root, the user or the repository.
  */
 
 import type { Permissions } from '../model/plan.ts';
@@ -85,11 +83,10 @@ function approval({ permissions, readOnly }: Job): Permissions {
 }
 
 /**
- * Headless, the CLI refuses whatever it would have to ask for. So its `default` is both our
- * `default` and `dontAsk`: it reads and searches, and runs nothing that no rule allows. `auto_edit`
- * adds its tools that write files, inside of the workspace, and fetching pages. `plan` reads only;
- * the guard (gemini/policy.ts) keeps the model from leaving it. `yolo` allows everything. Nothing
- * there judges a call by itself, as `auto` asks for.
+ * Headless, the CLI refuses whatever it would have to ask for, so its `default` is both our
+ * `default` and `dontAsk`: it reads, searches, and runs what a rule allows. `auto_edit` adds writing
+ * files in the workspace and fetching pages. `plan` reads only; the guard (gemini/policy.ts) keeps
+ * the model in it. `yolo` allows everything.
  */
 const APPROVAL_MODES: Readonly<Record<Permissions, string>> = {
   default: 'default',
@@ -101,9 +98,8 @@ const APPROVAL_MODES: Readonly<Record<Permissions, string>> = {
 };
 
 /**
- * As an administrator's rules ours outrank the user's own. A machine with rules for all of its
- * users ignores that flag: there they count as the user's. Naming any would put the user's own out
- * of force, hence the folder of those.
+ * Ours outrank the user's rules as an administrator's. A machine with rules for all users ignores
+ * that flag: there they count as the user's, whose own folder must then be named, too.
  */
 const POLICY_ARGS: readonly string[] = ['admin-policy', 'policy']
   .flatMap((flag) => [`--${flag}={temp}/guard.toml`, `--${flag}={temp}/task.toml`])

@@ -1,6 +1,6 @@
 /**
- * An attempt's output for people, as it happens: lines that begin with [INIT], [TOOL], [RESULT]
- * and [COMPLETE], and the agent's own words between them.
+ * An attempt's output for people, as it happens. Never throws; long results are cut, and lines
+ * outside the agent's own stream are shown as they are.
  *
  *   [INIT] Session: 8b05f910... Model: opus
  *   I will look at the tests first.
@@ -9,9 +9,6 @@
  *
  *   [COMPLETE] Duration: 45.2s
  *   Done.
- *
- *   S1. Never throws, and is bounded: a long result is cut, and its length is named.
- *   S2. A line outside the agent's own stream is shown as it is.
  */
 
 import type { Said } from '../model/effect.ts';

@@ -5,9 +5,8 @@
  *   O1. The prompt is never an argument: the CLI would put quotes around it.
  *   O2. The session id is the CLI's own, known when it first asks the model. It is resumed in the
  *       folder it began in: from another one the CLI hangs.
- *   O3. What a job asks for is added to the user's configuration by OPENCODE_CONFIG_CONTENT, which
- *       comes after all files. Values of an MCP server's environment may be secret and every tool
- *       sees the variable, so they are in files.
+ *   O3. OPENCODE_CONFIG_CONTENT adds what a job asks for to the user's configuration. Every tool sees
+ *       that variable, so the values of an MCP server's environment are in files.
  *   O4. Permissions are rules (opencode/permission.ts), given to the agent that works: the role, or
  *       the CLI's own `build` or `plan`. Where no rules are needed the user's default agent works.
  *   O5. A refused tool does not end the turn: the model learns of it and continues.

@@ -7,8 +7,8 @@
  *       ended, so it makes none.
  *   N3. Many tasks that meet the same limit, or the same refused login, make one notice, until an
  *       attempt of that agent succeeds again.
- *   N4. In the JSON, the keys up to `duration_sec` are parallel-orchestra's, with its words for `event`;
- *       ours follow. Chat services show `text`. Every string is masked.
+ *   N4. In the JSON, keys up to `duration_sec` and words for `event` are parallel-orchestra's. Chat
+ *       services show `text`. Every string is masked.
  */
 
 import type { Entry, Event } from '../model/event.ts';

@@ -97,9 +97,7 @@ export function lastFailureOf(state: RunState, task: TaskState): Failure | null 
 }
 
 /** Unsuccessful tasks whose command failed, newest failure first. */
-export function tasksWithFailedCommand(
-  state: RunState,
-): readonly { readonly task: TaskState; readonly failure: Failure }[] {
+export function tasksWithFailedCommand(state: RunState) {
   const found = [...state.tasks.values()].flatMap((task) => {
     const failure = lastFailureOf(state, task);
     const isMeant = failure !== null && OF_COMMANDS.has(failure.kind);

@@ -55,11 +55,12 @@ function makeForecast(state: RunState, now: number): Forecast | null {
   const open = inOrder(state).filter((task) => !isOver(task));
   if (samples.length === 0 || open.length === 0) return null;
   const draw = lots();
+  const workers = Math.max(1, state.plan.limits.workers);
   const rounds = Math.max(5, Math.min(MOST_ROUNDS, Math.floor(MOST_STEPS / open.length)));
   const ends: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const sample = () => samples[Math.floor(draw() * samples.length)]!;
-    ends.push(play({ open, now, workers: state.plan.limits.workers }, sample));
+    ends.push(play(open, now, new Array(workers).fill(0), sample));
   }
   ends.sort((a, b) => a - b);
   const at = (share: number): number => ends[Math.min(rounds - 1, Math.floor(share * rounds))]!;
@@ -85,15 +86,8 @@ function inOrder({ plan, tasks }: RunState): readonly TaskState[] {
   return [...tasks.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-interface Rest {
-  readonly open: readonly TaskState[];
-  readonly now: number;
-  readonly workers: number;
-}
-
-/** Simulates the rest of the run with drawn durations; returns its length. */
-function play({ open, now, workers }: Rest, draw: () => Sample): number {
-  const slots: number[] = new Array(Math.max(1, workers)).fill(0);
+/** Simulates the rest of the run with drawn durations; `slots` are when workers are free. */
+function play(open: readonly TaskState[], now: number, slots: number[], draw: () => Sample) {
   const doneAt = new Map<TaskId, number>();
   for (const { spec, status, attempts } of open) {
     const sample = draw();

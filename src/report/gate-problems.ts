@@ -1,14 +1,11 @@
 /**
- * Gates that cannot be trusted. A broken gate is blamed itself, not the work:
+ * Gates that cannot be trusted: a broken one is blamed itself, not the work; flaky and quarantined
+ * ones are named in summary and report.
  *
  *     Gate tests cannot run, not even on the base: the gate is broken, not the work.
  *         $ npmm test  (exit code 127)
  *         | sh: 1: npmm: not found
  *         Full output: landfast logs basket --gate tests
- *         …
- *         landfast resume 20260701-120000-abc
- *
- * Flaky and quarantined gates are named in summary and report.
  */
 
 import { type BrokenGate, couldNotRun } from '../model/gate.ts';

@@ -174,16 +174,14 @@ function tasksClause(state: RunState): string {
       return `The run is not over: ${done}`;
     case 'cancelled':
       return `The run was cancelled: ${done}`;
-    case 'interrupted':
-      return `The run was interrupted${stoppedWhy(state)}: ${done}`;
+    case 'interrupted': {
+      const why = state.stopping === null ? '' : ` (${brief(state.stopping.why, 80)})`;
+      return `The run was interrupted${why}: ${done}`;
+    }
     default:
       if (counts.succeeded < total) return notAll(counts, total);
       return total === 1 ? 'The task succeeded' : `All ${total} tasks succeeded`;
   }
-}
-
-function stoppedWhy(state: RunState): string {
-  return state.stopping === null ? '' : ` (${brief(state.stopping.why, 80)})`;
 }
 
 function notAll(counts: Readonly<Record<Result, number>>, total: number): string {

@@ -45,15 +45,13 @@ export function dryRunText(plan: Plan, extra: PlanTextExtra): string {
 }
 
 export function planJson(plan: Plan) {
-  const byStage: TaskId[][] = [];
   const stageOf = stages(plan.tasks);
-  for (const { id } of plan.tasks) {
-    const index = stageOf.get(id)! - 1;
-    byStage[index] ??= [];
-    byStage[index].push(id);
-  }
+  const byStage = Map.groupBy(
+    plan.tasks.map(({ id }) => id),
+    (id) => stageOf.get(id)!,
+  );
   return {
-    stages: byStage,
+    stages: [...byStage].sort(([a], [b]) => a - b).map(([, ids]) => ids),
     criticalPath: criticalPath(plan.tasks, () => 1),
     overlaps: overlappingPairs(plan),
     plan,

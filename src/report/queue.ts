@@ -229,7 +229,7 @@ function sentence(event: Event, known: Known): string | null {
     case 'candidate.verified':
       return verdictOf(event, known);
     case 'merge.withdrawn':
-      return `left the queue for now: ${brief(event.why, 200)}${lingersText(event)}`;
+      return `left the queue for now: ${brief(event.why, 200)}${event.lingers === true ? LINGERS : ''}`;
     case 'merge.landed':
       return `landed as ${shortSha(event.commit)}.`;
     case 'merge.rejected':
@@ -260,9 +260,7 @@ function verdictOf(
   return `was ${colour}, ${with_}.`;
 }
 
-function lingersText({ lingers }: Event & { type: 'merge.withdrawn' }): string {
-  return lingers === true ? ' Its gates keep running: their results are remembered.' : '';
-}
+const LINGERS = ' Its gates keep running: their results are remembered.';
 
 function gateSentence(event: Event & { type: 'gate.finished' }): string {
   const { gate, ok, ms, spared, by, quarantined, on } = event;
@@ -284,9 +282,7 @@ export function howSettled({ how, by }: SettledFile): string {
 }
 
 /** Tasks whose newest candidate holds files resolved without an agent. */
-export function settledTasks(
-  state: RunState,
-): readonly { readonly task: TaskId; readonly files: readonly SettledFile[] }[] {
+export function settledTasks(state: RunState) {
   return [...state.tasks.values()]
     .filter(({ settled }) => settled.length > 0)
     .map(({ spec, settled }) => ({ task: spec.id, files: settled }));

@@ -35,8 +35,10 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
 
 function adviceOn(failure: Failure): string {
   switch (failure.kind) {
-    case 'rate-limited':
-      return `Resume${whenReset(failure.retryAt)}.`;
+    case 'rate-limited': {
+      const { retryAt } = failure;
+      return `Resume ${retryAt === undefined ? 'when the limit resets' : `after ${isoTime(retryAt)}`}.`;
+    }
     case 'idle-timeout': {
       const silent = `It was silent for ${durationText(failure.afterMs)}.`;
       return `${silent} See where it hung; raise \`idle\` if it needs longer.`;
@@ -117,8 +119,10 @@ export function combinationOf(task: TaskState, failure: Failure): string | null 
   const others = nameList(failure.landedSince, 5);
   if (failure.kind === 'semantic') return `does not work with what landed meanwhile: ${others}`;
   if (failure.kind === 'conflict') return `conflicts with what landed meanwhile: ${others}`;
-  const alone = wasGreenAlone(task, failure.gate) ? 'green alone, ' : '';
-  return `is ${alone}red together with what landed meanwhile: ${others}`;
+  const alone = task.gates.some(
+    ({ gate, ok, on }) => gate === failure.gate && ok && on === 'alone',
+  );
+  return `is ${alone ? 'green alone, ' : ''}red together with what landed meanwhile: ${others}`;
 }
 
 /** The output of a failed check or gate, or the files in the way; empty if neither. */
@@ -126,14 +130,6 @@ export function outputOf(failure: Failure): string {
   if ('output' in failure) return failure.output;
   if (failure.kind === 'conflict') return conflictLines(failure).join('\n');
   return 'files' in failure ? failure.files.join('\n') : '';
-}
-
-function wasGreenAlone(task: TaskState, gate: string): boolean {
-  return task.gates.some((run) => run.gate === gate && run.ok && run.on === 'alone');
-}
-
-function whenReset(retryAt: number | undefined): string {
-  return retryAt === undefined ? ' when the limit resets' : ` after ${isoTime(retryAt)}`;
 }
 
 const ADVICE: Readonly<Record<Exclude<FailureKind, 'rate-limited' | 'idle-timeout'>, string>> = {

@@ -160,7 +160,7 @@ export function runsText(
     { text: brief(row.name, 40) },
     { text: info.time(row.startedAt) },
     { text: row.outcome, style: OUTCOME_STYLES[row.outcome] },
-    { text: tasksCell(row) },
+    { text: `${row.good}/${row.total} good${row.failed > 0 ? `, ${row.failed} failed` : ''}` },
     { text: moneyText(row.costUsd) },
   ]);
   return `${columns([title, ...lines], ink).join('\n')}\n`;
@@ -174,10 +174,6 @@ const OUTCOME_STYLES: Readonly<Record<RunRow['outcome'], Style>> = {
   live: 'accent',
   paused: 'warn',
 };
-
-function tasksCell({ good, failed, total }: RunRow): string {
-  return `${good}/${total} good${failed > 0 ? `, ${failed} failed` : ''}`;
-}
 
 function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
   const goal = state.target === null ? '' : `, for ${brief(state.target, 80)}`;

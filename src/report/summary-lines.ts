@@ -73,7 +73,8 @@ function restOf(state: RunState, task: TaskState): string {
   return [
     `duration=${(Math.max(0, (endedAt ?? state.at) - startedAt) / 1000).toFixed(2)}`,
     `returncode=${code ?? 'None'}`,
-    ...timeoutNote(failure),
+    ...(failure?.kind === 'total-timeout' ? ['(total timeout)'] : []),
+    ...(failure?.kind === 'idle-timeout' ? ['(idle timeout)'] : []),
     ...(retries > 0 ? [`retries=${retries}`] : []),
     ...(category === 'none' ? [] : [`category=${category}`]),
     ...statusOf(attempt),
@@ -84,11 +85,6 @@ function restOf(state: RunState, task: TaskState): string {
 /** An agent that reports FAILED has failed, whatever its exit code says. */
 function returnCodeOf({ exitCode, status }: Attempt): number | null {
   return exitCode === 0 && status?.status === 'FAILED' ? 1 : exitCode;
-}
-
-function timeoutNote(failure: Failure | null): string[] {
-  if (failure?.kind === 'total-timeout') return ['(total timeout)'];
-  return failure?.kind === 'idle-timeout' ? ['(idle timeout)'] : [];
 }
 
 function statusOf({ status }: Attempt): string[] {

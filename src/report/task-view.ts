@@ -190,7 +190,8 @@ export function waitText(wait: Wait, moment: Moment): string {
     case 'workspace':
       return 'its old workspace is being removed';
     case 'retry':
-      return retryText(wait.until, moment);
+      if (wait.until <= moment.now) return 'retry now';
+      return `retry in ${durationText(wait.until - moment.now)}`;
     case 'limit':
       return `waits: ${brief(wait.agent, 40)} is at its limit until ${timeOf(wait.until, moment)}`;
     case 'probe':
@@ -227,10 +228,6 @@ const REFUSALS = {
   auth: 'is not signed in; sign in, then `landfast retry`',
   billing: 'has no credit; top it up, then `landfast retry`',
 } as const;
-
-function retryText(until: number, { now }: Moment): string {
-  return until <= now ? 'retry now' : `retry in ${durationText(until - now)}`;
-}
 
 const DAY_MS = 86_400_000;
 

@@ -132,14 +132,9 @@ function statusOfRun(state: RunState): WaveStatus {
 }
 
 function wavesOf(state: RunState): readonly WaveView[] {
-  const byWave = new Map<number | null, TaskState[]>();
-  for (const task of state.tasks.values()) {
-    const wave = task.spec.wave ?? null;
-    byWave.set(wave, [...(byWave.get(wave) ?? []), task]);
-  }
-  const numbers = [...byWave.keys()].sort((a, b) => (a ?? 0) - (b ?? 0));
-  return numbers.map((number) => {
-    const tasks = byWave.get(number) ?? [];
+  const byWave = Map.groupBy(state.tasks.values(), ({ spec }) => spec.wave ?? null);
+  const sorted = [...byWave].sort(([a], [b]) => (a ?? 0) - (b ?? 0));
+  return sorted.map(([number, tasks]) => {
     return { number, tasks, status: statusOfWave(tasks), ms: lengthOf(tasks, state.at) };
   });
 }

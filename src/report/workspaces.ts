@@ -4,7 +4,6 @@
  * own and is not shown; one that several runs used belongs to the newest that has not returned it.
  */
 
-import type { RunOutcome } from '../model/event.ts';
 import { taskBranch, workspaceName } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
@@ -98,7 +97,7 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
     why: whyOf(claimed, state),
     run: of.run,
     task: task?.spec.id ?? null,
-    branch: claimed.branch ?? branchNamed(claimed),
+    branch: claimed.branch ?? (task && taskBranch(of.state.plan.conventions, of.run, task.spec)),
     unmerged,
     resume: isResumable ? resumeCommand(of.run) : null,
     remove: state === 'live' ? null : removeCommand(claimed, unmerged),
@@ -160,27 +159,12 @@ function stateOf({ gone, of, task }: Claimed): Exclude<WorkspaceRow['state'], 'i
 export const MISSING = 'its folder is missing; perhaps its disk is not mounted';
 
 function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string {
-  switch (state) {
-    case 'gone':
-      return MISSING;
-    case 'kept':
-      return task?.keptWhy ?? '';
-    case 'live':
-      return '';
-    case 'left':
-      return ENDED[of.state.outcome ?? 'interrupted'];
-  }
-}
-
-const ENDED: Readonly<Record<RunOutcome, string>> = {
-  succeeded: 'its run succeeded',
-  failed: 'its run failed',
-  cancelled: 'its run was cancelled',
-  interrupted: 'its run was interrupted',
-};
-
-function branchNamed({ of, task }: Claimed): string | null {
-  return task === null ? null : taskBranch(of.state.plan.conventions, of.run, task.spec);
+  if (state === 'gone') return MISSING;
+  if (state === 'kept') return task?.keptWhy ?? '';
+  if (state === 'live') return '';
+  const outcome = of.state.outcome ?? 'interrupted';
+  const ended = outcome === 'succeeded' || outcome === 'failed' ? outcome : `was ${outcome}`;
+  return `its run ${ended}`;
 }
 
 /**

@@ -43,14 +43,10 @@ export function clashingNames(
 /** Words that a text must contain to clash with this work. */
 export function wordsAtStake(work: readonly FileChange[]): ReadonlySet<string> {
   const used = work.flatMap(userOf).flatMap(({ begun }) => begun.map(({ name }) => name));
-  const changed = work.flatMap((change) =>
-    [...(change.before?.declarations.values() ?? [])]
-      .filter(
-        (declared) =>
-          (changeOf(declared, change, false) ?? changeOf(declared, change, true)) !== null,
-      )
-      .map(({ name }) => name),
-  );
+  const changed = work.flatMap((change) => {
+    const declared = [...(change.before?.declarations.values() ?? [])];
+    return declared.filter((each) => anyChangeOf(each, change) !== null).map(({ name }) => name);
+  });
   return new Set([...used, ...changed].flatMap((name) => name.split('.')));
 }
 
@@ -81,12 +77,11 @@ function clashOver(
 ): ClashingName | null {
   const { file, before, after } = change;
   const { name } = declared;
-  const isFor = (isSameFile: boolean) => changeOf(declared, change, isSameFile);
-  const kind = isFor(false) ?? isFor(true);
+  const kind = anyChangeOf(declared, change);
   if (kind === null || (kind === 'removed' && others.added.has(name))) return null;
   const isScript = before?.isScript === true;
   const usedBy = others.users
-    .filter((user) => isFor(user.file === file) !== null)
+    .filter((user) => changeOf(declared, change, user.file === file) !== null)
     .filter((user) => uses(user, { name, file, isScript }))
     .map((user) => user.file)
     .sort();
@@ -94,6 +89,10 @@ function clashOver(
   const to = kind === 'removed' ? newNameOf(declared, before, after) : undefined;
   if (to !== undefined) return { name, file, change: 'renamed', to, usedBy };
   return { name, file, change: kind, usedBy };
+}
+
+function anyChangeOf(declared: Declaration, change: FileChange) {
+  return changeOf(declared, change, false) ?? changeOf(declared, change, true);
 }
 
 /** How a declaration changed, as seen by its own file or by others. */

@@ -69,7 +69,7 @@ export class Turn {
   }
 
   deny({ id, kind, title }: Asked): Events {
-    return [denial(`${kind}: ${title}`, id), ...this.#finish(id, { ok: false, output: 'Denied.' })];
+    return [denial(`${kind}: ${title}`, id), ...this.#finish(id, false, 'Denied.')];
   }
 
   /** Takes the tokens from the answer to the prompt. */
@@ -115,9 +115,7 @@ export class Turn {
     const begins = over || status === 'in_progress' || filled;
     return [
       ...(begins ? this.#begin(call) : []),
-      ...(over
-        ? this.#finish(call.id, { ok: status === 'completed', output: outputOf(call) })
-        : []),
+      ...(over ? this.#finish(call.id, status === 'completed', outputOf(call)) : []),
     ];
   }
 
@@ -139,7 +137,7 @@ export class Turn {
     return [...this.#whole(), toolStart(call.id, names.kind, input)];
   }
 
-  #finish(id: string, { ok, output }: { readonly ok: boolean; readonly output: string }): Events {
+  #finish(id: string, ok: boolean, output: string): Events {
     if (this.#ended.has(id)) return [];
     this.#calls.delete(id);
     this.#ended.add(id);

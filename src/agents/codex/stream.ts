@@ -261,14 +261,10 @@ const NEEDS_APPROVAL = /requires approval|approval review|rejected|cancelled/i;
  *
  *   2026-11-15T23:29:22.069046Z  INFO codex_otel.trace_safe: event.name="codex.api_request" …
  *
- * The stream on standard output counts tokens over the whole thread, knows no HTTP status and no
- * time of day. The log has all three, and signs of life between a request and its answer.
- *
- *   L1. Only the part of the log that holds no content is asked for: no prompt, answer or account.
- *   L2. All of this may be missing (another version, another filter): nothing depends on it alone.
- *
- * The filter is a variable that programs started by the agent see, too. It begins with the level
- * that is theirs without it.
+ * The log has what the stream lacks: tokens of this attempt alone, the HTTP status, the time of day,
+ * and signs of life during a request. Nothing depends on it alone. Only the part that holds no
+ * prompt, answer or account is asked for. Programs started by the agent see the variable, too, so it
+ * begins with their usual level.
  */
 export const LOG_FILTER = 'error,codex_otel.trace_safe=info';
 

@@ -165,15 +165,16 @@ function refusedTool(part: Fields): string | null {
 }
 
 function badEnd(reason: string): Failure {
-  if (reason === 'length') {
-    return { kind: 'permanent', message: 'The answer exceeded the model’s maximum length.' };
-  }
-  if (reason === 'content-filter') {
-    return { kind: 'permanent', message: 'The service refused to answer (content filter).' };
-  }
+  const message = BAD_ENDS.get(reason);
+  if (message !== undefined) return { kind: 'permanent', message };
   const how = reason === '' ? '' : ` (${clip(reason, 100)})`;
   return { kind: 'transient', message: `The model’s answer broke off${how}.` };
 }
+
+const BAD_ENDS: ReadonlyMap<string, string> = new Map([
+  ['length', 'The answer exceeded the model’s maximum length.'],
+  ['content-filter', 'The service refused to answer (content filter).'],
+]);
 
 const MAX_WAIT_MS = 60_000;
 /** How often the CLI asks again. */
