@@ -4,7 +4,7 @@
  *
  *   T1. It begins with a heading, never with `/` or `-`, which a CLI would read as its own. What
  *       the user wrote follows unchanged.
- *   T2. A resumed session knows the task and the rules: it is told only what is new.
+ *   T2. A resumed session knows the task and the rules: it gets only what is new.
  *       A prompt that brings its own rules stands alone; its format sees to the first part of T1.
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
  *   T4. Of work that meets other work both intentions are there: the agent knows its own task, and

@@ -41,7 +41,7 @@ function nameWords({ tasks }: RunState, a: TaskId, b: TaskId): string {
   return `${short(a)} changes what ${short(b)}${which} uses`;
 }
 
-/** Running tasks that change files outside of their scope. */
+/** Running tasks that change files outside their scope. */
 function astrayTasks({ tasks }: RunState) {
   return [...tasks.values()]
     .filter(({ status }) => status.kind === 'running')

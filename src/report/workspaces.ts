@@ -106,21 +106,21 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
 
 export function pooledRow({ path, state }: Pooled): WorkspaceRow {
   const none = { run: null, task: null, branch: null, unmerged: null, resume: null };
-  return { path, kind: 'idle', ...none, ...OF_THE_POOL[state](path) };
+  const remove = state === 'gone' ? gitCommand(path) : state === 'claimed' ? null : DRAIN;
+  return { path, kind: 'idle', ...none, ...OF_THE_POOL[state], remove };
 }
 
+export const MISSING = 'its folder is missing; perhaps its disk is not mounted';
 const DRAIN = 'landfast pool drain';
 /** Whether that process is alive is not visible from here. */
 export const ELSEWHERE =
   'a process on another host or in a container holds it; after an hour without activity it counts as left behind';
 
-const OF_THE_POOL: Readonly<
-  Record<Pooled['state'], (path: string) => Pick<WorkspaceRow, 'state' | 'why' | 'remove'>>
-> = {
-  idle: () => ({ state: 'idle', why: 'ready for the next task', remove: DRAIN }),
-  claimed: () => ({ state: 'live', why: 'a process is using it', remove: null }),
-  broken: () => ({ state: 'left', why: 'it was changed while idle', remove: DRAIN }),
-  gone: (path) => ({ state: 'gone', why: MISSING, remove: gitCommand(path) }),
+const OF_THE_POOL: Readonly<Record<Pooled['state'], Pick<WorkspaceRow, 'state' | 'why'>>> = {
+  idle: { state: 'idle', why: 'ready for the next task' },
+  claimed: { state: 'live', why: 'a process is using it' },
+  broken: { state: 'left', why: 'it was changed while idle' },
+  gone: { state: 'gone', why: MISSING },
 };
 
 export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_INK): string {
@@ -155,8 +155,6 @@ function stateOf({ gone, of, task }: Claimed): Exclude<WorkspaceRow['state'], 'i
   if (task?.workspace === 'kept') return 'kept';
   return of.live ? 'live' : 'left';
 }
-
-export const MISSING = 'its folder is missing; perhaps its disk is not mounted';
 
 function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string {
   if (state === 'gone') return MISSING;

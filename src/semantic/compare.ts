@@ -144,7 +144,7 @@ interface Target {
 function uses(user: User, target: Target): boolean {
   const [own = '', member] = target.name.split('.');
   if (member === undefined) return user.begun.some((use) => isUseOf(use, user, target));
-  // Whose method it is nobody knows without types: the file has to know the class.
+  // Without types the owner of a method is unknown: the file must at least use the class.
   const knowsClass = user.module.uses.some((use) => isUseOf(use, user, { ...target, name: own }));
   return knowsClass && user.begun.some((use) => use.isMember && use.name === member);
 }

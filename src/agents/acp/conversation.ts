@@ -5,7 +5,7 @@
  *
  *   D1. One of our requests is open at a time. An error in answer to any of them ends the attempt.
  *   D2. Every request of the agent is answered, with "method not found" where we do not know it: it
- *       would wait for ever. We offer it no files and no terminals, it has its own.
+ *       would wait forever. We offer it no files and no terminals, it has its own.
  *   D3. Updates while a session is loaded are its past, not the work of this attempt.
  */
 

@@ -23,7 +23,7 @@ export function errorFailure(error: Fields): Failure {
   return kind === null ? guessedFailure(message) : { kind, message };
 }
 
-/** The failure that an error in answer to loading a session stands for. */
+/** The failure behind an error when a session is loaded. */
 export function loadFailure(error: Fields): Failure {
   const failure = errorFailure(error);
   if (['auth', 'billing', 'rate-limited'].includes(failure.kind)) return failure;
@@ -31,7 +31,7 @@ export function loadFailure(error: Fields): Failure {
   return { kind: 'session-lost', message };
 }
 
-/** The failure that the end of a turn stands for; null where it ended well. */
+/** The failure behind the end of a turn; null if it ended well. */
 export function stopFailure(reason: string): Failure | null {
   if (reason === 'end_turn') return null;
   return (

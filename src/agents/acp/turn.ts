@@ -18,7 +18,7 @@ import type { Asked } from './permission.ts';
 
 interface Call {
   readonly id: string;
-  /** What was told of it so far; later fields replace earlier ones. */
+  /** All updates so far, merged. */
   fields: Fields;
   begun: boolean;
 }
@@ -37,7 +37,7 @@ export class Turn {
     this.#spentBefore = resumed ? null : 0;
   }
 
-  /** Takes note of what was told before the prompt. */
+  /** Notes the cost of updates that precede the prompt. */
   recall(update: Fields): void {
     const cost = costOf(update);
     if (cost !== null) this.#spentBefore = cost;
@@ -152,7 +152,7 @@ export class Turn {
   }
 }
 
-/** In dollars; null where none are told. */
+/** In dollars; null if the update has none. */
 function costOf(update: Fields): number | null {
   const { amount, currency } = fieldsOf(update.cost);
   const told = update.sessionUpdate === 'usage_update' && currency === 'USD';
@@ -187,6 +187,6 @@ function sum(fields: Fields, keys: readonly string[]): number {
 /** A long thought has thousands of these: one value serves all. */
 const THINKING: Events = [{ type: 'thinking' }];
 
-/** What was read from and written to a cache was read and written, too. */
+/** Tokens read from or written to a cache count as input. */
 const INPUT_KEYS = ['inputTokens', 'cachedReadTokens', 'cachedWriteTokens'];
 const OUTPUT_KEYS = ['outputTokens', 'thoughtTokens'];

@@ -35,7 +35,7 @@ export function serviceFailure({ code, status, message, retryAt }: ServiceError)
   return reportedFailure(known ?? byStatus ?? 'transient', message, retryAt);
 }
 
-/** The failure a bad `result` stands for. */
+/** The failure behind a bad `result`. */
 export function turnFailure(turn: BadTurn): Failure {
   const { message, subtype } = turn;
   const limit = KIND_OF_SUBTYPE.get(subtype);

@@ -1,8 +1,8 @@
 /**
  * Claude Code's stream-json output, line by line, as AgentEvents.
  *
- *   S1. Nothing is told twice: parts of a message are only signs of life, as the whole follows; a
- *       refused tool counts once, though it is named when refused and again in the result.
+ *   S1. Nothing is reported twice: parts of a message are only signs of life, as the whole follows;
+ *       a denied tool counts once, though it is named when denied and again in the result.
  *   S2. `text` is the agent's own voice. What a sub-agent says is a sign of life; its tools count.
  *   S3. Usage is of this process: a resumed session's totals, which the CLI also gives, are not.
  */
@@ -40,7 +40,7 @@ export class StreamParser implements Parser {
       case 'result':
         return this.#result(fields);
       default:
-        // Every line of the stream names its session: other programs write JSON with a type, too.
+        // Every line of the stream names its session; other programs also write JSON with a type.
         return textOf(fields.session_id) === '' ? [] : activity(fields.type);
     }
   }
@@ -197,7 +197,7 @@ function joinText(content: readonly Fields[]): string {
   return content.map((block) => textOf(block.text)).join('');
 }
 
-/** What was read from and written to a cache was read and written, too. */
+/** Tokens read from or written to a cache count as input. */
 function modelUsages(models: Fields): readonly Usage[] {
   return Object.values(models)
     .map(fieldsOf)

@@ -9,14 +9,14 @@ import { fieldsOf, parseFields, textOf } from '../json-fields.ts';
 
 interface ServiceError {
   readonly message: string;
-  /** The status of the last HTTP answer, where the log told it. */
+  /** The status of the last HTTP answer, if the log reported it. */
   readonly status: number | null;
   /** The time of the log's last entry (ms since 1970), where there was one. */
   readonly now: number | null;
 }
 
 export function serviceFailure({ message, status, now }: ServiceError): Failure {
-  // A request that the service finds invalid is told by the body of its answer, as it came.
+  // For an invalid request the message is the body of the service's answer.
   const body = textOf(fieldsOf(parseFields(message)?.error).message);
   const told = Number(/\bstatus:? (\d{3})\b/.exec(message)?.[1] ?? status);
   const kind =

@@ -91,7 +91,7 @@ export class StreamParser implements Parser {
     }
   }
 
-  /** A tool that is over at once is told only by its end. */
+  /** A tool that finishes at once has no start of its own. */
   #toolEnded(item: Fields): Events {
     const start = this.#open.delete(textOf(item.id)) ? [] : [itemStart(item)];
     const end = itemEnd(item);
@@ -106,7 +106,7 @@ export class StreamParser implements Parser {
     return [{ type: 'warning', text: this.#sandboxError }];
   }
 
-  /** The CLI tells every error of a request here, and the last one again as the turn's failure. */
+  /** Every error of a request comes here; the last one comes again as the turn's failure. */
   #error(fields: Fields): Events {
     const message = textOf(fields.message);
     const [, attempt, max, reason] = RECONNECTING.exec(message) ?? [];
@@ -190,7 +190,7 @@ function totalOf({ input_tokens, output_tokens }: Fields): Usage {
   return { costUsd: 0, inputTokens: numberOf(input_tokens), outputTokens: numberOf(output_tokens) };
 }
 
-/** The log also counts reviews, the stream also what the log has yet to say. */
+/** The log includes reviews; the stream includes what the log has not reported yet. */
 function larger(a: Usage, b: Usage): Usage {
   return {
     costUsd: 0,
@@ -229,7 +229,7 @@ function itemEnd(item: Fields): ToolEnd {
   return { type: 'tool.end', id: textOf(item.id), ok: !failed, output: clip(outputOf(item)) };
 }
 
-/** Whether it did not run for want of a permission. */
+/** Whether it did not run because it lacked permission. */
 function wasDenied(item: Fields): boolean {
   return item.status === 'declined' || NEEDS_APPROVAL.test(textOf(fieldsOf(item.error).message));
 }

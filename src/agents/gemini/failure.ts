@@ -1,6 +1,6 @@
 /**
  * What Gemini CLI's errors mean, from the most certain sign to the least: the CLI's own name for the
- * error, the service's code and reason inside of its message, the words, the exit code.
+ * error, the service's code and reason inside its message, the words, the exit code.
  *
  *   F1. A wrong key is answered with 400, not 401: the reason counts before the code.
  */
@@ -10,14 +10,13 @@ import type { Kind, Refusal } from '../failure.ts';
 import { kindOfStatus, REFUSED, refusalIn, reportedFailure } from '../failure.ts';
 import { fieldsOf, listOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 
-/** What is known of an error when it is told. */
 interface ToldError {
   /** The CLI's own name for it, `''` where it has none. */
   readonly name: string;
   readonly message: string;
-  /** The HTTP status where it is told apart from the message. */
+  /** The HTTP status, where it is not in the message. */
   readonly status?: number;
-  /** When it was told (ms since 1970), NaN where that is not known. */
+  /** When it was reported (ms since 1970); NaN if unknown. */
   readonly at: number;
 }
 
@@ -37,11 +36,12 @@ export function kindOfExit(code: number, stderr: string): Kind | null {
 
 /** The failure of a CLI that refused to start; null where it did not. The last line counts. */
 export function startFailure(code: number, stderr: string): Failure | null {
-  const lines = stderr.replace(ANSI, '').split('\n').toReversed();
-  return refusalIn(
-    lines.map((line) => line.trim()),
-    REFUSALS.get(code) ?? [],
-  );
+  const lines = stderr
+    .replace(ANSI, '')
+    .split('\n')
+    .map((line) => line.trim());
+  const refusals = REFUSALS.filter(([of]) => of === code).map(([, ...refusal]): Refusal => refusal);
+  return refusalIn(lines.toReversed(), refusals);
 }
 
 interface ServiceError {
@@ -50,7 +50,7 @@ interface ServiceError {
   readonly message: string;
 }
 
-/** The service's own answer stands in the message as JSON, sometimes once more inside of itself. */
+/** The message holds the service's answer as JSON, sometimes nested in itself. */
 function serviceError({ message, status = 0 }: ToldError): ServiceError {
   const { code, message: inner, details } = errorFields(message);
   const deeper = errorFields(textOf(inner)).message;
@@ -119,17 +119,12 @@ const KIND_OF_EXIT: ReadonlyMap<number, SimpleFailureKind> = new Map<number, Sim
   [130, 'interrupted'],
 ]);
 
-const REFUSALS: ReadonlyMap<number, readonly Refusal[]> = new Map([
-  [1, [['permanent', /^(?:Unknown argument|Invalid values)/, REFUSED.arguments]]],
-  [41, [['auth', /auth|API_KEY/i, REFUSED.account]]],
-  [
-    42,
-    [
-      ['session-lost', /^Error resuming session/, REFUSED.session],
-      ['permanent', /./, 'The agent did not accept its input.'],
-    ],
-  ],
-  [44, [['permanent', /./, 'The agent’s own sandbox failed.']]],
-  [52, [['permanent', /./, 'The agent’s configuration is wrong.']]],
-  [55, [['permanent', /trust/, 'The agent does not trust its workspace.']]],
-]);
+const REFUSALS: readonly (readonly [code: number, ...Refusal])[] = [
+  [1, 'permanent', /^(?:Unknown argument|Invalid values)/, REFUSED.arguments],
+  [41, 'auth', /auth|API_KEY/i, REFUSED.account],
+  [42, 'session-lost', /^Error resuming session/, REFUSED.session],
+  [42, 'permanent', /./, 'The agent did not accept its input.'],
+  [44, 'permanent', /./, 'The agent’s own sandbox failed.'],
+  [52, 'permanent', /./, 'The agent’s configuration is wrong.'],
+  [55, 'permanent', /trust/, 'The agent does not trust its workspace.'],
+];

@@ -25,7 +25,7 @@ export class StreamParser implements Parser {
   #session = '';
   /** The pieces of the answer that is being given. */
   #pieces: string[] = [];
-  /** The last error that was told without being the end. */
+  /** The last error that did not end the turn. */
   #error = '';
 
   constructor(job: Job) {
@@ -68,7 +68,7 @@ export class StreamParser implements Parser {
     return [session(id, fields.model)];
   }
 
-  /** The prompt comes back as a message, too. */
+  /** The prompt also comes back as a message. */
   #message(fields: Fields): Events {
     const text = textOf(fields.content);
     if (fields.role !== 'assistant' || text === '') return activity('message');

@@ -9,7 +9,7 @@ import type { Kind } from '../failure.ts';
 import { BILLING_WORDS, kindOfStatus, REFUSED, refusalIn, reportedFailure } from '../failure.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from '../json-fields.ts';
 
-/** The failure an `error` event stands for; `at` is when it was written (ms since 1970). */
+/** The failure behind an `error` event; `at` is when it was written (ms since 1970). */
 export function errorFailure(error: Fields, at: number): Failure {
   const data = fieldsOf(error.data);
   const name = textOf(error.name);

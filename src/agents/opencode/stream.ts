@@ -2,8 +2,8 @@
  * OpenCode's JSON lines (standard output) and those of our reporter (standard error, reporter.ts)
  * as AgentEvents.
  *
- *   S1. Nothing is told twice, though both streams know of a tool: whichever comes first tells that
- *       it began, and only standard output that it ended.
+ *   S1. Nothing is reported twice: both streams report a tool, the first one counts as its start, and
+ *       only standard output reports its end.
  *   S2. There is no line for the end. A step that does not end in tool calls is one, and so is an
  *       error; the last counts. A turn that is cut off has none.
  *   S3. Usage is of this process: every step says what it cost. The steps of sub-agents are known
