@@ -25,9 +25,8 @@ export function toolStart(id: unknown, name: unknown, input: unknown): AgentEven
   return { type: 'tool.start', id: textOf(id), name: textOf(name), input: bounded(input ?? null) };
 }
 
-export function denial(tool: unknown, id: unknown): AgentEvent {
-  const call = textOf(id);
-  return { type: 'denied', tool: clip(textOf(tool), 200), ...(call && { id: call }) };
+export function denial(tool: unknown, id: string | undefined): AgentEvent {
+  return { type: 'denied', tool: clip(textOf(tool), 200), ...(id !== undefined && { id }) };
 }
 
 /** The end of a turn; a failure of null is success. */

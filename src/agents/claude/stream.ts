@@ -104,7 +104,7 @@ export class StreamParser implements Parser {
       this.#denied.add(id);
       return true;
     });
-    return fresh.map(({ tool_name, tool_use_id }) => denial(tool_name, tool_use_id));
+    return fresh.map((each) => denial(each.tool_name, textOf(each.tool_use_id) || undefined));
   }
 
   /** `subtype: success` says only that the turn came to an end: `is_error` decides. */
