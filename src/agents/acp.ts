@@ -2,36 +2,26 @@
  * Any program that speaks the Agent Client Protocol, version 1: JSON-RPC on standard input and
  * output, one message a line. The plan gives its argument vector (acp/conversation.ts talks to it).
  *
- *   C1. The prompt travels in the conversation: no length limit, nothing can take it for a flag.
- *   C2. The session id is the program's own. It is reported only where the program can load a
+ *   C1. The session id is the program's own. It is reported only where the program can load a
  *       session again; one that cannot starts a new one.
- *   C3. Requests for permission are answered by the task's permissions (acp/permission.ts). What the
- *       program does without asking is decided by its own configuration and arguments.
- *       Hence no `plan` and no `auto`: only the program itself could keep those promises, and its
- *       mode of that name may still run commands.
- *   C4. A model that the program does not offer, or a server that it cannot use, fails the attempt
+ *   C2. Requests for permission are answered by the task's permissions (acp/permission.ts). What the
+ *       program does without asking is up to its own configuration. Hence no `plan` and no `auto`:
+ *       only the program could keep those promises, and its mode of that name may run commands.
+ *   C3. A model that the program does not offer, or a server that it cannot use, fails the attempt
  *       before anything is asked of the model.
- *   C5. The answer to the prompt decides. Without one: the way the program ended. One that never
- *       spoke the protocol has failed, even with exit code 0.
+ *   C4. A program that never spoke the protocol has failed, even with exit code 0.
  *
- * It inherits no account of the user's: `pass_env` names the variables that it needs. What is
- * missing is missing in the protocol: roles, rules for single tools, budgets, turn limits, schemas.
+ * It inherits no account of the user's: `pass_env` names the variables that it needs. The protocol
+ * has no roles, rules for single tools, budgets, turn limits or schemas.
  */
 
 import { UserError } from '../base/errors.ts';
-import type { Failure } from '../model/failure.ts';
 import { Conversation } from './acp/conversation.ts';
 import { EDITS } from './acp/permission.ts';
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
 import { allowing, type ToolNames } from './denial.ts';
-import { describeEnd, plainOutcome, succeeded } from './exit-outcome.ts';
+import { describeEnd, streamOutcome, succeeded } from './outcome.ts';
 
 export const acp: Agent = {
   name: 'acp',
@@ -70,17 +60,8 @@ function command({ options }: Job): CommandLine {
 }
 
 function outcome(end: AgentEnd): AgentOutcome {
-  const { result } = end;
-  if (result?.ok) return { ok: true, text: result.text };
-  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
-  if (end.spoke) return { ok: false, failure: silentFailure(end) };
-  if (!succeeded(end.exit)) return plainOutcome(end);
+  const isSilent = end.result === null && !end.spoke;
+  if (!isSilent || !succeeded(end.exit)) return streamOutcome(end, null);
   const message = `The program did not speak the Agent Client Protocol. ${describeEnd(end)}`;
   return { ok: false, failure: { kind: 'permanent', message } };
-}
-
-/** It began to work and ended without an answer: a crash, or a signal from elsewhere. */
-function silentFailure(end: AgentEnd): Failure {
-  const message = `The agent ended without a result. ${describeEnd(end)}`;
-  return { kind: end.exit.kind === 'aborted' ? 'interrupted' : 'transient', message };
 }

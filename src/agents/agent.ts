@@ -74,12 +74,10 @@ export const NO_ABILITIES: Abilities = {
   anyCommand: false,
 };
 
-/** How to find the program, and how to get it. */
 export interface ProgramFacts {
   /** Null where the plan names it. */
   readonly file: string | null;
   readonly versionArgs: readonly string[];
-  /** One line that says how to get it. */
   readonly install: string;
   /** Folders it writes outside of a workspace: `~/…`, or `$NAME` for one that a variable names. */
   readonly keeps?: readonly string[];

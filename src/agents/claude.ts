@@ -6,18 +6,15 @@
  *   C2. The session id is ours from the start, so an attempt that dies at once can be resumed.
  *   C3. Long waits belong to the engine: the CLI retries a few times only and leaves nothing
  *       running behind its last answer.
- *   C4. The last `result` decides. Without one: what the CLI says when it refuses to start, then
- *       the way it ended. A program that never spoke the stream's language (a wrapper, a stand-in)
- *       is judged as a plain command.
  */
 
-import type { AgentOptions, Permissions } from '../model/plan.ts';
+import type { AgentOptions } from '../model/plan.ts';
 import type { Agent, AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
 import { startFailure } from './claude/failure.ts';
 import { StreamFormatter } from './claude/log-formatter.ts';
 import { StreamParser } from './claude/stream.ts';
 import { allowing, type ToolNames } from './denial.ts';
-import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
+import { streamOutcome } from './outcome.ts';
 
 export const claude: Agent = {
   name: 'claude',
@@ -65,11 +62,16 @@ export const claude: Agent = {
 };
 
 function command(job: Job): CommandLine {
-  const args = [...permissionArgs(job), ...sessionArgs(job), '-p', ...STREAM];
-  args.push(...optionArgs(job.options));
-  if (job.role !== null) args.push('--agent', job.role);
-  if (job.model !== null) args.push('--model', job.model);
-  if (job.budgetUsd !== null) args.push('--max-budget-usd', String(job.budgetUsd));
+  const { maxTurns, schema } = job.options;
+  const args = [
+    ...[...permissionArgs(job), ...sessionArgs(job), '-p', ...STREAM],
+    ...flag('--max-turns', maxTurns),
+    ...flag('--json-schema', schema && JSON.stringify(schema)),
+    ...(hasMcp(job.options) ? ['--mcp-config={temp}/mcp.json', '--strict-mcp-config'] : []),
+    ...flag('--agent', job.role),
+    ...flag('--model', job.model),
+    ...flag('--max-budget-usd', job.budgetUsd),
+  ];
   return {
     file: job.executable ?? 'claude',
     args,
@@ -94,13 +96,8 @@ function sessionArgs({ resume, fork, newSession }: Job): readonly string[] {
     : ['--resume', resume];
 }
 
-function optionArgs(options: AgentOptions): readonly string[] {
-  const { maxTurns, schema } = options;
-  return [
-    ...(maxTurns === null ? [] : ['--max-turns', String(maxTurns)]),
-    ...(schema === null ? [] : ['--json-schema', JSON.stringify(schema)]),
-    ...(hasMcp(options) ? ['--mcp-config={temp}/mcp.json', '--strict-mcp-config'] : []),
-  ];
+function flag(name: string, value: string | number | null): readonly string[] {
+  return value === null ? [] : [name, String(value)];
 }
 
 function hasMcp({ mcp }: AgentOptions): boolean {
@@ -129,15 +126,11 @@ function permissionArgs(job: Job): readonly string[] {
   ];
 }
 
+/** A read task gets no permission to write, and no prompt; planning is stricter still. */
 function modeArgs({ readOnly, permissions }: Job): readonly string[] {
-  if (readOnly) return ['--permission-mode', readMode(permissions)];
+  if (readOnly) return ['--permission-mode', permissions === 'plan' ? 'plan' : 'dontAsk'];
   if (permissions === 'bypassPermissions') return ['--dangerously-skip-permissions'];
   return permissions === 'default' ? [] : ['--permission-mode', permissions];
-}
-
-/** A read task gets no permission to write, and no prompt; planning is stricter still. */
-function readMode(permissions: Permissions): Permissions {
-  return permissions === 'plan' ? 'plan' : 'dontAsk';
 }
 
 const WRITING_TOOLS = ['Edit', 'Write', 'NotebookEdit'];
@@ -149,51 +142,22 @@ const TOOLS: ToolNames = { shell: 'Bash', edits: WRITING_TOOLS, rules: true };
  * take itself for a part of that session.
  */
 const INHERIT: readonly string[] = [
-  'ANTHROPIC_API_KEY',
-  'ANTHROPIC_AUTH_TOKEN',
-  'ANTHROPIC_BASE_URL',
-  'ANTHROPIC_CUSTOM_HEADERS',
-  'ANTHROPIC_MODEL',
-  'ANTHROPIC_SMALL_FAST_MODEL',
-  'ANTHROPIC_DEFAULT_*',
-  'ANTHROPIC_BEDROCK_*',
-  'ANTHROPIC_VERTEX_*',
-  'ANTHROPIC_FOUNDRY_*',
-  'AWS_*',
-  'GOOGLE_*',
-  'CLOUD_ML_REGION',
-  'VERTEX_REGION_*',
-  'CLAUDE_CONFIG_DIR',
-  'CLAUDE_CODE_OAUTH_TOKEN',
-  'CLAUDE_CODE_USE_BEDROCK',
-  'CLAUDE_CODE_USE_VERTEX',
-  'CLAUDE_CODE_USE_FOUNDRY',
-  'CLAUDE_CODE_SKIP_*',
-  'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
-  'CLAUDE_CODE_SUBAGENT_MODEL',
-  'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC',
-  'MAX_THINKING_TOKENS',
-  'API_TIMEOUT_MS',
-  'BASH_DEFAULT_TIMEOUT_MS',
-  'BASH_MAX_TIMEOUT_MS',
-  'DISABLE_TELEMETRY',
-  'DISABLE_ERROR_REPORTING',
-  'IS_SANDBOX',
+  ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  ...['ANTHROPIC_CUSTOM_HEADERS', 'CLAUDE_CONFIG_DIR', 'IS_SANDBOX'],
+  ...['ANTHROPIC_MODEL', 'ANTHROPIC_SMALL_FAST_MODEL', 'ANTHROPIC_DEFAULT_*'],
+  ...['CLAUDE_CODE_SUBAGENT_MODEL', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS', 'MAX_THINKING_TOKENS'],
+  ...['CLAUDE_CODE_USE_BEDROCK', 'ANTHROPIC_BEDROCK_*', 'AWS_*', 'CLAUDE_CODE_SKIP_*'],
+  ...['CLAUDE_CODE_USE_VERTEX', 'ANTHROPIC_VERTEX_*', 'GOOGLE_*', 'CLOUD_ML_REGION'],
+  ...['VERTEX_REGION_*', 'CLAUDE_CODE_USE_FOUNDRY', 'ANTHROPIC_FOUNDRY_*'],
+  ...['API_TIMEOUT_MS', 'BASH_DEFAULT_TIMEOUT_MS', 'BASH_MAX_TIMEOUT_MS'],
+  ...['DISABLE_TELEMETRY', 'DISABLE_ERROR_REPORTING', 'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC'],
 ];
 
 function outcome(end: AgentEnd): AgentOutcome {
-  const { result } = end;
-  if (result?.ok && end.job.options.schema !== null && result.structured === undefined) {
+  const { result, job } = end;
+  if (result?.ok && job.options.schema !== null && result.structured === undefined) {
     const message = 'The agent ended without an answer in the form that the task asks for.';
     return { ok: false, failure: { kind: 'schema', message } };
   }
-  if (result?.ok) {
-    const { text, structured } = result;
-    return structured === undefined ? { ok: true, text } : { ok: true, text, structured };
-  }
-  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
-  const refusal = succeeded(end.exit) ? null : startFailure(end.stderrTail);
-  if (refusal !== null) return { ok: false, failure: refusal };
-  if (!end.spoke) return plainOutcome(end);
-  return { ok: false, failure: silentFailure(end) };
+  return streamOutcome(end, startFailure(end.stderrTail));
 }

@@ -1,38 +1,26 @@
 /**
  * OpenAI's Codex CLI, driven headless: one process per attempt, the prompt on standard input, JSON
- * lines on standard output (codex/stream.ts) and a few log lines on standard error
- * (codex/log-line.ts).
+ * lines on standard output and a few log lines on standard error (codex/stream.ts).
  *
  *   C1. The prompt is never an argument: with one, the CLI still waits for the end of its input.
  *   C2. The session id is the CLI's own; it is known from its first line on.
- *   C3. Permissions are the CLI's own sandbox, without prompts: a command that the sandbox refuses
- *       fails, and the model learns of it (the stream does not show such a command at all).
+ *   C3. Permissions are the CLI's own sandbox, without prompts: a command that it refuses fails, and
+ *       the model learns of it, but the stream does not show it.
  *         plan               reads everything, writes nothing, no network (also every read task)
  *         acceptEdits        writes the workspace, `dirs`, TMPDIR and /tmp, not `.git`; no network
  *         auto               the same, and the CLI's reviewer model decides on what goes further
  *         bypassPermissions  no sandbox at all
  *       The other modes would need prompts or rules for single tools; it has neither.
- *   C4. The last `result` decides. Without one: what the CLI says when it refuses to start, then
- *       the way it ended. A program that never spoke the stream's language is judged as a plain
- *       command.
- *   C5. The environment of a plan's MCP server may hold secrets: it is in a file, not an argument.
+ *   C4. The environment of a plan's MCP server may hold secrets: it is in a file, not an argument.
  */
 
 import { quoted } from '../base/shell-word.ts';
 import type { AgentOptions, McpServer } from '../model/plan.ts';
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
+import { type Agent, type CommandLine, type Job, NO_ABILITIES } from './agent.ts';
 import { startFailure } from './codex/failure.ts';
-import { LOG_FILTER } from './codex/log-line.ts';
-import { StreamParser } from './codex/stream.ts';
+import { LOG_FILTER, StreamParser } from './codex/stream.ts';
 import { allowing, type ToolNames } from './denial.ts';
-import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
+import { streamOutcome } from './outcome.ts';
 
 export const codex: Agent = {
   name: 'codex',
@@ -66,7 +54,7 @@ export const codex: Agent = {
   command,
   parser: (job) => new StreamParser(job),
   allow: (job, call) => allowing(job, call, TOOLS),
-  outcome,
+  outcome: (end) => streamOutcome(end, startFailure(end.stderrTail)),
 };
 
 const TOOLS: ToolNames = { shell: 'shell', edits: ['apply_patch'], rules: false };
@@ -154,29 +142,7 @@ function toml(text: string): string {
  * itself (CODEX_THREAD_ID, CODEX_SANDBOX, CODEX_CI …) stay out.
  */
 const INHERIT: readonly string[] = [
-  'CODEX_HOME',
-  'CODEX_SQLITE_HOME',
-  'CODEX_API_KEY',
-  'CODEX_ACCESS_TOKEN',
-  'CODEX_CA_CERTIFICATE',
-  'OPENAI_API_KEY',
-  'OPENAI_BASE_URL',
-  'OPENAI_ORGANIZATION',
-  'OPENAI_PROJECT',
-  'AZURE_OPENAI_API_KEY',
-  'OPENROUTER_API_KEY',
-  'AWS_*',
+  ...['CODEX_HOME', 'CODEX_SQLITE_HOME', 'CODEX_API_KEY', 'CODEX_ACCESS_TOKEN'],
+  ...['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORGANIZATION', 'OPENAI_PROJECT'],
+  ...['CODEX_CA_CERTIFICATE', 'AZURE_OPENAI_API_KEY', 'OPENROUTER_API_KEY', 'AWS_*'],
 ];
-
-function outcome(end: AgentEnd): AgentOutcome {
-  const { result } = end;
-  if (result?.ok) {
-    const { text, structured } = result;
-    return { ok: true, text, ...(structured === undefined ? {} : { structured }) };
-  }
-  if (result) return { ok: false, failure: result.failure ?? silentFailure(end) };
-  const refusal = succeeded(end.exit) ? null : startFailure(end.stderrTail);
-  if (refusal !== null) return { ok: false, failure: refusal };
-  if (!end.spoke) return plainOutcome(end);
-  return { ok: false, failure: silentFailure(end) };
-}

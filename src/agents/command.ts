@@ -3,25 +3,17 @@
  * truth. Exit 0 is success and what it printed is its answer.
  *
  *   C1. The prompt is standard input, which has no limit, or an argument (`prompt_as: argument`):
- *       in place of every `{prompt}` of the vector, or the last one where there is none.
- *   C2. An argument has a limit, and a prompt beyond it is refused in words: the system's own
- *       answer would say nothing of the prompt.
- *   C3. There is no shell in between: nothing in a prompt can become a command.
- *   C4. What the program may do is decided by its arguments, not by us. So only the modes are
- *       accepted that do not promise to hold anything back from it: what a plan says by itself
- *       (`default`, `acceptEdits`) and `bypassPermissions`.
+ *       in place of every `{prompt}` of the vector, or the last one where there is none. A prompt
+ *       beyond the limit of an argument is refused: the system's own error would not mention it.
+ *   C2. There is no shell in between: nothing in a prompt can become a command.
+ *   C3. The program's arguments decide what it may do. So only modes are accepted that promise to
+ *       hold nothing back from it: a plan's own (`default`, `acceptEdits`) and `bypassPermissions`.
  */
 
 import { UserError } from '../base/errors.ts';
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
-import { plainOutcome } from './exit-outcome.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
+import { plainOutcome } from './outcome.ts';
 
 export const command: Agent = {
   name: 'command',

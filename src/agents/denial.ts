@@ -8,7 +8,6 @@
 import type { Job } from './agent.ts';
 import { clip, fieldsOf, listOf, textOf } from './json-fields.ts';
 
-/** One call of a tool, as its start told it. */
 export interface ToolCall {
   readonly tool: string;
   readonly input: unknown;
@@ -73,21 +72,10 @@ function folderOutside({ cwd }: Job, input: unknown): string | null {
 function programsIn(command: string): readonly string[] {
   const parts = command.split(/&&|\|\||[;|\n]/).filter((part) => part.trim() !== '');
   const names = parts.map((part) => PROGRAM.exec(part.trim())?.[1] ?? '');
-  const isPlain = names.every((name) => name !== '' && !KEYWORDS.has(name));
+  const isPlain = names.every((name) => name !== '' && !KEYWORDS.test(name));
   return isPlain ? [...new Set(names)] : [];
 }
 
 /** The first word that is no assignment, where it is a name or a path as it stands. */
 const PROGRAM = /^(?:\w+=[^\s'"`$()]*\s+)*([\w./+-]+)(?=\s|$)/;
-const KEYWORDS = new Set([
-  'if',
-  'for',
-  'while',
-  'until',
-  'case',
-  'do',
-  'then',
-  'else',
-  'done',
-  'fi',
-]);
+const KEYWORDS = /^(?:if|for|while|until|case|do|then|else|done|fi)$/;

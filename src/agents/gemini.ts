@@ -2,35 +2,25 @@
  * Gemini CLI, driven headless: one process per attempt, the prompt on standard input, a stream of
  * JSON lines on standard output (gemini/stream.ts), its retries on standard error only.
  *
- *   G1. The prompt never is an argument. Its text is not touched: where it holds `@path` and such a
- *       path exists, the CLI adds that file, as its users know it.
+ *   G1. The prompt is never an argument, and never changed: where it names an existing `@path`, the
+ *       CLI adds that file, as its users know it.
  *   G2. The session id is ours from the start, so an attempt that dies at once can be resumed. A
  *       session belongs to its folder, and an attempt's workspace stays where it is.
- *   G3. One process: the CLI does not restart itself, so a signal reaches what does the work.
- *   G4. The last `result` decides. Where it does not say which error it was, the exit code does: it
- *       is the HTTP status modulo 256. Without a result: the exit code of a refused start, then the
- *       way it ended. A program that never spoke the stream's language is judged as a plain command.
+ *   G3. The CLI does not restart itself, so a signal reaches the process that does the work.
+ *   G4. Where a `result` does not name its error, the exit code does: the HTTP status modulo 256.
  *
- * What is missing is missing in the CLI: servers of the Model Context Protocol and a turn limit can
- * only be set in files that belong to root, the user or the repository; roles, forks, budgets and
- * schemas it does not have.
+ * The CLI has no roles, forks, budgets and schemas; MCP servers and a turn limit can only be set in
+ * files that belong to root, the user or the repository.
  */
 
-import type { Failure } from '../model/failure.ts';
 import type { Permissions } from '../model/plan.ts';
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
 import { allowing, type ToolNames } from './denial.ts';
-import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
 import { kindOfExit, startFailure } from './gemini/failure.ts';
 import { guardRules, SHELL, taskRules, WRITING_TOOLS } from './gemini/policy.ts';
 import { StreamParser } from './gemini/stream.ts';
+import { streamOutcome } from './outcome.ts';
 
 export const gemini: Agent = {
   name: 'gemini',
@@ -93,11 +83,10 @@ function approval({ permissions, readOnly }: Job): Permissions {
 }
 
 /**
- * Headless, the CLI refuses whatever it would have to ask for. So its `default` is both our
- * `default` and `dontAsk`: it reads and searches, and runs nothing that no rule allows. `auto_edit`
- * adds its tools that write files, inside of the workspace, and fetching pages. `plan` reads only;
- * the guard (gemini/policy.ts) keeps the model from leaving it. `yolo` allows everything. Nothing
- * there judges a call by itself, as `auto` asks for.
+ * Headless, the CLI refuses whatever it would have to ask for, so its `default` is both our
+ * `default` and `dontAsk`: it reads, searches, and runs what a rule allows. `auto_edit` adds writing
+ * files in the workspace and fetching pages. `plan` reads only; the guard (gemini/policy.ts) keeps
+ * the model in it. `yolo` allows everything.
  */
 const APPROVAL_MODES: Readonly<Record<Permissions, string>> = {
   default: 'default',
@@ -109,9 +98,8 @@ const APPROVAL_MODES: Readonly<Record<Permissions, string>> = {
 };
 
 /**
- * As an administrator's rules ours outrank the user's own. A machine with rules for all of its
- * users ignores that flag: there they count as the user's. Naming any would put the user's own out
- * of force, hence the folder of those.
+ * Ours outrank the user's rules as an administrator's. A machine with rules for all users ignores
+ * that flag: there they count as the user's, whose own folder must then be named, too.
  */
 const POLICY_ARGS: readonly string[] = ['admin-policy', 'policy']
   .flatMap((flag) => [`--${flag}={temp}/guard.toml`, `--${flag}={temp}/task.toml`])
@@ -122,35 +110,18 @@ const POLICY_ARGS: readonly string[] = ['admin-policy', 'policy']
  * itself (GEMINI_CLI, GEMINI_CLI_IDE_*, SANDBOX …) stays out.
  */
 const INHERIT: readonly string[] = [
-  'GEMINI_API_KEY',
-  'GEMINI_API_KEY_AUTH_MECHANISM',
-  'GEMINI_MODEL',
-  'GEMINI_DEFAULT_AUTH_TYPE',
-  'GEMINI_CLI_HOME',
-  'GEMINI_CLI_CUSTOM_HEADERS',
-  'GEMINI_CLI_USE_COMPUTE_ADC',
-  'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
-  'GEMINI_CLI_SYSTEM_DEFAULTS_PATH',
-  'GEMINI_TELEMETRY_*',
-  'GOOGLE_*',
-  'CLOUD_SHELL',
-  'NO_BROWSER',
+  ...['GEMINI_API_KEY', 'GEMINI_API_KEY_AUTH_MECHANISM', 'GEMINI_DEFAULT_AUTH_TYPE', 'GOOGLE_*'],
+  ...['GEMINI_CLI_HOME', 'GEMINI_CLI_CUSTOM_HEADERS', 'GEMINI_CLI_USE_COMPUTE_ADC', 'CLOUD_SHELL'],
+  ...['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
+  ...['GEMINI_MODEL', 'GEMINI_TELEMETRY_*', 'NO_BROWSER'],
 ];
 
 function outcome(end: AgentEnd): AgentOutcome {
-  const { exit, result } = end;
-  if (result?.ok) return { ok: true, text: result.text };
-  if (result) return { ok: false, failure: resultFailure(end, result.failure) };
-  const refusal = exit.kind === 'exited' ? startFailure(exit.code, end.stderrTail) : null;
-  if (refusal !== null) return { ok: false, failure: refusal };
-  if (!end.spoke) return plainOutcome(end);
-  return { ok: false, failure: silentFailure(end) };
-}
-
-/** An error without a name counts as transient; the exit code may know better. */
-function resultFailure(end: AgentEnd, failure: Failure | undefined): Failure {
-  if (failure === undefined) return silentFailure(end);
-  if (failure.kind !== 'transient' || succeeded(end.exit)) return failure;
-  const kind = end.exit.kind === 'exited' ? kindOfExit(end.exit.code, end.stderrTail) : null;
-  return kind === null ? failure : { kind, message: failure.message };
+  const { exit, result, stderrTail } = end;
+  const code = exit.kind === 'exited' ? exit.code : 0;
+  // An error without a name counts as transient; the exit code may know better.
+  const isVague = result?.failure?.kind === 'transient' && code !== 0;
+  const kind = isVague ? kindOfExit(code, stderrTail) : null;
+  if (kind === null || !result?.failure) return streamOutcome(end, startFailure(code, stderrTail));
+  return { ok: false, failure: { kind, message: result.failure.message } };
 }

@@ -9,13 +9,10 @@ import { gemini } from './gemini.ts';
 import { opencode } from './opencode.ts';
 import { shell } from './shell.ts';
 
-/** Every agent there is. */
 export const AGENTS: readonly Agent[] = [claude, codex, gemini, opencode, acp, command, shell];
 
-/** Their names, for messages. */
 export const AGENT_NAMES: readonly string[] = AGENTS.map(({ name }) => name);
 
-/** The agent of that name. */
 export function findAgent(name: string): Agent | null {
   return AGENTS.find((agent) => agent.name === name) ?? null;
 }

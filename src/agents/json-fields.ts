@@ -8,7 +8,6 @@
 
 import { rethrowBug } from '../base/errors.ts';
 
-/** The fields of a JSON object, of unknown types. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** The object on this line, or null where there is none: half a line, prose, a bare number. */
@@ -22,27 +21,22 @@ export function parseFields(line: string): Fields | null {
   }
 }
 
-/** The value where it is an object, else an object without fields. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};
 }
 
-/** Whether the value is an object, not an array. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value where it is an array, else an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value where it is a string, else the empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The value where it is a number, else zero. */
 export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }

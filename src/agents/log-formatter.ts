@@ -1,6 +1,6 @@
 /**
- * An attempt's output for people, as it happens: lines that begin with [INIT], [TOOL], [RESULT]
- * and [COMPLETE], and the agent's own words between them.
+ * An attempt's output for people, as it happens. Never throws; long results are cut, and lines
+ * outside the agent's own stream are shown as they are.
  *
  *   [INIT] Session: 8b05f910... Model: opus
  *   I will look at the tests first.
@@ -9,15 +9,11 @@
  *
  *   [COMPLETE] Duration: 45.2s
  *   Done.
- *
- *   S1. Never throws, and is bounded: a long result is cut, and its length is named.
- *   S2. A line outside the agent's own stream is shown as it is.
  */
 
 import type { Said } from '../model/effect.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 
-/** Formats one attempt. */
 export interface LogFormatter {
   /** The text to add; often none. `at` is the time in milliseconds. */
   format(chatter: Said, at: number): string;
@@ -57,7 +53,6 @@ export class EventFormatter implements LogFormatter {
   }
 }
 
-/** The line for a session that begins. */
 export function initText(session: string, model: string): string {
   return `[INIT] Session: ${cut(session || 'unknown', 8)}... Model: ${model || 'unknown'}\n`;
 }
@@ -87,7 +82,6 @@ export function resultText(text: string, tool: string): string {
   return `[RESULT${from}] (${size} chars) ${flat(cut(text, EXCERPT))}...\n`;
 }
 
-/** The end of an attempt. */
 export function completeText(durationMs: number, text: string): string {
   const line = `\n[COMPLETE] Duration: ${(durationMs / 1000).toFixed(1)}s\n`;
   return text === '' ? line : `${line}${ended(text, SHORT)}\n`;

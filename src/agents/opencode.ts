@@ -5,34 +5,26 @@
  *   O1. The prompt is never an argument: the CLI would put quotes around it.
  *   O2. The session id is the CLI's own, known when it first asks the model. It is resumed in the
  *       folder it began in: from another one the CLI hangs.
- *   O3. What a job asks for is added to the user's configuration by OPENCODE_CONFIG_CONTENT, which
- *       comes after all files. Values of an MCP server's environment may be secret and every tool
- *       sees the variable, so they are in files.
+ *   O3. OPENCODE_CONFIG_CONTENT adds what a job asks for to the user's configuration. Every tool sees
+ *       that variable, so the values of an MCP server's environment are in files.
  *   O4. Permissions are rules (opencode/permission.ts), given to the agent that works: the role, or
  *       the CLI's own `build` or `plan`. Where no rules are needed the user's default agent works.
  *   O5. A refused tool does not end the turn: the model learns of it and continues.
- *   O6. The last `result` decides. Without one: what the CLI says when it cannot begin, then the
- *       way it ended. Its exit code is 0 even where it gave up.
+ *   O6. The CLI's exit code is 0 even where it gave up.
  *
  * With a plugin, such as our reporter, the CLI waits at its first start for packages that it then
  * installs into its configuration folder.
  */
 
 import type { AgentOptions } from '../model/plan.ts';
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
 import { allowing, type ToolNames } from './denial.ts';
-import { plainOutcome, silentFailure, succeeded } from './exit-outcome.ts';
 import { isVague, startFailure } from './opencode/failure.ts';
 import { permissionRules, WRITING } from './opencode/permission.ts';
 import { REPORTER_FILE, reporterSource } from './opencode/reporter.ts';
 import { StreamParser } from './opencode/stream.ts';
+import { streamOutcome } from './outcome.ts';
 
 export const opencode: Agent = {
   name: 'opencode',
@@ -141,47 +133,19 @@ function secretFile(server: number, variable: number): string {
  * OPENCODE_CONFIG_CONTENT, OPENCODE_SERVER_PASSWORD …) stay out.
  */
 const INHERIT: readonly string[] = [
-  'OPENCODE_CONFIG',
-  'OPENCODE_CONFIG_DIR',
-  'OPENCODE_API_KEY',
-  'OPENCODE_DB',
-  'OPENCODE_MODELS_URL',
-  'OPENCODE_MODELS_PATH',
-  'OPENCODE_DISABLE_MODELS_FETCH',
-  'OPENCODE_DISABLE_LSP_DOWNLOAD',
-  'OPENCODE_DISABLE_PROJECT_CONFIG',
-  'ANTHROPIC_API_KEY',
-  'OPENAI_API_KEY',
-  'OPENROUTER_API_KEY',
-  'GEMINI_API_KEY',
-  'GOOGLE_API_KEY',
-  'GOOGLE_GENERATIVE_AI_API_KEY',
-  'GOOGLE_APPLICATION_CREDENTIALS',
-  'GOOGLE_CLOUD_PROJECT',
-  'GOOGLE_VERTEX_*',
-  'VERTEX_LOCATION',
-  'AWS_*',
-  'AZURE_*',
-  'GITHUB_TOKEN',
-  'GROQ_API_KEY',
-  'MISTRAL_API_KEY',
-  'DEEPSEEK_API_KEY',
-  'XAI_API_KEY',
-  'CEREBRAS_API_KEY',
-  'TOGETHER_API_KEY',
-  'MOONSHOT_API_KEY',
-  'ZHIPU_API_KEY',
+  ...['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_PROJECT_CONFIG', 'OPENCODE_DB'],
+  ...['OPENCODE_MODELS_URL', 'OPENCODE_MODELS_PATH', 'OPENCODE_DISABLE_MODELS_FETCH'],
+  ...['OPENCODE_DISABLE_LSP_DOWNLOAD', 'OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
+  ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_CLOUD_PROJECT'],
+  ...['GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_VERTEX_*', 'VERTEX_LOCATION', 'AWS_*', 'AZURE_*'],
+  ...['GITHUB_TOKEN', 'OPENROUTER_API_KEY', 'GROQ_API_KEY', 'MISTRAL_API_KEY', 'DEEPSEEK_API_KEY'],
+  ...['XAI_API_KEY', 'CEREBRAS_API_KEY', 'TOGETHER_API_KEY', 'MOONSHOT_API_KEY', 'ZHIPU_API_KEY'],
 ];
 
 function outcome(end: AgentEnd): AgentOutcome {
   const { result } = end;
-  if (result?.ok) return { ok: true, text: result.text };
   const refusal = startFailure(end.stderrTail);
-  if (result) {
-    const failure = result.failure ?? silentFailure(end);
-    return { ok: false, failure: isVague(failure) ? (refusal ?? failure) : failure };
-  }
-  if (refusal !== null && !succeeded(end.exit)) return { ok: false, failure: refusal };
-  if (!end.spoke) return plainOutcome(end);
-  return { ok: false, failure: silentFailure(end) };
+  const isKnown = refusal !== null && result?.ok === false && result.failure !== undefined;
+  if (isKnown && isVague(result.failure)) return { ok: false, failure: refusal };
+  return streamOutcome(end, refusal);
 }

@@ -4,22 +4,24 @@
  *
  *   T1. It begins with a heading, never with `/` or `-`, which a CLI would read as its own. What
  *       the user wrote follows unchanged.
- *   T2. A resumed session knows the task and the rules: it is told only what is new.
+ *   T2. A resumed session knows the task and the rules: it gets only what is new.
  *       A prompt that brings its own rules stands alone; its format sees to the first part of T1.
  *   T3. An agent that takes its prompt literally gets the task's prompt and nothing else.
+ *   T4. Of work that meets other work both intentions are there: the agent knows its own task, and
+ *       the other one is quoted.
+ *   T5. All that we add is bounded, however much landed and whatever was said.
  */
 
+import { excerpt } from '../base/excerpt.ts';
+import { conflictLine, type FileConflict } from '../model/conflict.ts';
 import type { AttemptEffect, Heard, Meanwhile, Tried } from '../model/effect.ts';
 import type { AttemptStart, ReviewComment } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Answer, assigneeName, type TaskSpec, usesCheckout } from '../model/plan.ts';
+import { type ClashingName, clashSentences, type Foe, type Foreseen } from '../model/radar.ts';
 import type { Instruction } from '../model/state.ts';
-import { code, codeList, fenced } from './markdown.ts';
-import { radarWarnings } from './radar-warnings.ts';
-import { clashSection, conflictSection, gateSection } from './rework.ts';
 
-/** What is known when an attempt begins. */
-export interface PromptContext
+interface PromptContext
   extends Pick<
     AttemptEffect,
     'attempt' | 'start' | 'before' | 'heard' | 'meanwhile' | 'foreseen' | 'tried' | 'instructions'
@@ -30,7 +32,6 @@ export interface PromptContext
   readonly cone?: readonly string[];
 }
 
-/** The prompt of one attempt at a task. */
 export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   if (!context.prose) return task.prompt;
   const { attempt, start, before } = context;
@@ -53,7 +54,6 @@ export function attemptPrompt(task: TaskSpec, context: PromptContext): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** What people want of this attempt. */
 function instructed(instructions: readonly Instruction[]): readonly string[] {
   if (instructions.length === 0) return [];
   const notes = instructions.flatMap(({ note }) => note ?? []);
@@ -73,7 +73,6 @@ function commentItem({ path, line, endLine, text, author }: ReviewComment): stri
   return `- ${place}${text.trim().replaceAll('\n', '\n  ')}${by}`;
 }
 
-/** What the task was tried with before. */
 function triedBy({ by, times, failure }: Tried): string {
   const often = times === 1 ? 'once' : `${times} times`;
   return `${assigneeName(by)} has tried this ${often} without success; the last time: ${failure.kind}.`;
@@ -214,6 +213,203 @@ function ending(message: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}…` : text;
 }
 
-const MAX_OUTPUT = 6000;
+/** Finished work that conflicts with what landed. */
+export function conflictSection(
+  failure: Failure & { kind: 'conflict' },
+  meanwhile: readonly Meanwhile[],
+): string {
+  const { files, conflicts = [] } = failure;
+  const items = conflicts.slice(0, MAX_FILES).map((one) => conflictItem(one, meanwhile));
+  const rest = files.length - items.length;
+  const list =
+    items.length === 0
+      ? [`These files conflict: ${codeList(files)}.`]
+      : ['', ...items, ...(rest > 0 ? [`- and ${rest} more, see \`git status\``] : [])];
+  return [
+    `Your work is finished but conflicts with what landed meanwhile${names(failure)}.`,
+    ...list,
+    ...(items.length === 0 ? [] : ['']),
+    'The merge is laid out in the workspace. Resolve each file so that both intentions survive, and',
+    'leave no conflict marker. `git show :2:PATH` is your version, `git show :3:PATH` what landed.',
+    ...meanwhileText(meanwhile),
+  ].join('\n');
+}
+
+/** Finished work with a red gate. */
+export function gateSection(
+  failure: Failure & { kind: 'gate-failed' },
+  meanwhile: readonly Meanwhile[],
+): string {
+  const { gate, output, landedSince } = failure;
+  const said = fenced(excerpt(output, MAX_GATE_OUTPUT));
+  if (landedSince.length === 0) {
+    return `Your work is finished, but the gate ${code(gate)} fails:\n${said}`;
+  }
+  return [
+    `Your work is finished, but combined with what landed meanwhile${names(failure)}`,
+    `the gate ${code(gate)} fails. Make the combination pass:`,
+    said,
+    ...meanwhileText(meanwhile),
+  ].join('\n');
+}
+
+/** Finished work with names that one side changes and the other uses. */
+function clashSection(
+  failure: Failure & { kind: 'semantic' },
+  meanwhile: readonly Meanwhile[],
+): string {
+  const items = failure.clashes.flatMap(clashSentences);
+  const rest = items.length - MAX_FILES;
+  return [
+    `Your work is finished and merges, but it will not work together with what landed meanwhile`,
+    `${names(failure).trimStart()}:`,
+    '',
+    ...items.slice(0, MAX_FILES).map((item) => `- ${item}`),
+    ...(rest > 0 ? [`- and ${rest} more`] : []),
+    '',
+    'The workspace holds both. Make them work together, so that both intentions survive.',
+    ...meanwhileText(meanwhile),
+  ].join('\n');
+}
+
+function conflictItem(conflict: FileConflict, meanwhile: readonly Meanwhile[]): string {
+  const { path } = conflict;
+  const owners = meanwhile.filter(({ files }) => files.includes(path)).map(({ task }) => task);
+  const whose = owners.length === 0 ? '' : ` (the other side is ${codeList(owners)})`;
+  const words = conflictLine(conflict).slice(path.length);
+  return `- ${code(path)}${words}${whose}${HINTS[conflict.kind] ?? ''}`;
+}
+
+/** What cannot be seen in the file itself. */
+const HINTS: Partial<Readonly<Record<FileConflict['kind'], string>>> = {
+  binary: '; the workspace holds yours, without markers',
+  submodule: '; check out the commit that should be there',
+  'deleted-here': '; delete it or keep it as it should be',
+  'deleted-there': '; delete it or keep it as it should be',
+  rename: '; leave it under one name',
+  'file-folder': '; git has put the file beside it under a name with `~`: move or delete that',
+  type: '; git has put one of them beside it under a name with `~`: move or delete that',
+};
+
+function meanwhileText(meanwhile: readonly Meanwhile[]): readonly string[] {
+  if (meanwhile.length === 0) return [];
+  const shown = meanwhile.slice(-MAX_MEANWHILE);
+  const left = meanwhile.length - shown.length;
+  return [
+    '',
+    'What landed meanwhile, and what it was for:',
+    ...(left > 0 ? ['', `(${left} earlier ones are left out.)`] : []),
+    ...shown.flatMap((one) => ['', ...intention(one)]),
+  ];
+}
+
+function intention({ task, title, prompt, said }: Meanwhile): readonly string[] {
+  const asked = brief(prompt, MAX_PROMPT);
+  const words = brief(said, MAX_SAID);
+  const isMore = asked !== title;
+  return [
+    `${code(task)}: ${title}`,
+    ...(isMore ? ['It was asked:', quoted(asked)] : []),
+    ...(words === '' ? [] : ['It reported:', quoted(words)]),
+  ];
+}
+
+function names({ landedSince }: { readonly landedSince: readonly string[] }): string {
+  return landedSince.length === 0 ? '' : ` (${codeList(landedSince)})`;
+}
+
+function brief(text: string, most: number): string {
+  const words = text.trim();
+  return words.length > most ? `${words.slice(0, most).trimEnd()} …` : words;
+}
+
+/** As Markdown quotes it: nothing in it can be taken for our own words. */
+function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n');
+}
+
+/** The radar's predictions: a paragraph for each kind. */
+function radarWarnings(foreseen: Foreseen): readonly string[] {
+  const { collisions, clashes, missed = [], strayed } = foreseen;
+  const met = collisions.map(({ with: other, files }) => {
+    const whose = other === null ? 'What is about to land' : `The work of ${code(other)}`;
+    return `- ${whose} changes the same lines in ${codeList(files)}.`;
+  });
+  const usedHere = ({ with: other, names }: Foe) =>
+    names.map(
+      (name) => `- ${code(other)} ${changeText(name)}; you use it in ${codeList(name.usedBy)}.`,
+    );
+  const wanted = missed.flatMap(({ with: other, names }) =>
+    names.map(({ name, file, usedBy }) => {
+      return `- ${code(other)} uses ${code(name)} of ${code(file)} in ${codeList(usedBy)}.`;
+    }),
+  );
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    [COLLIDES, met],
+    [CLASHES, clashes.filter(({ landed }) => landed !== true).flatMap(usedHere)],
+    [GONE, clashes.filter(({ landed }) => landed === true).flatMap(usedHere)],
+    [WANTED, wanted],
+  ];
+  return [
+    ...lists.flatMap(([title, items]) =>
+      items.length === 0 ? [] : [[title, ...items].join('\n')],
+    ),
+    ...(strayed.length === 0 ? [] : [`${ASTRAY} ${codeList(strayed)}.`]),
+  ];
+}
+
+const ASTRAY = "These files are not this task's; leave them as they were before you changed them:";
+
+const COLLIDES =
+  'Others work at the same time, and as it is your work will not merge with theirs. ' +
+  'Keep your changes in these places as small as the task allows:';
+
+const CLASHES =
+  'Others change names that you have begun to use. ' +
+  'Where the task allows, do without them or be ready for both:';
+
+const GONE =
+  'Work that has landed since you began changes names that you have begun to use. ' +
+  'Use what is on the branch now, whether your workspace shows it yet or not:';
+
+const WANTED =
+  'Work that has landed since you began uses names that you take away or change. ' +
+  'Keep them as they were where the task allows, or change these uses, too:';
+
+function changeText({ name, file, change, to }: ClashingName): string {
+  const what = `${code(name)} of ${code(file)}`;
+  if (change === 'signature') return `changes the parameters of ${what}`;
+  if (change === 'renamed' && to !== undefined) return `renames ${what} to ${code(to)}`;
+  return `removes ${what}`;
+}
+
+/** The end of an output, where the reason stands, in a fence it cannot close. */
+function fenced(output: string): string {
+  const text = output.trim() || '(no output)';
+  const tail = text.length > MAX_OUTPUT ? `…${text.slice(-MAX_OUTPUT)}` : text;
+  const longest = Math.max(2, ...Array.from(tail.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${tail}\n${fence}`;
+}
+
+function codeList(items: readonly string[]): string {
+  const shown = items.slice(0, MAX_ITEMS).map(code).join(', ');
+  return items.length > MAX_ITEMS ? `${shown} and ${items.length - MAX_ITEMS} more` : shown;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+const MAX_OUTPUT = 6_000;
+const MAX_GATE_OUTPUT = 5_000;
+const MAX_ITEMS = 50;
+const MAX_FILES = 20;
+const MAX_MEANWHILE = 8;
+const MAX_PROMPT = 800;
+const MAX_SAID = 600;
 const HEARD_START = 8_000;
 const HEARD_END = 4_000;

@@ -1,25 +1,17 @@
 /**
  * The shell as an agent: the task's prompt is a script, and its exit code is the whole truth.
  *
- * A script is an argument where it can be, which costs no further process; there it could not be
- * longer than 128 KiB. A longer one travels on standard input and is read to its end before its
- * first command runs: fed to `sh -s`, a command in it that reads standard input would eat the rest
- * of the script. Either way there is no limit, and commands in the script find an empty standard
- * input. The blank before it keeps one that begins with `-` from being taken for an option.
+ * A script is an argument, which costs no further process, unless it is too long for one. Then it
+ * travels on standard input and is read to its end before its first command runs: `sh -s` would let
+ * a command that reads standard input eat the rest. The blank before it keeps a script that begins
+ * with `-` from being taken for an option.
  *
- * A script is written for `sh`, so a program the user named for other agents is not used here. Its
- * output has no form to understand: all of it is the end's `stdoutTail`, and there is no session.
+ * A script is written for `sh`, so the program that a user named for other agents is not used.
  */
 
-import {
-  type Agent,
-  type AgentEnd,
-  type AgentOutcome,
-  type CommandLine,
-  type Job,
-  NO_ABILITIES,
-} from './agent.ts';
-import { describeEnd, plainOutcome, succeeded } from './exit-outcome.ts';
+import type { AgentEnd, AgentOutcome, CommandLine, Job } from './agent.ts';
+import { type Agent, NO_ABILITIES } from './agent.ts';
+import { describeEnd, plainOutcome, succeeded } from './outcome.ts';
 
 export const shell: Agent = {
   name: 'shell',

@@ -28,7 +28,7 @@ export async function runHook(
 
 /** Shows a note on the desktop; what went wrong, or null. */
 export async function showNote(
-  note: { readonly title: string; readonly text: string },
+  note: Note,
   { dir, env, platform }: Machine,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -36,7 +36,10 @@ export async function showNote(
   return outcomeOf({ ...program, cwd: dir, env, stdin: '', limitMs: DESKTOP_LIMIT_MS }, signal);
 }
 
-type Note = Parameters<typeof showNote>[0];
+export interface Note {
+  readonly title: string;
+  readonly text: string;
+}
 
 /** The texts are arguments of the script, never part of it. */
 function appleScript({ title, text }: Note): Pick<Capture, 'file' | 'args'> {

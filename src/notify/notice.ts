@@ -7,8 +7,8 @@
  *       ended, so it makes none.
  *   N3. Many tasks that meet the same limit, or the same refused login, make one notice, until an
  *       attempt of that agent succeeds again.
- *   N4. In the JSON, the keys up to `duration_sec` are parallel-orchestra's, with its words for `event`;
- *       ours follow. Chat services show `text`. Every string is masked.
+ *   N4. In the JSON, keys up to `duration_sec` and words for `event` are parallel-orchestra's. Chat
+ *       services show `text`. Every string is masked.
  */
 
 import type { Entry, Event } from '../model/event.ts';
@@ -54,21 +54,21 @@ export class Notices {
   }
 
   #noticesOf(event: Event, state: RunState): readonly Notice[] {
+    const target = state.target ?? 'the target';
     switch (event.type) {
       case 'run.finished':
         return event.outcome === 'interrupted' ? [] : endOf(state);
       case 'run.held':
-        return [
-          {
-            on: 'limit',
-            text: `The run ${heldWord(state)}: ${event.why} ${EASED_BY[event.of]}`,
-            detail: { short_of: event.of, why: event.why },
-          },
-        ];
-      case 'publish.awaited':
-        return [awaited(event, state)];
-      case 'publish.blocked':
-        return [blocked(event, state)];
+        return [held(event, state)];
+      case 'publish.awaited': {
+        const detail = { head: event.head, remedy: 'landfast approve' };
+        return [{ on: 'person', text: `Publishing to ${target} waits for your approval.`, detail }];
+      }
+      case 'publish.blocked': {
+        const { why, remedy } = event;
+        const text = `Publishing to ${target} needs you: ${why}`;
+        return [{ on: 'person', text, detail: { why, remedy } }];
+      }
       case 'gate.broken':
         return [{ on: 'person', text: brokenText(event), detail: { gate: event.gate } }];
       case 'attempt.finished':
@@ -78,7 +78,7 @@ export class Notices {
       case 'attempt.failed':
         return this.#once(event.task, event.failure, state);
       case 'workspace.kept':
-        return needsAttention(state, event.task) ? [kept(event, state)] : [];
+        return kept(event, state);
       default:
         return [];
     }
@@ -93,19 +93,11 @@ export class Notices {
     if (this.#sent.has(key)) return [];
     this.#sent.add(key);
     const retryAt = failure.kind === 'rate-limited' ? failure.retryAt : undefined;
-    return [
-      {
-        on: why === 'limit' ? 'limit' : 'person',
-        text: `${agent} of task ${task}: ${failure.message}`,
-        detail: {
-          task,
-          agent,
-          failure: failure.kind,
-          message: failure.message,
-          ...(retryAt === undefined ? {} : { retry_at: new Date(retryAt).toISOString() }),
-        },
-      },
-    ];
+    const { kind, message } = failure;
+    const reset = retryAt === undefined ? {} : { retry_at: new Date(retryAt).toISOString() };
+    const detail = { task, agent, failure: kind, message, ...reset };
+    const on = why === 'limit' ? 'limit' : 'person';
+    return [{ on, text: `${agent} of task ${task}: ${message}`, detail }];
   }
 }
 
@@ -134,30 +126,17 @@ function endOf(state: RunState): readonly Notice[] {
   return countResults(state).failed > 0 ? [finished, { ...finished, on: 'failed' }] : [finished];
 }
 
-function awaited({ head }: Event & { type: 'publish.awaited' }, { target }: RunState): Notice {
-  const text = `Publishing to ${target ?? 'the target'} waits for your approval.`;
-  return { on: 'person', text, detail: { head, remedy: 'landfast approve' } };
-}
-
-function blocked(
-  { why, remedy }: Event & { type: 'publish.blocked' },
-  { target }: RunState,
-): Notice {
-  const text = `Publishing to ${target ?? 'the target'} needs you: ${why}`;
-  return { on: 'person', text, detail: { why, remedy } };
+function held({ of, why }: Event & { type: 'run.held' }, state: RunState): Notice {
+  const text = `The run ${heldWord(state)}: ${why} ${EASED_BY[of]}`;
+  return { on: 'limit', text, detail: { short_of: of, why } };
 }
 
 /** A workspace kept at the user's request needs no attention. */
-function needsAttention(state: RunState, task: TaskId): boolean {
+function kept({ task, why }: Event & { type: 'workspace.kept' }, state: RunState) {
   const { status } = state.tasks.get(task) ?? {};
-  return status?.kind === 'failed' && status.failure.kind !== 'cancelled';
-}
-
-function kept({ task, why }: Event & { type: 'workspace.kept' }, state: RunState): Notice {
-  const status = state.tasks.get(task)?.status;
-  const failure = status?.kind === 'failed' ? status.failure.kind : null;
+  if (status?.kind !== 'failed' || status.failure.kind === 'cancelled') return [];
   const text = `The workspace of task ${task} is kept: ${why}`;
-  return { on: 'person', text, detail: { task, why, failure } };
+  return [{ on: 'person', text, detail: { task, why, failure: status.failure.kind } }] as const;
 }
 
 function agentOf(state: RunState, task: TaskId): string {
@@ -172,7 +151,6 @@ const EVENTS: Readonly<Record<Occasion, string>> = {
   limit: 'limit',
 };
 
-/** The JSON text of a notice. */
 export function payloadText(
   notice: Notice,
   state: RunState,

@@ -12,7 +12,7 @@ import type { Entry } from '../model/event.ts';
 import type { NotifySpec } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { brief } from '../report/sanitize.ts';
-import { type Machine, runHook, showNote } from './local.ts';
+import { type Machine, type Note, runHook, showNote } from './local.ts';
 import { type Notice, Notices, payloadText } from './notice.ts';
 import type { Network } from './webhook.ts';
 
@@ -31,7 +31,6 @@ export interface NotifierOptions {
   readonly warn: (text: string) => void;
 }
 
-/** Watches the entries of one run. */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #notices: Notices;
@@ -79,11 +78,7 @@ export class Notifier {
     }
   }
 
-  async #send(
-    to: NotifySpec['to'],
-    text: string,
-    note: { readonly title: string; readonly text: string },
-  ): Promise<string | null> {
+  async #send(to: NotifySpec['to'], text: string, note: Note): Promise<string | null> {
     const { machine, network, bell } = this.#options;
     const { signal } = this.#stop;
     switch (to.kind) {

@@ -44,7 +44,9 @@ export async function postJson(
     const target = URL.parse(url);
     if (target?.protocol !== 'https:') return 'it is not an https address';
     const address = await addressOf(target, network, limit);
-    const status = await post(target, text, { network, address }, limit);
+    const port = target.port === '' ? HTTPS_PORT : Number(target.port);
+    const to = { address, port, host: bare(target.hostname) };
+    const status = await post(target, text, () => network.connect(to), limit);
     if (status >= 200 && status < 300) return null;
     const isRedirect = status >= 300 && status < 400;
     return `it answered ${status}${isRedirect ? ', and redirects are not followed' : ''}`;
@@ -70,10 +72,9 @@ async function addressOf(target: URL, network: Network, signal: AbortSignal): Pr
 function post(
   target: URL,
   text: string,
-  { network, address }: { readonly network: Network; readonly address: string },
+  createConnection: () => Duplex,
   signal: AbortSignal,
 ): Promise<number> {
-  const port = target.port === '' ? HTTPS_PORT : Number(target.port);
   const body = Buffer.from(text);
   return new Promise((resolve, reject) => {
     const sent = request(target, {
@@ -84,7 +85,7 @@ function post(
         'user-agent': 'landfast',
         connection: 'close',
       },
-      createConnection: () => network.connect({ address, port, host: bare(target.hostname) }),
+      createConnection,
       signal,
     });
     sent.on('error', reject);

@@ -71,31 +71,18 @@ function mainArgument(input: unknown): { text: string; isPath: boolean } | null 
   if (typeof input === 'string') return { text: input, isPath: false };
   if (typeof input !== 'object' || input === null) return null;
   const fields = input as Readonly<Record<string, unknown>>;
-  for (const key of PATH_KEYS) {
+  for (const key of [...PATH_KEYS, ...TEXT_KEYS]) {
     const value = fields[key];
-    if (typeof value === 'string' && value !== '') return { text: value, isPath: true };
-  }
-  for (const key of TEXT_KEYS) {
-    const value = fields[key];
-    if (typeof value === 'string' && value !== '') return { text: value, isPath: false };
-    if (Array.isArray(value) && value.length > 0)
-      return { text: commandWords(value), isPath: false };
+    const text = Array.isArray(value) ? commandWords(value) : value;
+    if (typeof text === 'string' && text !== '') return { text, isPath: PATH_KEYS.includes(key) };
   }
   return null;
 }
 
-const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path'] as const;
-const TEXT_KEYS = [
-  'command',
-  'cmd',
-  'pattern',
-  'path',
-  'query',
-  'url',
-  'skill',
-  'description',
-  'prompt',
-] as const;
+const PATH_KEYS: readonly string[] = ['file_path', 'filePath', 'notebook_path', 'absolute_path'];
+const TEXT_KEYS: readonly string[] = [
+  ...['command', 'cmd', 'pattern', 'path', 'query', 'url', 'skill', 'description', 'prompt'],
+];
 
 /** `['bash', '-lc', 'npm test']` is `npm test`. */
 function commandWords(words: readonly unknown[]): string {

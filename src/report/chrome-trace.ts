@@ -24,19 +24,13 @@ interface Row {
   readonly spans: readonly TracedSpan[];
 }
 
-const ENGINE = 'engine';
-
 export function traceOf(spans: readonly TracedSpan[], run: string) {
   const rows = rowsOf(spans);
   const origin = spans.reduce((least, { begin }) => Math.min(least, begin), Number.MAX_VALUE);
   const micros = (ms: number): number => Math.round(ms * 1000);
-  const names = rows.map(({ of }, tid) => ({
-    ph: 'M',
-    name: 'thread_name',
-    pid: 1,
-    tid,
-    args: { name: of ?? ENGINE },
-  }));
+  const names = rows.map(({ of }, tid) => {
+    return { ph: 'M', name: 'thread_name', pid: 1, tid, args: { name: of ?? 'engine' } };
+  });
   const events = rows.flatMap((row, tid) =>
     row.spans.map(({ kind, name, begin, end }) => ({
       ...{ ph: 'X', cat: kind, name, pid: 1, tid },

@@ -9,7 +9,7 @@
  */
 
 import { count, shortSha } from './format.ts';
-import type { Claimed, Pooled, RunPlace, Unmerged } from './workspaces.ts';
+import { type Claimed, MISSING, type Pooled, type RunPlace, type Unmerged } from './workspaces.ts';
 
 export interface MeasuredWorkspace {
   readonly claimed: Claimed;
@@ -41,7 +41,6 @@ export interface Verdict {
   readonly live: boolean;
 }
 
-/** Decides what happens to each workspace of the selected runs. */
 export function planWorkspaces(
   leftovers: readonly MeasuredWorkspace[],
   wish: CleanupOptions,
@@ -51,15 +50,8 @@ export function planWorkspaces(
     .filter(({ claimed: { of } }) => of.live || wish.now - of.state.at >= wish.olderThanMs)
     .map((leftover) => {
       const { path, of, task } = leftover.claimed;
-      const fate = workspaceFate(leftover, wish.all);
-      return {
-        kind: 'workspace',
-        path,
-        run: of.run,
-        task: task?.spec.id ?? null,
-        live: of.live,
-        ...fate,
-      };
+      const whose = { run: of.run, task: task?.spec.id ?? null, live: of.live };
+      return { kind: 'workspace', path, ...whose, ...workspaceFate(leftover, wish.all) };
     });
 }
 
@@ -67,17 +59,21 @@ type Fate = Pick<Verdict, 'remove' | 'why'>;
 const leave = (why: string): Fate => ({ remove: false, why });
 const remove = (why: string): Fate => ({ remove: true, why });
 
+/** A run that can go on keeps what it has, unless `all`. */
+function forResuming({ run, state: { outcome } }: RunPlace, all: boolean): Fate | null {
+  const isOpen = outcome === null || outcome === 'interrupted';
+  return isOpen && !all ? leave(`its run can be resumed: landfast resume ${run}`) : null;
+}
+
 function workspaceFate({ claimed, unmerged, onBranch }: MeasuredWorkspace, all: boolean) {
   const { of, kind, gone } = claimed;
   if (of.live)
     return leave(`its run is live; end it first: landfast cancel --run ${of.run}, or add --cancel`);
-  if (gone) return leave('its folder is missing; perhaps its disk is not mounted');
+  if (gone) return leave(MISSING);
   if (kind !== 'task') return remove('it holds no work');
   if (unmerged === null) return leave('its contents could not be determined');
-  const { outcome } = of.state;
-  if ((outcome === null || outcome === 'interrupted') && !all) {
-    return leave(`its run can be resumed: landfast resume ${of.run}`);
-  }
+  const kept = forResuming(of, all);
+  if (kept !== null) return kept;
   const loose = unmerged.files === 0 ? '' : `${count(unmerged.files, 'file')} in no commit`;
   const apart = onBranch || unmerged.commits === 0 ? '' : 'commits on no branch';
   const lost = [loose, apart].filter((part) => part !== '').join(' and ');
@@ -92,13 +88,9 @@ function workspaceFate({ claimed, unmerged, onBranch }: MeasuredWorkspace, all: 
 export function planPooled(pooled: readonly Pooled[], wish: CleanupOptions): readonly Verdict[] {
   if (wish.run !== null) return [];
   return pooled.map((one) => {
-    const of = { kind: 'workspace', path: one.path, run: null, task: null } as const;
-    return { ...of, live: isHeld(one), ...pooledFate(one, wish) };
+    const whose = { run: null, task: null, live: one.state === 'claimed' };
+    return { kind: 'workspace', path: one.path, ...whose, ...pooledFate(one, wish) };
   });
-}
-
-function isHeld({ state }: Pooled): boolean {
-  return state === 'claimed';
 }
 
 function pooledFate({ state, since }: Pooled, { now, all, olderThanMs }: CleanupOptions) {
@@ -175,7 +167,14 @@ export function planLeftovers(
   traces: readonly Leftover[],
   wish: CleanupOptions,
 ): readonly Verdict[] {
-  return traces.filter((trace) => isMeant(trace, wish)).map((trace) => verdictOn(trace, wish.all));
+  return traces
+    .filter((trace) => isMeant(trace, wish))
+    .map((trace) => {
+      const { kind, path } = trace;
+      const run = kind === 'lock' ? null : trace.of.run;
+      const task = kind === 'branch' ? trace.task : null;
+      return { kind, path, run, task, live: false, ...leftoverFate(trace, wish.all) };
+    });
 }
 
 function isMeant(trace: Leftover, wish: CleanupOptions): boolean {
@@ -195,14 +194,7 @@ function isEqual({ heldBy, landedAs, of }: Leftover & { kind: 'branch' }): boole
   return (heldBy !== null && heldBy === of.state.target) || landedAs !== null;
 }
 
-function verdictOn(trace: Leftover, all: boolean): Verdict {
-  const { kind, path } = trace;
-  const run = trace.kind === 'lock' ? null : trace.of.run;
-  const task = trace.kind === 'branch' ? trace.task : null;
-  return { kind, path, run, task, live: false, ...leftoverFate(trace, all) };
-}
-
-function leftoverFate(trace: Leftover, all: boolean): Pick<Verdict, 'remove' | 'why'> {
+function leftoverFate(trace: Leftover, all: boolean): Fate {
   switch (trace.kind) {
     case 'lock':
       return trace.busy
@@ -216,10 +208,8 @@ function leftoverFate(trace: Leftover, all: boolean): Pick<Verdict, 'remove' | '
     case 'branch':
       break;
   }
-  const { outcome } = trace.of.state;
-  if ((outcome === null || outcome === 'interrupted') && !all) {
-    return leave(`its run can be resumed: landfast resume ${trace.of.run}`);
-  }
+  const kept = forResuming(trace.of, all);
+  if (kept !== null) return kept;
   if (trace.kind !== 'branch') return remove('transcripts only; the journal of the run stays');
   if (trace.heldBy !== null) return remove(`all of it is in ${trace.heldBy}`);
   if (trace.landedAs === null) return leave('nothing else holds its commits');

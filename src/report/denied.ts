@@ -5,8 +5,7 @@
  */
 
 import type { Denial } from '../model/event.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { isGood } from '../model/state.ts';
+import { isGood, type RunState, type TaskState } from '../model/state.ts';
 import { count } from './format.ts';
 import { brief } from './sanitize.ts';
 
@@ -65,7 +64,7 @@ export function doubtClause(state: RunState): string {
 export function deniedLines(state: RunState): readonly string[] {
   const denied = [...state.tasks.values()].filter((task) => denialsOf(task).length > 0);
   const lines = denied.slice(0, MOST_TASKS).flatMap((task) => {
-    const [first = '', ...more] = deniedOf(state, task);
+    const [first, ...more] = deniedOf(state, task);
     return [`! ${brief(task.spec.id, 60)}  ${first}`, ...more.map((line) => `    ${line}`)];
   });
   const rest = denied.length - MOST_TASKS;

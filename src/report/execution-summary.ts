@@ -8,29 +8,21 @@ import { pullRequestIn } from '../forge/forge.ts';
 import { taskBranch } from '../model/names.ts';
 import type { Plan } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
+import { columns, PLAIN_INK } from './format.ts';
 import { failureOf, resultOf } from './outcome.ts';
 import { brief } from './sanitize.ts';
 
 type ResultStatus = 'success' | 'failed' | 'skipped' | 'timeout';
 
 /** One task, with the keys of the state file. */
-export interface ExecutionResult {
-  readonly task_id: string;
-  readonly status: ResultStatus;
-  readonly branch: string;
-  readonly pr_url: string | null;
-  readonly pr_id: number | null;
-  readonly error: string | null;
-  readonly attempts: number;
-  readonly session_id: string | null;
-}
+type ExecutionResult = ReturnType<typeof executionResults>[number];
 
 /** The state file; `timestamp` is local time without a zone. */
 export function stateFileText(state: RunState, run: string, timestamp: string): string {
   return `${JSON.stringify({ timestamp, results: executionResults(state, run) }, null, 2)}\n`;
 }
 
-export function executionResults(state: RunState, run: string): readonly ExecutionResult[] {
+export function executionResults(state: RunState, run: string) {
   return [...state.tasks.values()].map((task) => {
     const pr = pullRequestIn(task.attempts.at(-1)?.text ?? '');
     return {
@@ -46,18 +38,12 @@ export function executionResults(state: RunState, run: string): readonly Executi
   });
 }
 
-/** The same for a dry run. */
 export function dryRunResults(plan: Plan): readonly ExecutionResult[] {
-  return plan.tasks.map((task) => ({
-    task_id: task.id,
-    status: 'skipped',
-    branch: taskBranch(plan.conventions, '', task),
-    pr_url: null,
-    pr_id: null,
-    error: null,
-    attempts: 0,
-    session_id: null,
-  }));
+  const none = { pr_url: null, pr_id: null, error: null, attempts: 0, session_id: null };
+  return plan.tasks.map((task) => {
+    const branch = taskBranch(plan.conventions, '', task);
+    return { task_id: task.id, status: 'skipped', branch, ...none };
+  });
 }
 
 const ICONS: Readonly<Record<ResultStatus, string>> = {
@@ -84,22 +70,14 @@ export function executionSummary(results: readonly ExecutionResult[]): string {
 
 const MOST_NOTES = 50;
 
-/** The table of `status`. */
 export function executionTable(results: readonly ExecutionResult[]): string {
-  const rows = results.map(({ task_id, status, branch, pr_url, error }) => [
-    brief(task_id, 120),
-    status,
-    brief(branch, 200),
-    brief(pr_url ?? error ?? '', MOST_NOTES),
-  ]);
+  const rows = results.map(({ task_id, status, branch, pr_url, error }) => {
+    const notes = brief(pr_url ?? error ?? '', MOST_NOTES);
+    return [brief(task_id, 120), status, brief(branch, 200), notes];
+  });
   const table = [['Task', 'Status', 'Branch', 'Notes'], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return `${table.map(line).join('\n')}\n`;
+  const cells = table.map((row) => row.map((text) => ({ text })));
+  return `${columns(cells, PLAIN_INK).join('\n')}\n`;
 }
 
 function linesOf(result: ExecutionResult): readonly string[] {
@@ -118,14 +96,9 @@ function linesOf(result: ExecutionResult): readonly string[] {
 function statusOf(task: TaskState): ResultStatus {
   const kind = failureOf(task)?.kind;
   if (kind === 'idle-timeout' || kind === 'total-timeout') return 'timeout';
-  switch (resultOf(task)) {
-    case 'succeeded':
-      return 'success';
-    case 'failed':
-      return 'failed';
-    default:
-      return task.attempts.length === 0 ? 'skipped' : 'failed';
-  }
+  const result = resultOf(task);
+  if (result === 'succeeded') return 'success';
+  return result === 'failed' || task.attempts.length > 0 ? 'failed' : 'skipped';
 }
 
 function errorOf(task: TaskState): string | null {

@@ -13,10 +13,9 @@
 import type { Event } from '../model/event.ts';
 import type { Failure, FailureKind } from '../model/failure.ts';
 import type { TaskId } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { isGood } from '../model/state.ts';
+import { isGood, type RunState, type TaskState } from '../model/state.ts';
 import { failureOf } from './outcome.ts';
-import { brief, clean, shellWord } from './sanitize.ts';
+import { anyOf, brief, clean, shellWord } from './sanitize.ts';
 
 export interface FailedCommand {
   readonly command: string;
@@ -39,9 +38,8 @@ export function failedCommand(failure: Failure | null, task: TaskId): FailedComm
       return told({ ...failure, command: failure.check }, `${logs} --checks`);
     case 'workspace-failed': {
       const { command, output = '' } = failure;
-      return command === undefined
-        ? null
-        : told({ ...failure, command, output }, `${logs} --setup`);
+      if (command === undefined) return null;
+      return told({ ...failure, command, output }, `${logs} --setup`);
     }
     default:
       return null;
@@ -71,8 +69,12 @@ function told({ command, exitCode = null, output }: Command, logs: string): Fail
 /** The end note of an output (workspace/check.ts); the command's line has the exit code. */
 const END_NOTE = /\(exit code \d+\)\s*$/;
 
-/** At most `most` lines of output. */
-export function failedCommandLines(what: FailedCommand, most = SHOWN_LINES): readonly string[] {
+/** None if no command failed. */
+export function failedCommandLines(
+  what: FailedCommand | null,
+  most = SHOWN_LINES,
+): readonly string[] {
+  if (what === null) return [];
   const { command, exit_code: code, lines, logs } = what;
   const end = code === null ? '' : `  (exit code ${code})`;
   const shown = lines.length <= most ? lines : relevantLines(lines.join('\n'), most);
@@ -95,9 +97,7 @@ export function lastFailureOf(state: RunState, task: TaskState): Failure | null 
 }
 
 /** Unsuccessful tasks whose command failed, newest failure first. */
-export function tasksWithFailedCommand(
-  state: RunState,
-): readonly { readonly task: TaskState; readonly failure: Failure }[] {
+export function tasksWithFailedCommand(state: RunState) {
   const found = [...state.tasks.values()].flatMap((task) => {
     const failure = lastFailureOf(state, task);
     const isMeant = failure !== null && OF_COMMANDS.has(failure.kind);
@@ -114,15 +114,6 @@ const OF_COMMANDS: ReadonlySet<FailureKind> = new Set([
 
 function failedAt({ status, attempts }: TaskState): number {
   return 'at' in status ? status.at : (attempts.at(-1)?.startedAt ?? 0);
-}
-
-/** The first line of a `why`; gate output may follow it. */
-export function firstLine(why: string): string {
-  return why.split('\n', 1)[0] ?? '';
-}
-
-export function linesBelow(why: string): readonly string[] {
-  return relevantLines(why.split('\n').slice(1).join('\n')).map((line) => `    | ${line}`);
 }
 
 /** Lines of failed output shown anywhere. */
@@ -189,22 +180,14 @@ function failureIn(lines: readonly string[]): number {
   return at === -1 ? lines.findIndex((line) => FAILURE.test(line)) : at;
 }
 
-const ASSERTION = new RegExp(
-  [
-    /\b(?:Assertion(?:Error|FailedError)?|AssertionError \[ERR_ASSERTION\])\b/,
-    /^\s*(?:expect\(.*\)\.|E {2,}\S|panic: |assertion .*failed|thread '.*' panicked)/,
-    /\bassert(?:ion)? failed\b/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-);
+const ASSERTION = anyOf([
+  /\b(?:Assertion(?:Error|FailedError)?|AssertionError \[ERR_ASSERTION\])\b/,
+  /^\s*(?:expect\(.*\)\.|E {2,}\S|panic: |assertion .*failed|thread '.*' panicked)/,
+  /\bassert(?:ion)? failed\b/,
+]);
 
-const FAILURE = new RegExp(
-  [
-    /^\s*(?:not ok\b|✗|✘|✖|×|● |--- FAIL|FAIL(?:ED)?\b|Traceback \(|fatal:)/,
-    /\berror(?:\[\w+\])?:|\berror TS\d+|^\s*(?:\w+\.)*\w*(?:Error|Exception)\b/,
-    /: command not found$|: not found$|: No such file or directory$/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-);
+const FAILURE = anyOf([
+  /^\s*(?:not ok\b|✗|✘|✖|×|● |--- FAIL|FAIL(?:ED)?\b|Traceback \(|fatal:)/,
+  /\berror(?:\[\w+\])?:|\berror TS\d+|^\s*(?:\w+\.)*\w*(?:Error|Exception)\b/,
+  /: command not found$|: not found$|: No such file or directory$/,
+]);

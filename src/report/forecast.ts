@@ -9,6 +9,7 @@
 import { stages } from '../model/graph.ts';
 import type { Plan, TaskId } from '../model/plan.ts';
 import { isGood, isOver, type RunState, type TaskState } from '../model/state.ts';
+import { workMs } from './outcome.ts';
 
 export interface Forecast {
   readonly p50: number;
@@ -54,11 +55,12 @@ function makeForecast(state: RunState, now: number): Forecast | null {
   const open = inOrder(state).filter((task) => !isOver(task));
   if (samples.length === 0 || open.length === 0) return null;
   const draw = lots();
+  const workers = Math.max(1, state.plan.limits.workers);
   const rounds = Math.max(5, Math.min(MOST_ROUNDS, Math.floor(MOST_STEPS / open.length)));
   const ends: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const sample = () => samples[Math.floor(draw() * samples.length)]!;
-    ends.push(play({ open, now, workers: state.plan.limits.workers }, sample));
+    ends.push(play(open, now, new Array(workers).fill(0), sample));
   }
   ends.sort((a, b) => a - b);
   const at = (share: number): number => ends[Math.min(rounds - 1, Math.floor(share * rounds))]!;
@@ -68,17 +70,12 @@ function makeForecast(state: RunState, now: number): Forecast | null {
 /** Tasks that succeeded without an attempt are no samples. */
 function samplesOf({ tasks, landed }: RunState): readonly Sample[] {
   const landedAt = new Map(landed.map(({ task, at }) => [task, at]));
-  return [...tasks.values()].filter(isGood).flatMap(({ spec, attempts }) => {
-    const finishedAt = attempts.at(-1)?.endedAt ?? null;
+  return [...tasks.values()].filter(isGood).flatMap((task) => {
+    const finishedAt = task.attempts.at(-1)?.endedAt ?? null;
     if (finishedAt === null) return [];
-    const workMs = attempts.reduce((sum, each) => sum + spanOf(each), 0);
-    const landMs = Math.max(0, (landedAt.get(spec.id) ?? finishedAt) - finishedAt);
-    return [{ workMs, landMs }];
+    const landMs = Math.max(0, (landedAt.get(task.spec.id) ?? finishedAt) - finishedAt);
+    return [{ workMs: workMs(task, finishedAt), landMs }];
   });
-}
-
-function spanOf(attempt: { readonly startedAt: number; readonly endedAt: number | null }): number {
-  return Math.max(0, (attempt.endedAt ?? attempt.startedAt) - attempt.startedAt);
 }
 
 /** Running tasks first, then by stage. */
@@ -89,34 +86,27 @@ function inOrder({ plan, tasks }: RunState): readonly TaskState[] {
   return [...tasks.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-interface Rest {
-  readonly open: readonly TaskState[];
-  readonly now: number;
-  readonly workers: number;
-}
-
-/** Simulates the rest of the run with drawn durations; returns its length. */
-function play({ open, now, workers }: Rest, draw: () => Sample): number {
-  const slots: number[] = new Array(Math.max(1, workers)).fill(0);
+/** Simulates the rest of the run with drawn durations; `slots` are when workers are free. */
+function play(open: readonly TaskState[], now: number, slots: number[], draw: () => Sample) {
   const doneAt = new Map<TaskId, number>();
   for (const { spec, status, attempts } of open) {
-    const { workMs, landMs } = draw();
+    const sample = draw();
     let end = 0;
     if (status.kind !== 'committed' && status.kind !== 'merging') {
       const spent = status.kind === 'running' ? now - (attempts.at(-1)?.startedAt ?? now) : 0;
       const slot = slots.indexOf(Math.min(...slots));
       const ready = Math.max(0, ...spec.needs.map((need) => doneAt.get(need) ?? 0));
-      end = Math.max(ready, slots[slot]!) + left(workMs, spent);
+      end = Math.max(ready, slots[slot]!) + left(sample.workMs, spent);
       slots[slot] = end;
     }
-    doneAt.set(spec.id, end + landMs);
+    doneAt.set(spec.id, end + sample.landMs);
   }
   return Math.max(...doneAt.values());
 }
 
 /** A task past its drawn duration is expected to take a while longer. */
-function left(workMs: number, spentMs: number): number {
-  return workMs > spentMs ? workMs - spentMs : spentMs * OVERTIME;
+function left(drawnMs: number, spentMs: number): number {
+  return drawnMs > spentMs ? drawnMs - spentMs : spentMs * OVERTIME;
 }
 
 const OVERTIME = 0.25;

@@ -1,23 +1,18 @@
 /**
- * Gates that cannot be trusted. A broken gate is blamed itself, not the work:
+ * Gates that cannot be trusted: a broken one is blamed itself, not the work; flaky and quarantined
+ * ones are named in summary and report.
  *
  *     Gate tests cannot run, not even on the base: the gate is broken, not the work.
  *         $ npmm test  (exit code 127)
  *         | sh: 1: npmm: not found
  *         Full output: landfast logs basket --gate tests
- *         …
- *         landfast resume 20260701-120000-abc
- *
- * Flaky and quarantined gates are named in summary and report.
  */
 
-import type { BrokenGate } from '../model/gate.ts';
-import { couldNotRun } from '../model/gate.ts';
+import { type BrokenGate, couldNotRun } from '../model/gate.ts';
 import type { Sha } from '../model/plan.ts';
 import type { GateRun, RunState } from '../model/state.ts';
 import { failedCommand, failedCommandLines, SHOWN_LINES } from './failed-command.ts';
-import type { Ink } from './format.ts';
-import { nameList, PLAIN_INK, shortSha } from './format.ts';
+import { type Ink, nameList, PLAIN_INK, shortSha } from './format.ts';
 import { resumeCommand } from './remedy.ts';
 import { brief } from './sanitize.ts';
 
@@ -33,23 +28,18 @@ export function brokenText({ gate, why }: Pick<BrokenGate, 'gate' | 'why'>): str
     : `${name} cannot run, not even on the base: the gate is broken, not the work.`;
 }
 
-export interface BrokenInfo {
-  readonly run: string;
-  readonly ink?: Ink;
-  readonly most?: number;
-}
-
 /** Empty if no gate is broken. */
-export function brokenLines({ broken }: RunState, info: BrokenInfo): string[] {
+export function brokenLines(
+  { broken }: RunState,
+  info: { readonly run: string; readonly ink?: Ink; readonly most?: number },
+): string[] {
   const { run, ink = PLAIN_INK, most = SHOWN_LINES } = info;
   if (broken === null) return [];
-  const what = failedCommand(
-    { ...broken, kind: 'gate-failed', message: '', landedSince: [] },
-    broken.task,
-  );
+  const failure = { ...broken, kind: 'gate-failed', message: '', landedSince: [] } as const;
+  const what = failedCommand(failure, broken.task);
   const again = resumeCommand(run);
   const below = [
-    ...(what === null ? [] : failedCommandLines(what, most)),
+    ...failedCommandLines(what, most),
     GO_ON,
     ink.paint('accent', again),
     OTHER_PLAN,
@@ -64,16 +54,8 @@ export function brokenJson({ broken }: RunState) {
   return { gate, why, message: brokenText(broken), command, exit_code: exitCode, output };
 }
 
-export interface Unreliable {
-  readonly gate: string;
-  /** Trees on which it was red and green. */
-  readonly flaky: readonly Sha[];
-  /** How often it was red in quarantine. */
-  readonly quarantined: number;
-}
-
-/** Gates that were red and green on the same tree, or red in quarantine. */
-export function unreliableGates(state: RunState): readonly Unreliable[] {
+/** Gates that were red and green on the same trees (`flaky`), or red in quarantine, and how often. */
+export function unreliableGates(state: RunState) {
   const runs = [...state.tasks.values()]
     .flatMap((task) => task.gates)
     .filter(({ spared }) => spared === undefined);
@@ -88,12 +70,12 @@ export function unreliableGates(state: RunState): readonly Unreliable[] {
     .filter(({ flaky, quarantined }) => flaky.length > 0 || quarantined > 0);
 }
 
-/** One sentence per gate and fault. */
 export function unreliableText(state: RunState): readonly string[] {
   return unreliableGates(state).flatMap(({ gate, flaky, quarantined }) => {
     const name = `Gate ${brief(gate, 60)}`;
     const trees = nameList(flaky.map(shortSha));
-    const red = `it was red ${times(quarantined)}, which did not count`;
+    const times = quarantined === 1 ? 'once' : `${quarantined} times`;
+    const red = `it was red ${times}, which did not count`;
     return [
       ...(flaky.length > 0 ? [`${name} is flaky: red and green on ${trees}.`] : []),
       ...(quarantined > 0 ? [`${name} is in quarantine: ${red}.`] : []),
@@ -109,8 +91,4 @@ function flakyTrees(runs: readonly GateRun[], command: string | undefined): read
     return !run.ok && isSame && !couldNotRun(run.exitCode);
   });
   return [...new Set(red.map(({ tree }) => tree).filter((tree) => green.has(tree)))];
-}
-
-function times(n: number): string {
-  return n === 1 ? 'once' : `${n} times`;
 }

@@ -22,8 +22,7 @@ import {
   workMs,
 } from './outcome.ts';
 import { foreseenClashes } from './radar.ts';
-import type { ReportInfo } from './remedy.ts';
-import { branchOf, hasKeptWork, remedyOf } from './remedy.ts';
+import { branchOf, hasKeptWork, type ReportInfo, remedyOf } from './remedy.ts';
 import { categoryOf } from './summary-lines.ts';
 
 /** The report of a run as plain JSON. An unfinished run ends with its last entry. */
@@ -63,16 +62,12 @@ export function reportJson(state: RunState, info: ReportInfo) {
 
 /** Indented JSON with a final newline and without live control characters. */
 export function jsonText(value: unknown): string {
-  const text = JSON.stringify(value, null, 2);
-  return `${text.replace(LIVE, escapeUnit)}\n`;
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${JSON.stringify(value, null, 2).replace(LIVE, escaped)}\n`;
 }
 
 /** JSON.stringify escapes C0 and lone surrogates by itself. */
 const LIVE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
 
 function taskJson(state: RunState, task: TaskState, info: ReportInfo) {
   const failure = failureOf(task);

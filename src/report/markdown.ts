@@ -70,11 +70,9 @@ export function reportMarkdown(state: RunState, info: ReportInfo): string {
 /** Where the time went, the most expensive first. */
 function profileSection({ profile }: ReportInfo): string[] {
   if (profile === undefined) return [];
-  const rows = Object.entries(profile).map(([kind, { ms, count: times }]) => [
-    escaped(kind, 40),
-    durationText(ms),
-    String(times),
-  ]);
+  const rows = Object.entries(profile).map(([kind, { ms, count: times }]) => {
+    return [escaped(kind, 40), durationText(ms), String(times)];
+  });
   return ['## Where the time went', table(['work', 'time', 'times'], rows)];
 }
 
@@ -95,12 +93,9 @@ function results(state: RunState): string {
   const told = [...state.tasks.values()].map((task) => reportedResultOf(state, task));
   const countOf = (word: ReportedResult): number => told.filter((each) => each === word).length;
   const always: readonly ReportedResult[] = ['succeeded', 'failed', 'skipped'];
-  const others = (['resumed', 'cancelled', 'unfinished'] as const).filter(
-    (word) => countOf(word) > 0,
-  );
-  return bullets(
-    [...always, ...others].map((word) => `${REPORTED_ICONS[word]} ${countOf(word)} ${word}`),
-  );
+  const others: readonly ReportedResult[] = ['resumed', 'cancelled', 'unfinished'];
+  const shown = [...always, ...others.filter((word) => countOf(word) > 0)];
+  return bullets(shown.map((word) => `${REPORTED_ICONS[word]} ${countOf(word)} ${word}`));
 }
 
 function taskTable(state: RunState): string {
@@ -144,7 +139,6 @@ function published({ publish }: RunState): string[] {
   return [`Published to ${where}.${checkout}`];
 }
 
-/** Work that was rejected first and landed in the end: no action needed. */
 function caughtSection(state: RunState): string[] {
   const blocks = tasksWith(state, 'succeeded').flatMap((task) =>
     task.rejections.flatMap(({ attempt, failure }) => [
@@ -158,7 +152,6 @@ function caughtSection(state: RunState): string[] {
   return blocks.length === 0 ? [] : ['## What was caught before it landed', ...blocks];
 }
 
-/** Predicted name clashes, and their outcome. */
 function foreseenSection(state: RunState): string[] {
   const items = foreseenClashes(state).map((clash) => {
     const names = clashSentences(clash).map((text) => escaped(text, 300));
@@ -179,11 +172,8 @@ function troubleSection(state: RunState, info: ReportInfo): string[] {
     blocks.push('### Publishing', escaped(why, 1000), fence(remedy, 20));
   }
   if (awaitsApproval(state)) {
-    blocks.push(
-      '### Publishing',
-      'It waits for your approval:',
-      fence(approveCommand(info.run), 20),
-    );
+    const approve = fence(approveCommand(info.run), 20);
+    blocks.push('### Publishing', 'It waits for your approval:', approve);
   }
   return blocks.length === 0 ? [] : ['## What went wrong and what to do', ...blocks];
 }
@@ -222,18 +212,16 @@ function together(task: TaskState, failure: Failure): string[] {
 }
 
 function output(task: TaskState, failure: Failure): string[] {
-  const what = failedCommand(failure, task.spec.id);
-  if (what !== null) return [fence(failedCommandLines(what).join('\n'), OUTPUT_LINES)];
-  const text = outputOf(failure);
+  const command = failedCommandLines(failedCommand(failure, task.spec.id));
+  const text = command.length > 0 ? command.join('\n') : outputOf(failure);
   return text.trim() === '' ? [] : [fence(text, OUTPUT_LINES)];
 }
 
 function whereKept(state: RunState, task: TaskState, info: ReportInfo): string[] {
   if (!hasKeptWork(state, task)) return [];
   const why = task.keptWhy === null ? '' : ` (${escaped(task.keptWhy, 300)})`;
-  return [
-    `Its work is kept in its workspace, on the branch ${code(branchOf(state, task, info))}${why}.`,
-  ];
+  const branch = code(branchOf(state, task, info));
+  return [`Its work is kept in its workspace, on the branch ${branch}${why}.`];
 }
 
 function gatesSection(state: RunState): string[] {
@@ -252,11 +240,9 @@ function gatesSection(state: RunState): string[] {
   return ['## Gates', table(['Task', 'Gate', 'Verdict', 'Duration', 'Tree'], rows), ...notes];
 }
 
-function perTask(
-  state: RunState,
-  title: string,
-  line: (task: TaskState) => string | null,
-): string[] {
+type Line = (task: TaskState) => string | null;
+
+function perTask(state: RunState, title: string, line: Line): string[] {
   const lines = [...state.tasks.values()].map(line).filter((text) => text !== null);
   return lines.length === 0 ? [] : [`## ${title}`, bullets(lines)];
 }
@@ -268,7 +254,7 @@ function deniedLine(state: RunState, task: TaskState): string | null {
   });
   if (uses.length === 0) return null;
   const doubt = doubtOf(state, task);
-  const lines = allowingLines(task).map((line) => code(line));
+  const lines = allowingLines(task).map(code);
   return [
     `${code(task.spec.id)}: ${uses.join(', ')}`,
     ...(doubt === null ? [] : [`**${doubt}**`]),
@@ -286,23 +272,22 @@ function saidLine(task: TaskState): string | null {
   const said = task.attempts.at(-1)?.status ?? null;
   if (said === null) return null;
   const { status, summary, concerns } = said;
-  const details = [
+  return [
+    `${code(task.spec.id)}: ${code(status)}`,
     ...(summary === undefined ? [] : [escaped(summary, 500)]),
     ...(concerns === undefined ? [] : [`**Concerns:** ${escaped(concerns, 500)}`]),
-  ];
-  return [`${code(task.spec.id)}: ${code(status)}`, ...details].join('; ');
+  ].join('; ');
 }
 
-function strayedLine(task: TaskState): string | null {
-  const files = [...new Set(task.attempts.flatMap(({ strayed }) => strayed))];
-  if (files.length === 0) return null;
-  return `${code(task.spec.id)}: ${files.map((file) => code(file)).join(', ')}`;
+function strayedLine({ spec, attempts }: TaskState): string | null {
+  const files = [...new Set(attempts.flatMap(({ strayed }) => strayed))];
+  return files.length === 0 ? null : `${code(spec.id)}: ${files.map(code).join(', ')}`;
 }
 
 function outsideLine(task: TaskState): string | null {
   const files = task.attempts.at(-1)?.outside ?? [];
   if (files.length === 0) return null;
-  const shown = files.slice(0, 20).map((file) => code(file));
+  const shown = files.slice(0, 20).map(code);
   const rest = files.length > shown.length ? ` and ${files.length - shown.length} more` : '';
   return `${code(task.spec.id)}: ${shown.join(', ')}${rest}`;
 }
@@ -317,7 +302,7 @@ const NONE = '—';
 const OUTPUT_LINES = 40;
 
 /** Shows that everything that landed is in the target, and where. */
-export function proofSection({ publish, landed, tasks }: RunState): string[] {
+function proofSection({ publish, landed, tasks }: RunState): string[] {
   if (publish.kind !== 'finished' || publish.proved === undefined) return [];
   const { works, by } = publish.proved;
   const how =
@@ -326,20 +311,15 @@ export function proofSection({ publish, landed, tasks }: RunState): string[] {
   const sentence = `Shown for ${count(works, 'piece')} of work in ${target}: ${how}.`;
   const rows = landed.map(({ task, commit }) => {
     const { work = null, proved = null } = tasks.get(task) ?? {};
-    return [
-      escaped(task, 80),
-      work === null ? '' : shortSha(work),
-      shortSha(commit),
-      proved === null ? '' : ownText(proved),
-      proved === null ? '' : SHOWN[proved.by],
-    ];
+    const shown = proved === null ? ['', ''] : [ownText(proved), SHOWN[proved.by]];
+    return [escaped(task, 80), work === null ? '' : shortSha(work), shortSha(commit), ...shown];
   });
   const head = ['Task', 'Work', 'Landed as', 'Its commits there', 'Shown by'];
   return ['## Proof', sentence, table(head, rows)];
 }
 
 function ownText({ commits, more = 0 }: ProvedWork): string {
-  if (commits.length === 0) return '—';
+  if (commits.length === 0) return NONE;
   const rest = more === 0 ? '' : ` and ${more} more`;
   return `${commits.map(shortSha).join(', ')}${rest}`;
 }
@@ -352,8 +332,8 @@ const SHOWN: Readonly<Record<ProvedWork['by'], string>> = {
 function instructionsLine({ instructions }: TaskState): string | null {
   if (instructions.length === 0) return null;
   const told = instructions.map((each) => {
-    const { answeredBy } = each;
-    const answer = answeredBy === null ? 'not answered' : `answered by attempt ${answeredBy}`;
+    const by = each.answeredBy;
+    const answer = by === null ? 'not answered' : `answered by attempt ${by}`;
     return `${escaped(instructionText(each), 300)} (${answer})`;
   });
   return told.join('; ');

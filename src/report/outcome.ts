@@ -7,13 +7,8 @@ import type { ReviewComment, StopMode } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Shortage } from '../model/machine.ts';
 import { assigneeName, firstAssignee, isSameAssignee, type TaskId } from '../model/plan.ts';
-import {
-  type Instruction,
-  isGood,
-  type RunState,
-  type Status,
-  type TaskState,
-} from '../model/state.ts';
+import type { Instruction, RunState, Status, TaskState } from '../model/state.ts';
+import { isGood } from '../model/state.ts';
 import { doubtClause } from './denied.ts';
 import { count, shortSha } from './format.ts';
 import { clashClause } from './radar.ts';
@@ -99,12 +94,10 @@ export function reportedResultOf(state: RunState, task: TaskState): ReportedResu
 /** Results as the plan's convention counts them. */
 export function countReported(state: RunState): Readonly<Record<Result, number>> {
   const counts = countResults(state);
-  const resumed = [...state.tasks.values()].filter(
-    (task) => reportedResultOf(state, task) === 'resumed',
-  );
+  const told = [...state.tasks.values()].map((task) => reportedResultOf(state, task));
+  const resumed = told.filter((result) => result === 'resumed').length;
   const { succeeded, skipped } = counts;
-  const moved = resumed.length;
-  return { ...counts, succeeded: succeeded - moved, skipped: skipped + moved };
+  return { ...counts, succeeded: succeeded - resumed, skipped: skipped + resumed };
 }
 
 export function tasksWith(state: RunState, ...results: readonly Result[]): readonly TaskState[] {
@@ -118,13 +111,7 @@ export function failureOf(task: TaskState): Failure | null {
 }
 
 /** `on branch x (pushed to origin)` */
-export function deliveryText({
-  branch,
-  pushed,
-}: {
-  readonly branch: string;
-  readonly pushed: string | null;
-}): string {
+export function deliveryText({ branch, pushed }: Pick<Delivery, 'branch' | 'pushed'>): string {
   const remote = pushed === null ? '' : ` (pushed to ${brief(pushed, 60)})`;
   return `on branch ${brief(branch, 120)}${remote}`;
 }
@@ -136,7 +123,7 @@ export function deliveriesOf(state: RunState): readonly Delivery[] {
   );
 }
 
-export type Delivery = Status & { kind: 'delivered' } & { readonly task: TaskId };
+type Delivery = Status & { kind: 'delivered' } & { readonly task: TaskId };
 
 /** `landed 2/5` */
 export function progressText({ plan, tasks, landed }: RunState): string {
@@ -187,16 +174,14 @@ function tasksClause(state: RunState): string {
       return `The run is not over: ${done}`;
     case 'cancelled':
       return `The run was cancelled: ${done}`;
-    case 'interrupted':
-      return `The run was interrupted${stoppedWhy(state)}: ${done}`;
+    case 'interrupted': {
+      const why = state.stopping === null ? '' : ` (${brief(state.stopping.why, 80)})`;
+      return `The run was interrupted${why}: ${done}`;
+    }
     default:
       if (counts.succeeded < total) return notAll(counts, total);
       return total === 1 ? 'The task succeeded' : `All ${total} tasks succeeded`;
   }
-}
-
-function stoppedWhy(state: RunState): string {
-  return state.stopping === null ? '' : ` (${brief(state.stopping.why, 80)})`;
 }
 
 function notAll(counts: Readonly<Record<Result, number>>, total: number): string {
@@ -230,10 +215,8 @@ function publishClause(state: RunState): string {
 }
 
 /** What a person told an agent, in one line. */
-export function instructionText({
-  note,
-  comments,
-}: Pick<Instruction, 'note' | 'comments'>): string {
+export function instructionText(told: Pick<Instruction, 'note' | 'comments'>): string {
+  const { note, comments } = told;
   if (note !== null) return `note: ${note}`;
   const [first] = comments.map((comment) => `${placeOf(comment)}${comment.text}`);
   const more = comments.length > 1 ? ` (and ${comments.length - 1} more)` : '';

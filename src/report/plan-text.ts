@@ -6,15 +6,12 @@
 
 import type { ChangedTask, PlanDifference } from '../model/event.ts';
 import { ancestors, criticalPath, stages } from '../model/graph.ts';
-import type { Plan, TaskId, TaskSpec } from '../model/plan.ts';
-import { usesCheckout } from '../model/plan.ts';
+import { type Plan, type TaskId, type TaskSpec, usesCheckout } from '../model/plan.ts';
 import { ScopeIndex } from '../model/scope-index.ts';
-import type { RunState } from '../model/state.ts';
-import { isGood } from '../model/state.ts';
+import { isGood, type RunState } from '../model/state.ts';
 import { count, nameList } from './format.ts';
 import { brief, clean } from './sanitize.ts';
 
-/** What the text shows besides the plan. */
 export interface PlanTextExtra {
   readonly format: string;
   /** The plan's limit, or the command line's. */
@@ -22,12 +19,7 @@ export interface PlanTextExtra {
 }
 
 /** A plan's shape as data: its stages, the longest chain, and pairs that will not run together. */
-export interface PlanShape {
-  readonly stages: readonly (readonly TaskId[])[];
-  readonly criticalPath: readonly TaskId[];
-  readonly overlaps: readonly (readonly [TaskId, TaskId])[];
-  readonly plan: Plan;
-}
+type PlanShape = ReturnType<typeof planJson>;
 
 export function planText(plan: Plan, extra: PlanTextExtra): string {
   const shape = planJson(plan);
@@ -52,16 +44,14 @@ export function dryRunText(plan: Plan, extra: PlanTextExtra): string {
   return `${dryRunLines(plan, extra.maxWorkers).join('\n')}\n`;
 }
 
-export function planJson(plan: Plan): PlanShape {
-  const byStage: TaskId[][] = [];
+export function planJson(plan: Plan) {
   const stageOf = stages(plan.tasks);
-  for (const { id } of plan.tasks) {
-    const index = stageOf.get(id)! - 1;
-    byStage[index] ??= [];
-    byStage[index].push(id);
-  }
+  const byStage = Map.groupBy(
+    plan.tasks.map(({ id }) => id),
+    (id) => stageOf.get(id)!,
+  );
   return {
-    stages: byStage,
+    stages: [...byStage].sort(([a], [b]) => a - b).map(([, ids]) => ids),
     criticalPath: criticalPath(plan.tasks, () => 1),
     overlaps: overlappingPairs(plan),
     plan,
@@ -86,11 +76,9 @@ function overlappingPairs(plan: Plan): (readonly [TaskId, TaskId])[] {
 }
 
 function headLines(plan: Plan, shape: PlanShape, { format, maxWorkers }: PlanTextExtra): string[] {
-  const target =
-    plan.target === undefined ? 'the branch that is checked out' : firstLineOf(plan.target);
   return [
     `Plan ${firstLineOf(plan.name)} (${format})`,
-    `Target: ${target}`,
+    `Target: ${firstLineOf(plan.target ?? 'the branch that is checked out')}`,
     `${counts(plan, shape.stages.length)}, at most ${maxWorkers} at a time`,
   ];
 }
@@ -131,7 +119,6 @@ function overlapLines({ overlaps: pairs }: PlanShape): string[] {
   return ['Overlapping writes (these do not run together)', ...shown, ...rest];
 }
 
-/** The set-up commands, and when they are skipped. */
 function setupLines({ workspace }: Plan): string[] {
   const { setup, setupKey: key, keepFiles = [], seed = [] } = workspace;
   if (setup.length === 0) return [];
@@ -148,36 +135,28 @@ function setupLines({ workspace }: Plan): string[] {
 
 function gateLines({ gates }: Plan): string[] {
   if (gates.length === 0) return ['Gates: none'];
-  const lines = gates.map(
-    ({ name, run, timeoutMs }) =>
-      `  ${name}: ${firstLineOf(run)} (at most ${durationText(timeoutMs)})`,
-  );
+  const lines = gates.map(({ name, run, timeoutMs }) => {
+    return `  ${name}: ${firstLineOf(run)} (at most ${durationText(timeoutMs)})`;
+  });
   return ['Gates', ...lines];
 }
 
 function landingLines({ landing, limits }: Plan, { maxWorkers }: PlanTextExtra): string[] {
   const { strategy, verify, onConflict, onGateFailure, reworks, publish } = landing;
   const groups = Object.entries(limits.groups).map(
-    ([group, limit]) => `${firstLineOf(group)} ${limit}`,
+    ([name, most]) => `${firstLineOf(name)} ${most}`,
   );
   const facts = [`workers ${maxWorkers}`, `gates ${limits.gates}`];
   if (limits.budgetUsd !== undefined) facts.push(`budget $${limits.budgetUsd}`);
   if (groups.length > 0) facts.push(`groups ${groups.join(', ')}`);
-  if (strategy === 'none') {
-    const push =
-      landing.push === undefined ? 'not pushed' : `pushed to ${firstLineOf(landing.push)}`;
-    return [
-      `Landing: none: work stays on its branch, ${push}; verify ${verify}, on gate failure ` +
-        `${onGateFailure}, reworks ${reworks}`,
-      `Limits: ${facts.join(', ')}`,
-    ];
-  }
+  const gates = `on gate failure ${onGateFailure}, reworks ${reworks}`;
   const order = landing.order === undefined ? '' : ', in the order of the plan';
-  return [
-    `Landing: ${strategy}${order}, verify ${verify}, on conflict ${onConflict}, on gate failure ` +
-      `${onGateFailure}, reworks ${reworks}, publish ${publish}`,
-    `Limits: ${facts.join(', ')}`,
-  ];
+  const push = landing.push === undefined ? 'not pushed' : `pushed to ${firstLineOf(landing.push)}`;
+  const how =
+    strategy === 'none'
+      ? `none: work stays on its branch, ${push}; verify ${verify}, ${gates}`
+      : `${strategy}${order}, verify ${verify}, on conflict ${onConflict}, ${gates}, publish ${publish}`;
+  return [`Landing: ${how}`, `Limits: ${facts.join(', ')}`];
 }
 
 /** One machine-readable line per task, in plan order. */

@@ -44,35 +44,35 @@ export function poolText(view: PoolView): string {
 
 function seedsText(seeds: readonly SeedRow[]): string {
   if (seeds.length === 0) return '';
-  const rows = seeds.map(({ path, holds, bytes, unused_sec }) =>
-    [
-      'seed',
-      brief(holds.join(', '), 60),
-      `used ${durationText(unused_sec * 1000)} ago`,
-      sizeText(bytes),
-      brief(path, 300),
-    ].map((text) => ({ text })),
-  );
+  const rows = seeds.map(({ path, holds, bytes, unused_sec }) => [
+    'seed',
+    brief(holds.join(', '), 60),
+    `used ${durationText(unused_sec * 1000)} ago`,
+    sizeText(bytes),
+    brief(path, 300),
+  ]);
   const all = seeds.reduce((sum, { bytes }) => sum + bytes, 0);
-  const total = `${count(seeds.length, 'seed')}, ${sizeText(all)}.`;
-  return `${[...columns(rows, PLAIN_INK), total].join('\n')}\n`;
+  return tableText(rows, `${count(seeds.length, 'seed')}, ${sizeText(all)}.`);
 }
 
 function workspacesText({ workspaces, most, disk, bytes }: PoolView): string {
   const room = disk === null ? '' : ` of ${sizeText(disk)}`;
   const limit = most === 0 ? 'the pool is off' : `at most ${most} stay for later runs`;
   if (workspaces.length === 0) return `No idle workspaces; ${limit}.\n`;
-  const rows = workspaces.map((row) =>
-    [
-      row.state,
-      row.commit === null ? '' : `${shortSha(row.commit)}${row.at_head ? ' (head)' : ''}`,
-      row.idle_sec === null ? '' : durationText(row.idle_sec * 1000),
-      row.bytes === null ? '' : sizeText(row.bytes),
-      brief(row.path, 300),
-    ].map((text) => ({ text })),
-  );
+  const rows = workspaces.map((row) => [
+    row.state,
+    row.commit === null ? '' : `${shortSha(row.commit)}${row.at_head ? ' (head)' : ''}`,
+    row.idle_sec === null ? '' : durationText(row.idle_sec * 1000),
+    row.bytes === null ? '' : sizeText(row.bytes),
+    brief(row.path, 300),
+  ]);
   const total = `${count(workspaces.length, 'workspace')}, ${sizeText(bytes)}${room}; ${limit}.`;
-  return `${[...columns(rows, PLAIN_INK), total].join('\n')}\n`;
+  return tableText(rows, total);
+}
+
+function tableText(rows: readonly (readonly string[])[], total: string): string {
+  const cells = rows.map((row) => row.map((text) => ({ text })));
+  return `${[...columns(cells, PLAIN_INK), total].join('\n')}\n`;
 }
 
 /** `1.5 GB`, `20 MB`; a step is 1024. */

@@ -9,15 +9,9 @@ import type { GateTree } from '../model/gate.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { Candidate, RunningGate, RunState } from '../model/state.ts';
 import { chainOf, isGood, passerOf } from '../model/state.ts';
-import type { FailedCommand } from './failed-command.ts';
-import { failedCommand, failedCommandLines } from './failed-command.ts';
+import { type FailedCommand, failedCommand, failedCommandLines } from './failed-command.ts';
 import { durationText, isoTime, nameList, shortSha } from './format.ts';
 import { brief } from './sanitize.ts';
-
-export interface QueueInfo {
-  readonly run: string;
-  readonly now: number;
-}
 
 export function queueView(state: RunState) {
   const tasks = [...state.tasks.values()];
@@ -46,13 +40,11 @@ export function queueView(state: RunState) {
 }
 
 function candidateView({ landing }: RunState, candidate: Candidate) {
-  const { task, isRunning, since = null, looks } = candidate;
-  const verifying = isRunning ? isoTime(since) : null;
-  const { gate = null } = candidate;
+  const { task, isRunning, since = null, looks, gate = null } = candidate;
   return {
     task,
     state: conditionOf(candidate, landing),
-    since: verifying,
+    since: isRunning ? isoTime(since) : null,
     looks,
     failed: failedCommand(candidate.failure, task),
     gate: gate?.name ?? null,
@@ -60,13 +52,9 @@ function candidateView({ landing }: RunState, candidate: Candidate) {
   };
 }
 
-export type Condition = 'being built' | 'landing' | 'verifying' | 'green' | 'red' | 'built';
+type Condition = 'being built' | 'landing' | 'verifying' | 'green' | 'red' | 'built';
 
-/** The state of a candidate in a word or two. */
-export function conditionOf(
-  { built, isRunning, verdict }: Candidate,
-  landing: Sha | null,
-): Condition {
+function conditionOf({ built, isRunning, verdict }: Candidate, landing: Sha | null): Condition {
   if (built === null) return 'being built';
   if (built.commit === landing) return 'landing';
   if (isRunning) return 'verifying';
@@ -75,37 +63,32 @@ export function conditionOf(
 
 /** `gate tests for 8.0 s` */
 export function gateText({ name, at }: RunningGate, now: number): string {
-  return `gate ${brief(name, 60)} for ${durationText(Math.max(0, now - at))}`;
+  return `gate ${brief(name, 60)} for ${durationText(now - at)}`;
 }
 
-export function queueText(state: RunState, info: QueueInfo): string {
+export function queueText(
+  state: RunState,
+  info: { readonly run: string; readonly now: number },
+): string {
   const view = queueView(state);
   const goal = view.target === null ? '' : `, for ${brief(view.target, 80)}`;
   const head = view.head === null ? '' : `  head ${shortSha(view.head)}${goal}`;
   const how = view.verify === 'off' ? 'nothing is verified' : `verify ${view.verify}`;
+  const chain = chainOf(state).map((candidate) => candidateRow(state, candidate, info.now));
+  const waiting = view.waiting.map(({ task, behind }): Row => [task, behindText(behind), null]);
+  const landed = view.landed.map(({ task, commit }): Row => {
+    return [task, `as ${shortSha(commit)}`, null];
+  });
+  const ejected = view.ejected.map(({ task, kind, why, failed }): Row => {
+    return [task, `${kind}: ${brief(why, 200)}`, isMended(state, task) ? null : failed];
+  });
   const lines = [
     `${brief(state.plan.name, 60)}  ${brief(info.run, 60)}  ${how}, ${view.slots} at a time${head}`,
-    ...section(
-      'In progress, each built on the one above it:',
-      chainOf(state).map((candidate) => candidateRow(state, candidate, info.now)),
-    ),
+    ...section('In progress, each built on the one above it:', chain),
     ...section('Overtaking them, built on the head:', passerRows(state, info.now)),
-    ...section(
-      'Waiting:',
-      view.waiting.map(({ task, behind }) => [task, behindText(behind)]),
-    ),
-    ...section(
-      'Landed:',
-      view.landed.map(({ task, commit }) => [task, `as ${shortSha(commit)}`]),
-    ),
-    ...section(
-      'Did not land:',
-      view.ejected.map(({ task, kind, why, failed }) => [
-        task,
-        `${kind}: ${brief(why, 200)}`,
-        isMended(state, task) ? null : failed,
-      ]),
-    ),
+    ...section('Waiting:', waiting),
+    ...section('Landed:', landed),
+    ...section('Did not land:', ejected),
   ];
   const isEmpty = lines.length === 1;
   return `${[...lines, ...(isEmpty ? ['', 'The queue is empty.'] : [])].join('\n')}\n`;
@@ -113,10 +96,9 @@ export function queueText(state: RunState, info: QueueInfo): string {
 
 function candidateRow({ landing }: RunState, candidate: Candidate, now: number): Row {
   const condition = conditionOf(candidate, landing);
-  const { since = now } = candidate;
-  const time = condition === 'verifying' ? ` for ${durationText(Math.max(0, now - since))}` : '';
+  const { since = now, gate = null } = candidate;
+  const time = condition === 'verifying' ? ` for ${durationText(now - since)}` : '';
   const again = condition === 'verifying' && candidate.looks > 0 ? ', second run' : '';
-  const { gate = null } = candidate;
   const which = gate === null ? '' : `, ${gateText(gate, now)}`;
   const failed = failedCommand(candidate.failure, candidate.task);
   return [candidate.task, `${condition}${time}${again}${which}`, failed];
@@ -139,14 +121,14 @@ function behindText(behind: TaskId | null): string {
   return behind === null ? 'for its turn' : `behind ${brief(behind, 60)}: they conflict`;
 }
 
-type Row = readonly [TaskId, string, (FailedCommand | null | undefined)?];
+type Row = readonly [task: TaskId, text: string, failed: FailedCommand | null];
 
 function section(title: string, rows: readonly Row[]): readonly string[] {
   if (rows.length === 0) return [];
   const width = Math.max(...rows.map(([task]) => brief(task, 60).length));
-  const lines = rows.flatMap(([task, text, failed = null]) => [
+  const lines = rows.flatMap(([task, text, failed]) => [
     `  ${brief(task, 60).padEnd(width)}  ${text}`,
-    ...(failed === null ? [] : failedCommandLines(failed).map((line) => `      ${line}`)),
+    ...failedCommandLines(failed).map((line) => `      ${line}`),
   ]);
   return ['', title, ...lines];
 }
@@ -187,7 +169,7 @@ export function candidateText(
     case 'being built':
       return plan.landing.strategy === 'none' ? 'is being delivered' : 'is being built';
     case 'verifying':
-      return `is verified for ${durationText(Math.max(0, now - since))}`;
+      return `is verified for ${durationText(now - since)}`;
     case 'built':
       return 'waits for its gates';
     default:
@@ -198,10 +180,8 @@ export function candidateText(
 function waitingParts({ tasks }: RunState): readonly string[] {
   return [...tasks.values()].flatMap(({ spec, status }) => {
     if (status.kind !== 'committed') return [];
-    const { avoids } = status;
-    return [
-      `${short(spec.id)} waits ${avoids === undefined ? 'for its turn' : `behind ${short(avoids)}`}`,
-    ];
+    const turn = status.avoids === undefined ? 'for its turn' : `behind ${short(status.avoids)}`;
+    return [`${short(spec.id)} waits ${turn}`];
   });
 }
 
@@ -249,7 +229,7 @@ function sentence(event: Event, known: Known): string | null {
     case 'candidate.verified':
       return verdictOf(event, known);
     case 'merge.withdrawn':
-      return `left the queue for now: ${brief(event.why, 200)}${lingersText(event)}`;
+      return `left the queue for now: ${brief(event.why, 200)}${event.lingers === true ? LINGERS : ''}`;
     case 'merge.landed':
       return `landed as ${shortSha(event.commit)}.`;
     case 'merge.rejected':
@@ -280,19 +260,10 @@ function verdictOf(
   return `was ${colour}, ${with_}.`;
 }
 
-function lingersText({ lingers }: Event & { type: 'merge.withdrawn' }): string {
-  return lingers === true ? ' Its gates keep running: their results are remembered.' : '';
-}
+const LINGERS = ' Its gates keep running: their results are remembered.';
 
-function gateSentence({
-  gate,
-  ok,
-  ms,
-  spared,
-  by,
-  quarantined,
-  on,
-}: Event & { type: 'gate.finished' }) {
+function gateSentence(event: Event & { type: 'gate.finished' }): string {
+  const { gate, ok, ms, spared, by, quarantined, on } = event;
   const name = `gate ${brief(gate, 60)}`;
   if (spared === 'paths') return `needed no ${name}: none of its paths changed.`;
   if (spared === 'memory') return `needed no ${name}: green on the same files in run ${by}.`;
@@ -311,9 +282,7 @@ export function howSettled({ how, by }: SettledFile): string {
 }
 
 /** Tasks whose newest candidate holds files resolved without an agent. */
-export function settledTasks(
-  state: RunState,
-): readonly { readonly task: TaskId; readonly files: readonly SettledFile[] }[] {
+export function settledTasks(state: RunState) {
   return [...state.tasks.values()]
     .filter(({ settled }) => settled.length > 0)
     .map(({ spec, settled }) => ({ task: spec.id, files: settled }));

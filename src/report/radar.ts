@@ -5,11 +5,9 @@
  */
 
 import type { TaskId } from '../model/plan.ts';
-import type { Finding } from '../model/radar.ts';
-import { clashSentences } from '../model/radar.ts';
+import { clashSentences, type Finding } from '../model/radar.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import type { Cell, Ink } from './format.ts';
-import { columns, count, nameList } from './format.ts';
+import { type Cell, columns, count, type Ink, nameList } from './format.ts';
 import { brief } from './sanitize.ts';
 
 const MOST_IN_TABLE = 12;
@@ -27,11 +25,8 @@ export function radarLines(state: RunState, ink: Ink): readonly string[] {
       const told = names.map(({ name, change }) => `${name} (${change})`);
       return `${nameWords(state, a, b)}: ${nameList(told)}`;
     }),
-    ...[...state.tasks.values()].flatMap(({ spec, status, attempts }) => {
-      const astray = status.kind === 'running' ? (attempts.at(-1)?.astray ?? []) : [];
-      return astray.length === 0
-        ? []
-        : [`${short(spec.id)} changes files outside its scope: ${nameList(astray)}`];
+    ...astrayTasks(state).map(({ task, files }) => {
+      return `${short(task)} changes files outside its scope: ${nameList(files)}`;
     }),
   ];
   if (lines.length === 0) return [];
@@ -46,25 +41,23 @@ function nameWords({ tasks }: RunState, a: TaskId, b: TaskId): string {
   return `${short(a)} changes what ${short(b)}${which} uses`;
 }
 
+/** Running tasks that change files outside their scope. */
+function astrayTasks({ tasks }: RunState) {
+  return [...tasks.values()]
+    .filter(({ status }) => status.kind === 'running')
+    .map(({ spec, attempts }) => ({ task: spec.id, files: attempts.at(-1)?.astray ?? [] }))
+    .filter(({ files }) => files.length > 0);
+}
+
 /** One line for the live view; null if nothing is predicted. */
-export function radarLine({ radar, tasks }: RunState): string | null {
-  const { collisions, clashes } = radar;
-  const astray = [...tasks.values()].filter(
-    ({ status, attempts }) =>
-      status.kind === 'running' && (attempts.at(-1)?.astray.length ?? 0) > 0,
-  );
+export function radarLine(state: RunState): string | null {
+  const { collisions, clashes } = state.radar;
+  const astray = astrayTasks(state).map(({ task }) => task);
   const pairs = collisions.map(({ a, b }) => `${short(a)} × ${b === null ? HEAD : short(b)}`);
   const parts = [
-    ...(pairs.length === 0 ? [] : [`will conflict: ${nameList(pairs, 3)}`]),
+    ...(pairs.length === 0 ? [] : [`will conflict: ${nameList(pairs)}`]),
     ...(clashes.length === 0 ? [] : [`${count(clashes.length, 'pair')} with changed names`]),
-    ...(astray.length === 0
-      ? []
-      : [
-          `astray: ${nameList(
-            astray.map(({ spec }) => spec.id),
-            3,
-          )}`,
-        ]),
+    ...(astray.length === 0 ? [] : [`astray: ${nameList(astray)}`]),
   ];
   return parts.length === 0 ? null : `radar: ${parts.join('; ')}`;
 }
@@ -95,14 +88,14 @@ function short(id: TaskId, length = 60): string {
   return brief(id, length);
 }
 
-export interface ForeseenClash extends Finding {
+interface Fate {
   readonly outcome: string;
   /** Needs a look: both landed, and no gate has tested them together. */
   readonly isOpen: boolean;
 }
 
 /** All predictions with their outcome, oldest first. */
-export function foreseenClashes(state: RunState): readonly ForeseenClash[] {
+export function foreseenClashes(state: RunState): readonly (Finding & Fate)[] {
   return state.findings.map((finding) => ({ ...finding, ...fateOf(state, finding) }));
 }
 
@@ -121,10 +114,7 @@ export function foreseenLines(state: RunState): readonly string[] {
 
 const SHOWN = 5;
 
-function fateOf(
-  state: RunState,
-  { a, b, holds }: Finding,
-): Pick<ForeseenClash, 'outcome' | 'isOpen'> {
+function fateOf(state: RunState, { a, b, holds }: Finding): Fate {
   const [one, other] = [state.tasks.get(a), state.tasks.get(b)];
   const back = sentBack(one, b) ? one : sentBack(other, a) ? other : undefined;
   if (back !== undefined) return { outcome: sentBackText(back), isOpen: false };
@@ -153,9 +143,7 @@ function sentBackText({ spec, status, attempts, rejections }: TaskState): string
   return `It went back to ${spec.id}, which ${end}.`;
 }
 
-/** A clause for the outcome sentence. */
 export function clashClause(state: RunState): string {
-  const open = foreseenClashes(state).filter(({ isOpen }) => isOpen);
-  const [first] = open;
+  const first = foreseenClashes(state).find(({ isOpen }) => isOpen);
   return first === undefined ? '' : `, but ${first.a} and ${first.b} may not work together`;
 }

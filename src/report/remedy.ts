@@ -4,7 +4,7 @@
  */
 
 import { conflictLines } from '../model/conflict.ts';
-import type { Failure, SimpleFailureKind } from '../model/failure.ts';
+import type { Failure, FailureKind } from '../model/failure.ts';
 import { taskBranch } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
@@ -13,7 +13,6 @@ import { durationText, isoTime, nameList } from './format.ts';
 import { failureOf } from './outcome.ts';
 import { shellWord } from './sanitize.ts';
 
-/** What a report needs besides the state. */
 export interface ReportInfo {
   readonly run: string;
   /** The timing profile, if measured. */
@@ -31,61 +30,36 @@ export function remedyOf(state: RunState, task: TaskState, info: ReportInfo): Re
   if (failure === null) return null;
   const broughtAlong = isUntouched(task) ? adoptedRemedy(state, task, info) : null;
   if (broughtAlong !== null) return broughtAlong;
-  const branch = shellWord(branchOf(state, task, info));
-  const resume = resumeCommand(info.run);
-  const logs = logsCommand(task.spec.id);
+  return { text: adviceOn(failure), command: commandFor(failure, state, task, info) };
+}
+
+function adviceOn(failure: Failure): string {
   switch (failure.kind) {
-    case 'rate-limited':
-      return { text: `Resume${whenReset(failure.retryAt)}.`, command: resume };
-    case 'idle-timeout':
-      return {
-        text: `${silentFor(failure.afterMs)} See where it hung; raise \`idle\` if it needs longer.`,
-        command: logs,
-      };
-    case 'total-timeout':
-      return {
-        text: 'Split the task or raise its `timeout` in the plan, then resume with it: `resume --plan FILE`.',
-        command: resume,
-      };
-    case 'out-of-scope':
-      return {
-        text: 'If these files belong to the task, add them to its `writes`, then `resume --plan FILE`.',
-        command: resume,
-      };
-    case 'checks-failed':
-      return {
-        text: 'See what the agent tried; resuming gives it another attempt.',
-        command: logs,
-      };
-    case 'workspace-failed':
-      return {
-        text: 'Fix what stopped the workspace (its `setup`, the disk), then resume.',
-        command: resume,
-      };
-    case 'gate-failed':
-      return {
-        text: 'Review the change, fix it on its branch, commit, then resume: your commit becomes the work.',
-        command: `git diff HEAD...${branch}`,
-      };
-    case 'semantic':
-      return {
-        text: 'Fix it on its branch, resume for a new attempt, or set `on_semantic: warn`.',
-        command: `git diff HEAD...${branch}`,
-      };
-    case 'conflict':
-      return {
-        text: 'Merge the branch yourself and resolve the conflict, or resume for a new attempt.',
-        command: `git merge ${branch}`,
-      };
-    case 'push-failed':
-      return {
-        text: 'Its work is on its branch. Push it yourself, or fix what stopped the push and resume.',
-        command: `git push -u ${shellWord(failure.remote)} ${shellWord(failure.branch)}`,
-      };
-    case 'dependency-failed':
-      return { text: 'It starts once its dependency succeeds.', command: resume };
+    case 'rate-limited': {
+      const { retryAt } = failure;
+      return `Resume ${retryAt === undefined ? 'when the limit resets' : `after ${isoTime(retryAt)}`}.`;
+    }
+    case 'idle-timeout': {
+      const silent = `It was silent for ${durationText(failure.afterMs)}.`;
+      return `${silent} See where it hung; raise \`idle\` if it needs longer.`;
+    }
     default:
-      return { text: SIMPLE[failure.kind], command: SEE_LOGS.has(failure.kind) ? logs : resume };
+      return ADVICE[failure.kind];
+  }
+}
+
+function commandFor(failure: Failure, state: RunState, task: TaskState, info: ReportInfo): string {
+  const branch = shellWord(branchOf(state, task, info));
+  switch (failure.kind) {
+    case 'gate-failed':
+    case 'semantic':
+      return `git diff HEAD...${branch}`;
+    case 'conflict':
+      return `git merge ${branch}`;
+    case 'push-failed':
+      return `git push -u ${shellWord(failure.remote)} ${shellWord(failure.branch)}`;
+    default:
+      return SEE_LOGS.has(failure.kind) ? logsCommand(task.spec.id) : resumeCommand(info.run);
   }
 }
 
@@ -112,22 +86,18 @@ export function branchOf(state: RunState, task: TaskState, info: ReportInfo): st
   return taskBranch(state.plan.conventions, info.run, task.spec);
 }
 
-/** Resumes a run where it stopped. */
 export function resumeCommand(run: string): string {
   return `landfast resume ${shellWord(run)}`;
 }
 
-/** Ends the pause of tasks. */
 export function continueCommand(tasks: readonly TaskId[]): string {
   return `landfast continue ${tasks.map(shellWord).join(' ')}`;
 }
 
-/** Publishes what a run has landed. */
 export function approveCommand(run: string): string {
   return `landfast approve ${shellWord(run)}`;
 }
 
-/** Shows what a task's agent said and did. */
 export function logsCommand(task: TaskId): string {
   return `landfast logs ${shellWord(task)}`;
 }
@@ -149,8 +119,10 @@ export function combinationOf(task: TaskState, failure: Failure): string | null 
   const others = nameList(failure.landedSince, 5);
   if (failure.kind === 'semantic') return `does not work with what landed meanwhile: ${others}`;
   if (failure.kind === 'conflict') return `conflicts with what landed meanwhile: ${others}`;
-  const alone = wasGreenAlone(task, failure.gate) ? 'green alone, ' : '';
-  return `is ${alone}red together with what landed meanwhile: ${others}`;
+  const alone = task.gates.some(
+    ({ gate, ok, on }) => gate === failure.gate && ok && on === 'alone',
+  );
+  return `is ${alone ? 'green alone, ' : ''}red together with what landed meanwhile: ${others}`;
 }
 
 /** The output of a failed check or gate, or the files in the way; empty if neither. */
@@ -160,19 +132,7 @@ export function outputOf(failure: Failure): string {
   return 'files' in failure ? failure.files.join('\n') : '';
 }
 
-function wasGreenAlone(task: TaskState, gate: string): boolean {
-  return task.gates.some((run) => run.gate === gate && run.ok && run.on === 'alone');
-}
-
-function silentFor(ms: number): string {
-  return `It was silent for ${durationText(ms)}.`;
-}
-
-function whenReset(retryAt: number | undefined): string {
-  return retryAt === undefined ? ' when the limit resets' : ` after ${isoTime(retryAt)}`;
-}
-
-const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
+const ADVICE: Readonly<Record<Exclude<FailureKind, 'rate-limited' | 'idle-timeout'>, string>> = {
   transient: 'It may succeed next time: see what it said, or resume to retry.',
   'exit-code': 'See what it printed, fix it, then resume.',
   auth: 'Sign in with the agent itself, then resume.',
@@ -190,11 +150,21 @@ const SIMPLE: Readonly<Record<SimpleFailureKind, string>> = {
   stuck: 'See what it kept repeating; a clearer task or other tools may help.',
   'no-change': 'If nothing had to change, set `allow_empty: true`. Otherwise see what it did.',
   'commit-failed': 'Fix what stopped the commit (a hook, the identity, a locked key), then resume.',
+  'total-timeout':
+    'Split the task or raise its `timeout` in the plan, then resume with it: `resume --plan FILE`.',
+  'out-of-scope':
+    'If these files belong to the task, add them to its `writes`, then `resume --plan FILE`.',
+  'checks-failed': 'See what the agent tried; resuming gives it another attempt.',
+  'workspace-failed': 'Fix what stopped the workspace (its `setup`, the disk), then resume.',
+  'gate-failed':
+    'Review the change, fix it on its branch, commit, then resume: your commit becomes the work.',
+  semantic: 'Fix it on its branch, resume for a new attempt, or set `on_semantic: warn`.',
+  conflict: 'Merge the branch yourself and resolve the conflict, or resume for a new attempt.',
+  'push-failed':
+    'Its work is on its branch. Push it yourself, or fix what stopped the push and resume.',
+  'dependency-failed': 'It starts once its dependency succeeds.',
 };
 
-const SEE_LOGS: ReadonlySet<SimpleFailureKind> = new Set([
-  'exit-code',
-  'schema',
-  'permanent',
-  'no-change',
+const SEE_LOGS: ReadonlySet<FailureKind> = new Set([
+  ...(['exit-code', 'schema', 'permanent', 'no-change', 'idle-timeout', 'checks-failed'] as const),
 ]);

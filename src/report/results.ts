@@ -3,16 +3,12 @@
  * words. It follows from the journal alone.
  */
 
-import type { RunOutcome } from '../model/event.ts';
-import type { Sha, TaskId } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { isOver, lastWords, taskCost } from '../model/state.ts';
-import { type CountedDenial, denialsOf, deniedOf, doubtOf } from './denied.ts';
-import { type FailedCommand, failedCommand, failedCommandLines } from './failed-command.ts';
+import { isOver, lastWords, type RunState, type TaskState, taskCost } from '../model/state.ts';
+import { denialsOf, deniedOf, doubtOf } from './denied.ts';
+import { failedCommand, failedCommandLines } from './failed-command.ts';
 import type { Ink, Style } from './format.ts';
 import { count, dollars, durationText, moneyText, PLAIN_INK, seconds, shortSha } from './format.ts';
-import type { Result } from './outcome.ts';
-import { failureOf, RESULT_ICONS, resultOf, workMs } from './outcome.ts';
+import { failureOf, RESULT_ICONS, type Result, resultOf, workMs } from './outcome.ts';
 import { branchOf, hasKeptWork } from './remedy.ts';
 import { brief, tail } from './sanitize.ts';
 
@@ -22,37 +18,8 @@ export interface ResultsInfo {
   readonly ink?: Ink;
 }
 
-/** The result of a finished task. */
-export interface TaskResult {
-  readonly task: TaskId;
-  readonly status: Result;
-  readonly duration_sec: number;
-  readonly cost_usd: number;
-  readonly attempts: number;
-  /** Whether `commit` has landed; otherwise it is on `branch`. */
-  readonly landed: boolean;
-  readonly commit: Sha | null;
-  /** The branch that holds unlanded work. */
-  readonly branch: string | null;
-  readonly failure: { readonly kind: string; readonly message: string } | null;
-  readonly failed: FailedCommand | null;
-  readonly denied: readonly CountedDenial[];
-  /** Why its success is doubtful. */
-  readonly doubt: string | null;
-  /** The end of the agent's last words. */
-  readonly text: string;
-}
-
-export interface Results {
-  readonly run: string;
-  readonly outcome: RunOutcome | null;
-  readonly live: boolean;
-  readonly total: number;
-  readonly tasks: readonly TaskResult[];
-}
-
 /** The results so far; once the run is over, including unfinished tasks. */
-export function resultsJson(state: RunState, { run, live }: ResultsInfo): Results {
+export function resultsJson(state: RunState, { run, live }: ResultsInfo) {
   const over = [...state.tasks.values()].filter((task) => isOver(task) || state.outcome !== null);
   return {
     run,
@@ -79,10 +46,12 @@ export function resultsText(state: RunState, info: ResultsInfo): string {
 const WORDS_CHARS = 4_000;
 const WORDS_LINES = 12;
 
-function taskResult(state: RunState, task: TaskState, run: string): TaskResult {
+/** `commit` has landed, or is on `branch`; `text` is the end of the agent's last words. */
+function taskResult(state: RunState, task: TaskState, run: string) {
   const failure = failureOf(task);
   const { status } = task;
   const landed = status.kind === 'landed';
+  const hasWork = task.work !== null || hasKeptWork(state, task);
   return {
     task: task.spec.id,
     status: resultOf(task),
@@ -91,7 +60,7 @@ function taskResult(state: RunState, task: TaskState, run: string): TaskResult {
     attempts: task.attempts.length,
     landed,
     commit: landed ? status.commit : task.work,
-    branch: !landed && hasWork(state, task) ? branchOf(state, task, { run }) : null,
+    branch: hasWork && !landed ? branchOf(state, task, { run }) : null,
     failure: failure && { kind: failure.kind, message: failure.message },
     failed: failedCommand(failure, task.spec.id),
     denied: denialsOf(task),
@@ -100,11 +69,7 @@ function taskResult(state: RunState, task: TaskState, run: string): TaskResult {
   };
 }
 
-function hasWork(state: RunState, task: TaskState): boolean {
-  return task.work !== null || hasKeptWork(state, task);
-}
-
-function block(result: TaskResult, { paint }: Ink): string[] {
+function block(result: ReturnType<typeof taskResult>, { paint }: Ink): string[] {
   const { task, status, failure, failed, commit, branch, landed, text } = result;
   const name = paint(STYLES[status], `${RESULT_ICONS[status]} ${brief(task, 60)}`);
   const words = tail(text, WORDS_LINES, WORDS_CHARS);
@@ -112,7 +77,7 @@ function block(result: TaskResult, { paint }: Ink): string[] {
   return [
     `${name}  ${status}  ${durationText(result.duration_sec * 1000)}  ${moneyText(result.cost_usd)}`,
     ...(failure === null ? [] : [`    ${failure.kind}: ${brief(failure.message, 160)}`]),
-    ...(failed === null ? [] : failedCommandLines(failed).map((line) => `    ${line}`)),
+    ...failedCommandLines(failed).map((line) => `    ${line}`),
     ...(landed && commit !== null ? [`    landed as ${shortSha(commit)}`] : []),
     ...(branch === null ? [] : [`    on branch ${brief(branch, 120)}${at}`]),
     ...(words === '' ? [] : words.split('\n').map((line) => `    | ${line}`)),

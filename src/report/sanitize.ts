@@ -38,24 +38,24 @@ export function shellWord(text: string): string {
 }
 
 /** No body may hold a character that begins a sequence: that keeps the search linear. */
-const SEQUENCES = new RegExp(
-  [
-    // Operating-system commands and their like, where they are terminated.
-    /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)/,
-    // Control sequences: colours, cursor, erasing, modes.
-    /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/,
-    // Two-character escapes.
-    /\x1b[ -/]*[0-~]/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'g',
-);
+const SEQUENCES = anyOf([
+  // Operating-system commands and their like, where they are terminated.
+  /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)/g,
+  // Control sequences: colours, cursor, erasing, modes.
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g,
+  // Two-character escapes.
+  /\x1b[ -/]*[0-~]/g,
+]);
 
 const LINE_BREAKS = /\r\n?|[\n\v\f\x85\u2028\u2029]/g;
 
 /** All of C0 and C1 but the line end and the tab, and the marks that reorder text on a screen. */
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Matches what one of the patterns matches, with the flags of the first. */
+export function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), patterns[0]?.flags);
+}
 
 function strip(text: string): string {
   return text.replace(CONTROLS, '').toWellFormed();

@@ -5,23 +5,13 @@
 
 import type { RunOutcome } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import {
-  costOf,
-  isGood,
-  isOver,
-  type Publish,
-  pendingInstructions,
-  type RunState,
-  type TaskState,
-  type Wait,
-} from '../model/state.ts';
+import type { Publish, RunState, TaskState } from '../model/state.ts';
+import { costOf, isGood, isOver, pendingInstructions } from '../model/state.ts';
 import { denialsOf } from './denied.ts';
 import {
   failedCommand,
   failedCommandLines,
-  firstLine,
   lastFailureOf,
-  linesBelow,
   tasksWithFailedCommand,
 } from './failed-command.ts';
 import {
@@ -50,10 +40,11 @@ import {
   RESULT_ICONS,
   STOPPING_WORDS,
 } from './outcome.ts';
+import { approvalLines, blockedLines } from './publication.ts';
 import { gateText, queueLine, settledTasks, settledText } from './queue.ts';
 import { radarLines } from './radar.ts';
-import { approveCommand, continueCommand, resumeCommand } from './remedy.ts';
-import { brief, clean } from './sanitize.ts';
+import { continueCommand, resumeCommand } from './remedy.ts';
+import { brief } from './sanitize.ts';
 import { silenceOf, type TaskView, taskView, type ViewContext } from './task-view.ts';
 
 export interface StatusInfo extends ViewContext {
@@ -76,7 +67,6 @@ export function statusText(state: RunState, info: StatusInfo): string {
 }
 
 export function statusJson(state: RunState, info: StatusInfo) {
-  const counts = countResults(state);
   return {
     run: info.run,
     name: state.plan.name,
@@ -94,7 +84,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
     head: state.head,
     cost_usd: dollars(costOf(state)),
     total: state.tasks.size,
-    ...counts,
+    ...countResults(state),
     landed: state.landed.map(({ task }) => task),
     delivered: deliveriesOf(state).map(({ task, branch, pushed }) => ({ task, branch, pushed })),
     queue: queueOf(state),
@@ -107,6 +97,7 @@ export function statusJson(state: RunState, info: StatusInfo) {
 function taskJson(state: RunState, task: TaskState, info: StatusInfo) {
   const now = momentOf(state, info);
   const view = taskView(state, task, { ...info, now });
+  const { wait } = view;
   const silentMs = silenceOf(task, now, info.liveness);
   return {
     workspace: task.workspace,
@@ -114,7 +105,9 @@ function taskJson(state: RunState, task: TaskState, info: StatusInfo) {
     id: view.id,
     state: view.word,
     paused: task.paused,
-    instructions: instructionsJson(task),
+    instructions: task.instructions.map(({ note, comments, answeredBy: answered_by }) => {
+      return { note, comments, answered_by };
+    }),
     attempt: view.attempt,
     elapsed_sec: seconds(view.elapsedMs),
     cost_usd: dollars(view.costUsd),
@@ -123,13 +116,9 @@ function taskJson(state: RunState, task: TaskState, info: StatusInfo) {
     settled: task.settled,
     denied: denialsOf(task),
     detail: view.detail,
-    waits_for: view.wait && waitJson(view.wait),
+    waits_for: wait && 'until' in wait ? { ...wait, until: isoTime(wait.until) } : wait,
     failed: failedCommand(lastFailureOf(state, task), task.spec.id),
   };
-}
-
-function waitJson(wait: Wait) {
-  return 'until' in wait ? { ...wait, until: isoTime(wait.until) } : wait;
 }
 
 export interface RunRow {
@@ -149,16 +138,12 @@ export function runRow(state: RunState, run: string): RunRow {
     run,
     name: state.plan.name,
     startedAt: state.startedAt,
-    outcome: state.outcome ?? liveWord(state),
+    outcome: state.outcome ?? (state.paused === null ? 'live' : 'paused'),
     good: counts.succeeded,
     failed: counts.failed,
     total: state.tasks.size,
     costUsd: costOf(state),
   };
-}
-
-function liveWord({ paused }: RunState): 'live' | 'paused' {
-  return paused === null ? 'live' : 'paused';
 }
 
 /** `time` formats a moment on the user's clock. */
@@ -169,15 +154,15 @@ export function runsText(
   if (rows.length === 0) return 'No runs yet.\n';
   const ink = info.ink ?? PLAIN_INK;
   const head = ['RUN', 'PLAN', 'STARTED', 'OUTCOME', 'TASKS', 'COST'];
+  const title = head.map((text): Cell => ({ text, style: 'dim' }));
   const lines = rows.map((row): Cell[] => [
     { text: brief(row.run, 60), style: 'bold' },
     { text: brief(row.name, 40) },
     { text: info.time(row.startedAt) },
     { text: row.outcome, style: OUTCOME_STYLES[row.outcome] },
-    { text: tasksCell(row) },
+    { text: `${row.good}/${row.total} good${row.failed > 0 ? `, ${row.failed} failed` : ''}` },
     { text: moneyText(row.costUsd) },
   ]);
-  const title = head.map((text): Cell => ({ text, style: 'dim' }));
   return `${columns([title, ...lines], ink).join('\n')}\n`;
 }
 
@@ -189,10 +174,6 @@ const OUTCOME_STYLES: Readonly<Record<RunRow['outcome'], Style>> = {
   live: 'accent',
   paused: 'warn',
 };
-
-function tasksCell({ good, failed, total }: RunRow): string {
-  return `${good}/${total} good${failed > 0 ? `, ${failed} failed` : ''}`;
-}
 
 function header(state: RunState, info: StatusInfo, { paint }: Ink): string[] {
   const goal = state.target === null ? '' : `, for ${brief(state.target, 80)}`;
@@ -230,37 +211,36 @@ function failedLines(state: RunState, { paint }: Ink): string[] {
   const failed = tasksWithFailedCommand(state);
   const rest = failed.length - MOST_FAILED;
   const blocks = failed.slice(0, MOST_FAILED).flatMap(({ task, failure }) => {
-    const what = failedCommand(failure, task.spec.id);
-    if (what === null) return [];
+    const lines = failedCommandLines(failedCommand(failure, task.spec.id));
+    if (lines.length === 0) return [];
     const name = paint('bad', `${RESULT_ICONS.failed} ${brief(task.spec.id, 60)}`);
-    return ['', name, ...failedCommandLines(what).map((line) => `    ${line}`)];
+    return ['', name, ...lines.map((line) => `    ${line}`)];
   });
   return rest > 0 ? [...blocks, '', `… and ${rest} more: landfast logs TASK`] : blocks;
 }
 
 function footer(state: RunState, info: StatusInfo, ink: Ink): string[] {
-  const { paint } = ink;
-  const lines: string[] = [];
+  const { outcome, held, paused } = state;
   const queue = queueLine(state, momentOf(state, info));
-  if (queue !== null) lines.push(`Landing queue: ${queue}`);
-  lines.push(...brokenLines(state, { run: info.run, ink }));
-  lines.push(...settledLines(state));
-  lines.push(...radarLines(state, ink));
-  lines.push(...publishLines(state, info, paint), ...keptLines(state));
-  if (info.live && state.held !== null) {
-    lines.push(`The run ${heldWord(state)} and continues by itself: ${brief(state.held.why, 200)}`);
-    lines.push(`  ${EASED_BY[state.held.of]}`);
+  const resume = ink.paint('accent', resumeCommand(info.run));
+  const lines = [
+    ...(queue === null ? [] : [`Landing queue: ${queue}`]),
+    ...brokenLines(state, { run: info.run, ink }),
+    ...settledLines(state),
+    ...radarLines(state, ink),
+    ...publishLines(state, info, ink.paint),
+    ...keptLines(state),
+  ];
+  if (info.live && held !== null) {
+    lines.push(`The run ${heldWord(state)} and continues by itself: ${brief(held.why, 200)}`);
+    lines.push(`  ${EASED_BY[held.of]}`);
   }
-  if (state.outcome !== 'succeeded') lines.push(...pausedLines(state, paint));
+  if (outcome !== 'succeeded') lines.push(...pausedLines(state, ink.paint));
   lines.push(...instructionLines(state));
-  if (info.live && state.paused !== null && state.outcome === null) {
-    lines.push(`The run is paused. Continue: ${paint('accent', resumeCommand(info.run))}`);
+  if (info.live && paused !== null && outcome === null) {
+    lines.push(`The run is paused. Continue: ${resume}`);
   }
-  if (state.outcome === 'interrupted') {
-    lines.push(
-      `No engine is driving this run. Continue: ${paint('accent', resumeCommand(info.run))}`,
-    );
-  }
+  if (outcome === 'interrupted') lines.push(`No engine is driving this run. Continue: ${resume}`);
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
@@ -272,7 +252,6 @@ function settledLines(state: RunState): string[] {
 
 function publishLines(state: RunState, info: StatusInfo, paint: Ink['paint']): string[] {
   const { publish, outcome } = state;
-  const now = momentOf(state, info);
   switch (publish.kind) {
     case 'none':
       return [];
@@ -282,49 +261,22 @@ function publishLines(state: RunState, info: StatusInfo, paint: Ink['paint']): s
       return approvalLines(state, info.run, paint);
     case 'running':
       if (outcome !== null) return [`Publishing ${shortSha(publish.head)} has not finished`];
-      return [`Publishing ${shortSha(publish.head)}${publishGate(publish, now)}`];
+      return [`Publishing ${shortSha(publish.head)}${publishGate(publish, momentOf(state, info))}`];
     case 'finished':
       return [`Published to ${brief(publish.target, 80)} at ${shortSha(publish.commit)}`];
     case 'blocked':
-      return [
-        `${paint('warn', 'Publishing is blocked:')} ${brief(firstLine(publish.why), 300)}`,
-        ...linesBelow(publish.why),
-        `    ${paint('accent', clean(publish.remedy))}`,
-      ];
+      return blockedLines('Publishing is blocked:', publish, paint);
   }
 }
 
-/** A person's approval of what is to be published: missing, given or refused. */
-export function approvalLines(state: RunState, run: string, paint: Ink['paint']): string[] {
-  const { publish } = state;
-  const target = brief(state.target ?? 'the target', 80);
-  if (publish.kind === 'declined') {
-    return [`Publishing to ${target} was declined: what landed stays on the run's branch.`];
-  }
-  if (publish.kind !== 'awaiting') return [];
-  const approve = approveCommand(run);
-  return [
-    `${paint('warn', `Publishing ${shortSha(publish.head)} to ${target} waits for your approval.`)}`,
-    `    ${paint('accent', approve)}, or without publishing: ${paint('accent', `${approve} --decline`)}`,
-  ];
-}
-
-/** Paused tasks, and what ends their pause. */
 function pausedLines(state: RunState, paint: Ink['paint']): string[] {
   const open = [...state.tasks.values()].filter((task) => !isOver(task));
   const paused = open.filter((task) => task.paused).map(({ spec }) => spec.id);
   if (paused.length === 0) return [];
   const isAll = open.every((task) => task.paused || task.status.kind === 'waiting');
   const rest = isAll ? ' The run waits for that.' : '';
-  return [
-    `Paused: ${nameList(paused)}.${rest} Continue: ${paint('accent', continueCommand(paused))}`,
-  ];
-}
-
-function instructionsJson({ instructions }: TaskState) {
-  return instructions.map(({ note, comments, answeredBy }) => {
-    return { note, comments, answered_by: answeredBy };
-  });
+  const command = paint('accent', continueCommand(paused));
+  return [`Paused: ${nameList(paused)}.${rest} Continue: ${command}`];
 }
 
 /** Notes and reviews that agents have not answered. */

@@ -7,36 +7,25 @@
  */
 
 import { titleOf } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
+import type { RunState } from '../model/state.ts';
 import { failureOf, isUnpublished, resultOf } from './outcome.ts';
 import { brief } from './sanitize.ts';
 
-export interface StreamLines {
-  readonly good: readonly string[];
-  /** What goes to standard error. */
-  readonly bad: readonly string[];
-}
-
 const PREFIX = '[cast-parallel]';
 
-/** One line per stream, and one for the run if all succeeded. */
-export function streamLines(state: RunState): StreamLines {
-  const tasks = [...state.tasks.values()];
-  const isGood = (task: TaskState): boolean => resultOf(task) === 'succeeded';
-  const good = tasks.filter(isGood).map((task) => `${PREFIX} ${nameOf(task)} - done`);
-  const bad = tasks
-    .filter((task) => !isGood(task))
-    .map((task) => `${PREFIX} ERROR: ${nameOf(task)} - ${whyOf(task)}`);
-  const isAll = bad.length === 0 && !isUnpublished(state);
+/** One line per stream, and one for the run if all succeeded; `bad` goes to standard error. */
+export function streamLines(state: RunState) {
+  const good: string[] = [];
+  const bad: string[] = [];
+  for (const task of state.tasks.values()) {
+    const name = brief(titleOf(task.spec, 200), 200);
+    const failure = failureOf(task);
+    const why = failure === null ? resultOf(task) : `failed: ${brief(failure.message, 200)}`;
+    if (resultOf(task) === 'succeeded') good.push(`${PREFIX} ${name} - done`);
+    else bad.push(`${PREFIX} ERROR: ${name} - ${why}`);
+  }
   const target = brief(state.target ?? 'HEAD', 120);
-  return { good: isAll ? [...good, `${PREFIX} Complete: merged into ${target}`] : good, bad };
-}
-
-function nameOf({ spec }: TaskState): string {
-  return brief(titleOf(spec, 200), 200);
-}
-
-function whyOf(task: TaskState): string {
-  const failure = failureOf(task);
-  return failure === null ? resultOf(task) : `failed: ${brief(failure.message, 200)}`;
+  const isAll = bad.length === 0 && !isUnpublished(state);
+  if (isAll) good.push(`${PREFIX} Complete: merged into ${target}`);
+  return { good, bad };
 }

@@ -18,7 +18,10 @@ import { brief } from './sanitize.ts';
 export function summaryLines(state: RunState, options: { readonly quiet: boolean }): string[] {
   return [...state.tasks.values()]
     .filter((task) => !options.quiet || task.carried || resultOf(task) !== 'succeeded')
-    .map((task) => `[${labelOf(task)}] ${nameOf(task)} ${restOf(state, task)}`);
+    .map((task) => {
+      const name = `${brief(task.spec.id, 120)} (${brief(assigneeOf(task), 120)})`;
+      return `[${labelOf(task)}] ${name} ${restOf(state, task)}`;
+    });
 }
 
 /** parallel-orchestra's failure categories. */
@@ -26,26 +29,21 @@ export type Category = 'none' | 'timeout' | 'permanent' | 'rate_limited' | 'tran
 
 /** Maps a failure to its category; `permanent` needs a person. */
 export function categoryOf(kind: FailureKind | null): Category {
-  switch (kind) {
-    case null:
-      return 'none';
-    case 'idle-timeout':
-    case 'total-timeout':
-      return 'timeout';
-    case 'rate-limited':
-      return 'rate_limited';
-    case 'transient':
-    case 'exit-code':
-    case 'interrupted':
-    case 'turns':
-    case 'schema':
-    case 'no-change':
-    case 'checks-failed':
-      return 'transient';
-    default:
-      return 'permanent';
-  }
+  return kind === null ? 'none' : (CATEGORIES[kind] ?? 'permanent');
 }
+
+const CATEGORIES: Readonly<Partial<Record<FailureKind, Category>>> = {
+  'idle-timeout': 'timeout',
+  'total-timeout': 'timeout',
+  'rate-limited': 'rate_limited',
+  transient: 'transient',
+  'exit-code': 'transient',
+  interrupted: 'transient',
+  turns: 'transient',
+  schema: 'transient',
+  'no-change': 'transient',
+  'checks-failed': 'transient',
+};
 
 function labelOf(task: TaskState): 'ok' | 'fail' | 'timeout' | 'skip' {
   const result = resultOf(task);
@@ -53,10 +51,6 @@ function labelOf(task: TaskState): 'ok' | 'fail' | 'timeout' | 'skip' {
   if (result === 'succeeded') return 'ok';
   if (result === 'skipped' || task.attempts.length === 0) return 'skip';
   return categoryOf(failureOf(task)?.kind ?? null) === 'timeout' ? 'timeout' : 'fail';
-}
-
-function nameOf(task: TaskState): string {
-  return `${brief(task.spec.id, 120)} (${brief(assigneeOf(task), 120)})`;
 }
 
 function restOf(state: RunState, task: TaskState): string {
@@ -72,13 +66,15 @@ function restOf(state: RunState, task: TaskState): string {
     if (failure === null) return 'not started';
     return `${failure.kind}: ${brief(failure.message, 200)}`;
   }
+  const { startedAt, endedAt } = attempt;
   const code = returnCodeOf(attempt);
   const retries = retriesOf(task);
   const category = categoryOf(failure?.kind ?? null);
   return [
-    `duration=${durationOf(state, attempt)}`,
+    `duration=${(Math.max(0, (endedAt ?? state.at) - startedAt) / 1000).toFixed(2)}`,
     `returncode=${code ?? 'None'}`,
-    ...timeoutNote(failure),
+    ...(failure?.kind === 'total-timeout' ? ['(total timeout)'] : []),
+    ...(failure?.kind === 'idle-timeout' ? ['(idle timeout)'] : []),
     ...(retries > 0 ? [`retries=${retries}`] : []),
     ...(category === 'none' ? [] : [`category=${category}`]),
     ...statusOf(attempt),
@@ -91,21 +87,14 @@ function returnCodeOf({ exitCode, status }: Attempt): number | null {
   return exitCode === 0 && status?.status === 'FAILED' ? 1 : exitCode;
 }
 
-function durationOf(state: RunState, { startedAt, endedAt }: Attempt): string {
-  return (Math.max(0, (endedAt ?? state.at) - startedAt) / 1000).toFixed(2);
-}
-
-function timeoutNote(failure: Failure | null): string[] {
-  if (failure?.kind === 'total-timeout') return ['(total timeout)'];
-  return failure?.kind === 'idle-timeout' ? ['(idle timeout)'] : [];
-}
-
 function statusOf({ status }: Attempt): string[] {
   if (status === null) return [];
   return [
     `status=${brief(status.status, 60)}`,
     ...(status.cycles === undefined ? [] : [`cycles=${status.cycles}`]),
-    ...(status.report === undefined ? [] : [`report=${brief(baseName(status.report), 120)}`]),
+    ...(status.report === undefined
+      ? []
+      : [`report=${brief(status.report.replace(/.*[/\\]/s, ''), 120)}`]),
     ...(status.concerns === undefined ? [] : [`concerns=${brief(status.concerns, 300)}`]),
   ];
 }
@@ -113,8 +102,4 @@ function statusOf({ status }: Attempt): string[] {
 function reasonOf({ status }: Attempt, failure: Failure | null, code: number | null): string[] {
   if (status?.reason !== undefined) return [`reason=${brief(status.reason, 300)}`];
   return failure !== null && code === 0 ? [`reason=${brief(failure.message, 300)}`] : [];
-}
-
-function baseName(path: string): string {
-  return path.split(/[/\\]/).at(-1) ?? path;
 }

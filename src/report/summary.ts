@@ -3,14 +3,11 @@
  * code.
  */
 
-import type { Failure } from '../model/failure.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { costOf, isHeldBack, isMet } from '../model/state.ts';
+import { costOf, isHeldBack, isMet, type RunState, type TaskState } from '../model/state.ts';
 import { deniedLines, doubtClause } from './denied.ts';
-import { failedCommand, failedCommandLines, firstLine, linesBelow } from './failed-command.ts';
-import type { Ink } from './format.ts';
-import { durationText, moneyText, nameList, PLAIN_INK, shortSha } from './format.ts';
+import { failedCommand, failedCommandLines } from './failed-command.ts';
+import { durationText, type Ink, moneyText, nameList, PLAIN_INK, shortSha } from './format.ts';
 import { brokenLines, unreliableText } from './gate-problems.ts';
 import {
   deliveriesOf,
@@ -21,6 +18,7 @@ import {
   RESULT_ICONS,
   tasksWith,
 } from './outcome.ts';
+import { approvalLines, blockedLines } from './publication.ts';
 import { clashClause, foreseenLines } from './radar.ts';
 import type { ReportInfo } from './remedy.ts';
 import {
@@ -31,16 +29,13 @@ import {
   remedyOf,
   resumeCommand,
 } from './remedy.ts';
-import { brief, clean } from './sanitize.ts';
-import { approvalLines } from './status.ts';
+import { brief } from './sanitize.ts';
 
 export interface SummaryInfo extends ReportInfo {
-  /** Where the report was written, if it was. */
   readonly report?: string;
   readonly ink?: Ink;
 }
 
-/** Outcome, failures with remedies, and what to do next. */
 export function summaryText(state: RunState, info: SummaryInfo): string {
   const ink = info.ink ?? PLAIN_INK;
   const failed = tasksWith(state, 'failed');
@@ -95,7 +90,6 @@ function whatLanded(state: RunState, head: Sha): string[] {
   return [`landed ${state.landed.length}`, `head ${shortSha(head)}`];
 }
 
-/** Delivered work, with its branches. */
 function deliveredLines(state: RunState): string[] {
   const delivered = deliveriesOf(state);
   const lines = delivered
@@ -107,6 +101,8 @@ function deliveredLines(state: RunState): string[] {
 
 function failedTask(state: RunState, task: TaskState, info: SummaryInfo): string[] {
   const { paint } = info.ink ?? PLAIN_INK;
+  const { saved = [] } = task;
+  const left = brief(nameList(saved), 300);
   const failure = failureOf(task);
   const remedy = remedyOf(state, task, info);
   if (failure === null || remedy === null) return [];
@@ -117,23 +113,12 @@ function failedTask(state: RunState, task: TaskState, info: SummaryInfo): string
   return [
     `${name}  ${failure.kind}: ${brief(failure.message, 160)}`,
     ...(combination === null ? [] : [`    It ${combination}.`]),
-    ...commandLines(task, failure),
+    ...failedCommandLines(failedCommand(failure, task.spec.id)).map((line) => `    ${line}`),
     ...(isNamed ? [] : [`    Its work is kept in its workspace, on branch ${branch}.`]),
-    ...savedLines(task),
+    ...(saved.length === 0 ? [] : [`    It left changes in your checkout: ${left}`]),
     `    ${remedy.text}`,
     `    ${paint('accent', remedy.command)}`,
   ];
-}
-
-function savedLines({ saved = [] }: TaskState): string[] {
-  return saved.length === 0
-    ? []
-    : [`    It left changes in your checkout: ${brief(nameList(saved), 300)}`];
-}
-
-function commandLines({ spec }: TaskState, failure: Failure): string[] {
-  const what = failedCommand(failure, spec.id);
-  return what === null ? [] : failedCommandLines(what).map((line) => `    ${line}`);
 }
 
 /** Tasks not shown above: further failures, and those that never ended. */
@@ -158,23 +143,13 @@ function publishLines(state: RunState, run: string, { paint }: Ink): string[] {
   const { publish } = state;
   const target = brief(state.target ?? 'the target', 80);
   if (isHeldBack(state)) {
-    const text = `A conflict holds the run back: nothing is published to ${target}.`;
     return [
-      paint('warn', text),
+      paint('warn', `A conflict holds the run back: nothing is published to ${target}.`),
       '    Every workspace is kept; what landed is on the branch of the run.',
     ];
   }
   if (publish.kind !== 'blocked') return approvalLines(state, run, paint);
-  return [
-    `${paint('warn', `Publishing to ${target} is blocked:`)} ${brief(firstLine(publish.why), 300)}`,
-    ...linesBelow(publish.why),
-    `    ${paint('accent', clean(publish.remedy))}`,
-  ];
-}
-
-function isResumable(state: RunState): boolean {
-  const isOpen = tasksWith(state, 'succeeded').length < state.tasks.size;
-  return isOpen || state.outcome === 'interrupted';
+  return blockedLines(`Publishing to ${target} is blocked:`, publish, paint);
 }
 
 function nextLines(state: RunState, info: SummaryInfo): string[] {
@@ -183,10 +158,12 @@ function nextLines(state: RunState, info: SummaryInfo): string[] {
   const [first] = tasksWith(state, 'failed', 'unfinished').filter(
     ({ attempts }) => attempts.length > 0,
   );
+  const isOpen = tasksWith(state, 'succeeded').length < state.tasks.size;
+  const isResumable = isOpen || state.outcome === 'interrupted';
   const commands = [
     ...(first === undefined ? [] : [logsCommand(first.spec.id)]),
     'landfast status',
-    ...(isResumable(state) ? [resumeCommand(info.run)] : []),
+    ...(isResumable ? [resumeCommand(info.run)] : []),
   ];
   return [`Next: ${commands.join(', ')}`, ...report];
 }

@@ -8,15 +8,8 @@ import type { Sha, TaskId } from '../model/plan.ts';
 import { isHalted, type RunState, type TaskState, taskCost, type Wait } from '../model/state.ts';
 import { denialsOf, denialText, doubtOf } from './denied.ts';
 import { durationText, nameList, type Style, shortSha } from './format.ts';
-import {
-  deliveryText,
-  failureOf,
-  RESULT_ICONS,
-  type Result,
-  resultOf,
-  SHORT_OF,
-  workMs,
-} from './outcome.ts';
+import type { Result } from './outcome.ts';
+import { deliveryText, failureOf, RESULT_ICONS, resultOf, SHORT_OF, workMs } from './outcome.ts';
 import { candidateText } from './queue.ts';
 import { brief } from './sanitize.ts';
 
@@ -24,7 +17,6 @@ export interface TaskView {
   readonly id: TaskId;
   /** The id, sanitized. */
   readonly name: string;
-  /** The task's state in a word. */
   readonly word: string;
   readonly symbol: string;
   readonly style: Style;
@@ -102,8 +94,10 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
       return stoppedShape(state, task, context);
     case 'committed':
       return shape('queued', '○', 'accent', 'waits to land');
-    case 'merging':
-      return shape('landing', '◍', 'accent', landingDetail(state, task, status.onto, context));
+    case 'merging': {
+      const where = landingDetail(state, task.spec.id, status.onto, context.now);
+      return shape('landing', '◍', 'accent', where);
+    }
     case 'landed':
       return shape('landed', '✓', 'good', `as ${shortSha(status.commit)}`);
     case 'delivered':
@@ -115,13 +109,8 @@ function shapeOf(state: RunState, task: TaskState, context: ViewContext): Shape 
   }
 }
 
-function landingDetail(
-  state: RunState,
-  { spec }: TaskState,
-  onto: Sha,
-  { now }: ViewContext,
-): string {
-  const candidate = state.queue.find(({ task }) => task === spec.id);
+function landingDetail(state: RunState, id: TaskId, onto: Sha, now: number): string {
+  const candidate = state.queue.find(({ task }) => task === id);
   const where = candidate === undefined ? 'is verified' : candidateText(state, candidate, now);
   return `${where}, on ${shortSha(onto)}`;
 }
@@ -143,9 +132,13 @@ function waitDetail(state: RunState, task: TaskState, context: ViewContext): str
   return state.paused === null ? 'its turn' : 'the run is paused';
 }
 
-function stoppedShape(state: RunState, task: TaskState, context: ViewContext): Shape {
+function whyOf(task: TaskState): string {
   const failure = failureOf(task);
-  const why = failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
+  return failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
+}
+
+function stoppedShape(state: RunState, task: TaskState, context: ViewContext): Shape {
+  const why = whyOf(task);
   if (state.outcome !== null || task.cancelled) return shape('stopped', '↩', 'warn', why);
   const wait = context.waits?.get(task.spec.id);
   const when = wait === undefined ? 'retry' : waitText(wait, context);
@@ -158,11 +151,10 @@ function overShape(task: TaskState, result: Result): Shape {
   if (failure?.kind === 'dependency-failed') {
     return shape('skipped', symbol, 'warn', `needs ${nameList([failure.dependency])}`);
   }
-  const detail = failure === null ? '' : `${failure.kind}: ${brief(failure.message, 160)}`;
   if (task.skipped !== null) return shape('skipped', symbol, 'warn', skippedDetail(task));
   if (result === 'cancelled') return shape('cancelled', symbol, 'warn', '');
-  if (result === 'unfinished') return shape('stopped', symbol, 'warn', detail);
-  return shape('failed', symbol, 'bad', detail);
+  if (result === 'unfinished') return shape('stopped', symbol, 'warn', whyOf(task));
+  return shape('failed', symbol, 'bad', whyOf(task));
 }
 
 function skippedDetail({ skipped, status }: TaskState): string {
@@ -198,7 +190,8 @@ export function waitText(wait: Wait, moment: Moment): string {
     case 'workspace':
       return 'its old workspace is being removed';
     case 'retry':
-      return retryText(wait.until, moment);
+      if (wait.until <= moment.now) return 'retry now';
+      return `retry in ${durationText(wait.until - moment.now)}`;
     case 'limit':
       return `waits: ${brief(wait.agent, 40)} is at its limit until ${timeOf(wait.until, moment)}`;
     case 'probe':
@@ -235,10 +228,6 @@ const REFUSALS = {
   auth: 'is not signed in; sign in, then `landfast retry`',
   billing: 'has no credit; top it up, then `landfast retry`',
 } as const;
-
-function retryText(until: number, { now }: Moment): string {
-  return until <= now ? 'retry now' : `retry in ${durationText(until - now)}`;
-}
 
 const DAY_MS = 86_400_000;
 

@@ -105,11 +105,8 @@ function inside(text: string, workspace: string | null): string {
 }
 
 /** Wraps lines, at a space where possible. */
-function wrapped(
-  lines: readonly string[],
-  { width, widthOf }: TranscriptView,
-  columns: number,
-): readonly string[] {
+function wrapped(lines: readonly string[], view: TranscriptView, columns: number): string[] {
+  const { width, widthOf } = view;
   const room = Math.max(20, width - columns);
   return lines.flatMap((line) => (widthOf(line) <= room ? [line] : broken(line, room, widthOf)));
 }
@@ -133,7 +130,6 @@ function broken(line: string, room: number, widthOf: (text: string) => number): 
   return [...parts, part];
 }
 
-/** The header of an attempt's log. */
 export function attemptHeader(task: TaskState, attempt: Attempt, view: TranscriptView): string {
   const { attempt: number, by, start, startedAt } = attempt;
   const of = task.attempts.length > 1 ? ` of ${task.attempts.length}` : '';

@@ -4,13 +4,11 @@
  */
 
 import { titleOf } from '../model/plan.ts';
-import type { RunState, TaskState } from '../model/state.ts';
-import { costOf, taskCost } from '../model/state.ts';
+import { costOf, type RunState, type TaskState, taskCost } from '../model/state.ts';
 import { dollars, isoTime, seconds } from './format.ts';
 import { escaped, fence, table } from './markup.ts';
 import { assigneeOf, countResults, failureOf, type Result, resultOf, workMs } from './outcome.ts';
 
-/** What the reports need besides the run. */
 export interface WaveInfo {
   readonly run: string;
   /** The subject of the run, such as the id of a specification. */
@@ -134,14 +132,9 @@ function statusOfRun(state: RunState): WaveStatus {
 }
 
 function wavesOf(state: RunState): readonly WaveView[] {
-  const byWave = new Map<number | null, TaskState[]>();
-  for (const task of state.tasks.values()) {
-    const wave = task.spec.wave ?? null;
-    byWave.set(wave, [...(byWave.get(wave) ?? []), task]);
-  }
-  const numbers = [...byWave.keys()].sort((a, b) => (a ?? 0) - (b ?? 0));
-  return numbers.map((number) => {
-    const tasks = byWave.get(number) ?? [];
+  const byWave = Map.groupBy(state.tasks.values(), ({ spec }) => spec.wave ?? null);
+  const sorted = [...byWave].sort(([a], [b]) => (a ?? 0) - (b ?? 0));
+  return sorted.map(([number, tasks]) => {
     return { number, tasks, status: statusOfWave(tasks), ms: lengthOf(tasks, state.at) };
   });
 }

@@ -4,20 +4,16 @@
  * own and is not shown; one that several runs used belongs to the newest that has not returned it.
  */
 
-import type { RunOutcome } from '../model/event.ts';
 import { taskBranch, workspaceName } from '../model/names.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
-import type { Cell, Ink, Style } from './format.ts';
-import { columns, count, PLAIN_INK } from './format.ts';
+import { type Cell, columns, count, type Ink, PLAIN_INK, type Style } from './format.ts';
 import { resumeCommand } from './remedy.ts';
 import { brief, shellWord } from './sanitize.ts';
 
-/** A run, and where its workspaces are. */
 export interface RunPlace {
   readonly run: string;
   readonly state: RunState;
-  /** Whether an engine is working on it. */
   readonly live: boolean;
   /** Absolute folder of the workspaces of all runs. */
   readonly folder: string;
@@ -101,30 +97,30 @@ export function workspaceRow(claimed: Claimed, unmerged: Unmerged | null): Works
     why: whyOf(claimed, state),
     run: of.run,
     task: task?.spec.id ?? null,
-    branch: claimed.branch ?? branchNamed(claimed),
+    branch: claimed.branch ?? (task && taskBranch(of.state.plan.conventions, of.run, task.spec)),
     unmerged,
     resume: isResumable ? resumeCommand(of.run) : null,
-    remove: isForGit(claimed, unmerged) ? removeCommand(state, path) : keepCommand(state, of.run),
+    remove: state === 'live' ? null : removeCommand(claimed, unmerged),
   };
 }
 
 export function pooledRow({ path, state }: Pooled): WorkspaceRow {
   const none = { run: null, task: null, branch: null, unmerged: null, resume: null };
-  return { path, kind: 'idle', ...none, ...OF_THE_POOL[state](path) };
+  const remove = state === 'gone' ? gitCommand(path) : state === 'claimed' ? null : DRAIN;
+  return { path, kind: 'idle', ...none, ...OF_THE_POOL[state], remove };
 }
 
+export const MISSING = 'its folder is missing; perhaps its disk is not mounted';
 const DRAIN = 'landfast pool drain';
 /** Whether that process is alive is not visible from here. */
 export const ELSEWHERE =
   'a process on another host or in a container holds it; after an hour without activity it counts as left behind';
 
-const OF_THE_POOL: Readonly<
-  Record<Pooled['state'], (path: string) => Pick<WorkspaceRow, 'state' | 'why' | 'remove'>>
-> = {
-  idle: () => ({ state: 'idle', why: 'ready for the next task', remove: DRAIN }),
-  claimed: () => ({ state: 'live', why: 'a process is using it', remove: null }),
-  broken: () => ({ state: 'left', why: 'it was changed while idle', remove: DRAIN }),
-  gone: (path) => ({ state: 'gone', why: MISSING, remove: removeCommand('gone', path) }),
+const OF_THE_POOL: Readonly<Record<Pooled['state'], Pick<WorkspaceRow, 'state' | 'why'>>> = {
+  idle: { state: 'idle', why: 'ready for the next task' },
+  claimed: { state: 'live', why: 'a process is using it' },
+  broken: { state: 'left', why: 'it was changed while idle' },
+  gone: { state: 'gone', why: MISSING },
 };
 
 export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_INK): string {
@@ -133,7 +129,9 @@ export function workspacesText(rows: readonly WorkspaceRow[], ink: Ink = PLAIN_I
     ...columns([cellsOf(row)], ink),
     `    ${brief(row.path, 300)}`,
     ...(row.why === '' ? [] : [`    ${brief(row.why, 200)}`]),
-    ...commandsOf(row).map((command) => `    ${ink.paint('accent', command)}`),
+    ...[row.resume, row.remove].flatMap((command) =>
+      command === null ? [] : [`    ${ink.paint('accent', command)}`],
+    ),
   ]);
   return `${lines.join('\n')}\n`;
 }
@@ -142,11 +140,8 @@ function ownedBy(one: Listed, of: RunPlace): readonly Claimed[] {
   if (one.path.startsWith(`${of.gates}/`)) return [{ ...one, of, kind: 'gate', task: null }];
   const { conventions } = of.state.plan;
   return [...of.state.tasks.values()]
-    .filter(
-      ({ spec, attempts }) =>
-        attempts.length > 0 &&
-        one.path === `${of.folder}/${workspaceName(conventions, of.run, spec)}`,
-    )
+    .filter(({ attempts }) => attempts.length > 0)
+    .filter(({ spec }) => one.path === `${of.folder}/${workspaceName(conventions, of.run, spec)}`)
     .map((task) => ({ ...one, of, kind: 'task', task }));
 }
 
@@ -161,30 +156,13 @@ function stateOf({ gone, of, task }: Claimed): Exclude<WorkspaceRow['state'], 'i
   return of.live ? 'live' : 'left';
 }
 
-const MISSING = 'its folder is missing; perhaps its disk is not mounted';
-
 function whyOf({ of, task }: Claimed, state: ReturnType<typeof stateOf>): string {
-  switch (state) {
-    case 'gone':
-      return MISSING;
-    case 'kept':
-      return task?.keptWhy ?? '';
-    case 'live':
-      return '';
-    case 'left':
-      return ENDED[of.state.outcome ?? 'interrupted'];
-  }
-}
-
-const ENDED: Readonly<Record<RunOutcome, string>> = {
-  succeeded: 'its run succeeded',
-  failed: 'its run failed',
-  cancelled: 'its run was cancelled',
-  interrupted: 'its run was interrupted',
-};
-
-function branchNamed({ of, task }: Claimed): string | null {
-  return task === null ? null : taskBranch(of.state.plan.conventions, of.run, task.spec);
+  if (state === 'gone') return MISSING;
+  if (state === 'kept') return task?.keptWhy ?? '';
+  if (state === 'live') return '';
+  const outcome = of.state.outcome ?? 'interrupted';
+  const ended = outcome === 'succeeded' || outcome === 'failed' ? outcome : `was ${outcome}`;
+  return `its run ${ended}`;
 }
 
 /**
@@ -197,13 +175,14 @@ function isForGit({ locked, gone, kind, branch }: Claimed, unmerged: Unmerged | 
   return unmerged?.files === 0 && (branch !== null || unmerged.commits === 0);
 }
 
-function removeCommand(state: WorkspaceRow['state'], path: string): string | null {
-  return state === 'live' ? null : `git worktree remove ${shellWord(path)}`;
+/** Where git must not, ours backs up the contents by a ref first. */
+function removeCommand(claimed: Claimed, unmerged: Unmerged | null): string {
+  if (isForGit(claimed, unmerged)) return gitCommand(claimed.path);
+  return `landfast cleanup --all --run ${shellWord(claimed.of.run)}`;
 }
 
-/** Backs up its contents by a ref first. */
-function keepCommand(state: WorkspaceRow['state'], run: string): string | null {
-  return state === 'live' ? null : `landfast cleanup --all --run ${shellWord(run)}`;
+function gitCommand(path: string): string {
+  return `git worktree remove ${shellWord(path)}`;
 }
 
 function cellsOf({ kind, state, run, task, branch, unmerged }: WorkspaceRow): Cell[] {
@@ -232,8 +211,4 @@ function unmergedText(unmerged: Unmerged | null): string {
     ...(files > 0 ? [`${count(files, 'file')} not committed`] : []),
   ];
   return parts.length === 0 ? 'nothing to lose' : parts.join(', ');
-}
-
-function commandsOf({ resume, remove }: WorkspaceRow): readonly string[] {
-  return [...(resume === null ? [] : [resume]), ...(remove === null ? [] : [remove])];
 }

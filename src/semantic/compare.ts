@@ -43,18 +43,13 @@ export function clashingNames(
 /** Words that a text must contain to clash with this work. */
 export function wordsAtStake(work: readonly FileChange[]): ReadonlySet<string> {
   const used = work.flatMap(userOf).flatMap(({ begun }) => begun.map(({ name }) => name));
-  const changed = work.flatMap((change) =>
-    [...(change.before?.declarations.values() ?? [])]
-      .filter(
-        (declared) =>
-          (changeOf(declared, change, false) ?? changeOf(declared, change, true)) !== null,
-      )
-      .map(({ name }) => name),
-  );
+  const changed = work.flatMap((change) => {
+    const declared = [...(change.before?.declarations.values() ?? [])];
+    return declared.filter((each) => anyChangeOf(each, change) !== null).map(({ name }) => name);
+  });
   return new Set([...used, ...changed].flatMap((name) => name.split('.')));
 }
 
-/** A file with its new uses. */
 interface User {
   readonly file: string;
   readonly module: Module;
@@ -82,12 +77,11 @@ function clashOver(
 ): ClashingName | null {
   const { file, before, after } = change;
   const { name } = declared;
-  const isFor = (isSameFile: boolean) => changeOf(declared, change, isSameFile);
-  const kind = isFor(false) ?? isFor(true);
+  const kind = anyChangeOf(declared, change);
   if (kind === null || (kind === 'removed' && others.added.has(name))) return null;
   const isScript = before?.isScript === true;
   const usedBy = others.users
-    .filter((user) => isFor(user.file === file) !== null)
+    .filter((user) => changeOf(declared, change, user.file === file) !== null)
     .filter((user) => uses(user, { name, file, isScript }))
     .map((user) => user.file)
     .sort();
@@ -95,6 +89,10 @@ function clashOver(
   const to = kind === 'removed' ? newNameOf(declared, before, after) : undefined;
   if (to !== undefined) return { name, file, change: 'renamed', to, usedBy };
   return { name, file, change: kind, usedBy };
+}
+
+function anyChangeOf(declared: Declaration, change: FileChange) {
+  return changeOf(declared, change, false) ?? changeOf(declared, change, true);
 }
 
 /** How a declaration changed, as seen by its own file or by others. */
@@ -146,7 +144,7 @@ interface Target {
 function uses(user: User, target: Target): boolean {
   const [own = '', member] = target.name.split('.');
   if (member === undefined) return user.begun.some((use) => isUseOf(use, user, target));
-  // Whose method it is nobody knows without types: the file has to know the class.
+  // Without types the owner of a method is unknown: the file must at least use the class.
   const knowsClass = user.module.uses.some((use) => isUseOf(use, user, { ...target, name: own }));
   return knowsClass && user.begun.some((use) => use.isMember && use.name === member);
 }

@@ -1,9 +1,8 @@
 /** Names declared and used by TypeScript and JavaScript files, including JSX and CommonJS. */
 
 import { parser } from '@lezer/javascript';
-import type { Arity, Module } from './module.ts';
-import type { Node } from './module-builder.ts';
-import { childrenOf, Findings, splitAtCommas, walk } from './module-builder.ts';
+import type { Arity, Module, Node } from './module.ts';
+import { childrenOf, countParameters, Findings, splitAtCommas, walk } from './module.ts';
 
 const PARSER = parser.configure({ dialect: 'ts jsx' });
 
@@ -96,16 +95,11 @@ function arityOfValue(node: Node | null): Arity | null {
 }
 
 function arityOf(params: Node | null): Arity | null {
-  if (params === null) return null;
-  const inner = childrenOf(params).filter(({ name }) => name !== '(' && name !== ')');
-  let [required, most] = [0, 0];
-  for (const part of splitAtCommas(inner)) {
-    const has = (what: string): boolean => part.some(({ name }) => name === what);
-    if (has('this')) continue;
-    most += has('Spread') ? Number.POSITIVE_INFINITY : 1;
-    if (!has('Spread') && !has('Equals') && !has('Optional')) required += 1;
-  }
-  return { required, most };
+  return countParameters(params, (has) => {
+    if (has('this')) return null;
+    if (has('Spread')) return 'rest';
+    return has('Equals') || has('Optional') ? 'optional' : 'required';
+  });
 }
 
 /** The module that an import, an export or a call of `require` names. */

@@ -4,9 +4,8 @@
  */
 
 import { parser } from '@lezer/python';
-import type { Arity, Module } from './module.ts';
-import type { Node } from './module-builder.ts';
-import { childrenOf, Findings, splitAtCommas, walk } from './module-builder.ts';
+import type { Arity, Module, Node } from './module.ts';
+import { childrenOf, countParameters, Findings, walk } from './module.ts';
 
 /** Statements whose bodies are still the top level. */
 const BRANCHES = /^(?:If|Try|With|While|For)Statement$|^Body$/;
@@ -75,16 +74,13 @@ function arityOfValue(assignment: Node): Arity | null {
 
 /** `bound`: leading parameters that the call supplies, such as `self`. */
 function arityOf(params: Node | null, bound: number): Arity | null {
-  if (params === null) return null;
-  const inner = childrenOf(params).filter(({ name }) => name !== '(' && name !== ')');
-  let [required, most] = [0, 0];
-  for (const part of splitAtCommas(inner)) {
-    const has = (what: string): boolean => part.some(({ name }) => name === what);
-    if (!has('VariableName')) continue; // A bare `*` or `/`.
-    const isRest = has('*') || has('**');
-    most += isRest ? Number.POSITIVE_INFINITY : 1;
-    if (!isRest && !has('AssignOp')) required += 1;
-  }
+  const arity = countParameters(params, (has) => {
+    if (!has('VariableName')) return null; // A bare `*` or `/`.
+    if (has('*') || has('**')) return 'rest';
+    return has('AssignOp') ? 'optional' : 'required';
+  });
+  if (arity === null) return null;
+  const { required, most } = arity;
   return { required: Math.max(0, required - bound), most: Math.max(0, most - bound) };
 }
 

@@ -11,7 +11,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agent, AgentOutcome, CommandLine, Job, Parser } from '../agents/agent.ts';
 import { type ToolCall, whatOf } from '../agents/denial.ts';
-import { namedByPatterns } from '../agents/failure-patterns.ts';
 import {
   type AnyAgent,
   type CustomEvent,
@@ -19,6 +18,7 @@ import {
   type FunctionAgent,
   isFunctionAgent,
 } from '../agents/function-agent.ts';
+import { namedByPatterns } from '../agents/outcome.ts';
 import { messageOf, rethrowBug } from '../base/errors.ts';
 import { type Exit, exitCode } from '../base/exit.ts';
 import { pause } from '../base/pause.ts';

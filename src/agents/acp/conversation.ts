@@ -3,24 +3,20 @@
  *
  *   initialize ─► session/new or session/load ─► model, mode ─► session/prompt ─► its answer
  *
- *   D1. Never throws. A line that is no JSON-RPC message gives no event at all; a message without a
- *       known meaning is `activity`.
- *   D2. One of our requests is open at a time. An error in answer to any of them ends the attempt.
- *   D3. Every request of the agent is answered, with "method not found" where we do not know it: it
- *       would wait for ever. We offer it no files and no terminals, it has its own.
- *   D4. Updates while a session is loaded are its past, not the work of this attempt.
+ *   D1. One of our requests is open at a time. An error in answer to any of them ends the attempt.
+ *   D2. Every request of the agent is answered, with "method not found" where we do not know it: it
+ *       would wait forever. We offer it no files and no terminals, it has its own.
+ *   D3. Updates while a session is loaded are its past, not the work of this attempt.
  */
 
-import type { AgentEvent } from '../../model/agent-event.ts';
 import type { Failure } from '../../model/failure.ts';
 import type { Job, Parser } from '../agent.ts';
+import { activity, type Events, orActivity, session } from '../events.ts';
 import { clip, type Fields, fieldsOf, isFields, parseFields, textOf } from '../json-fields.ts';
 import { errorFailure, loadFailure, stopFailure } from './failure.ts';
 import { answerTo, mayDo } from './permission.ts';
 import { currentModel, type Request, sessionParams, settingsFor } from './session.ts';
 import { Turn } from './turn.ts';
-
-type Events = readonly AgentEvent[];
 
 interface Awaited {
   readonly id: number;
@@ -28,7 +24,6 @@ interface Awaited {
   readonly toFailure: (error: Fields) => Failure;
 }
 
-/** One attempt's conversation with an agent. */
 export class Conversation implements Parser {
   readonly #job: Job;
   readonly #turn: Turn;
@@ -96,8 +91,8 @@ export class Conversation implements Parser {
     const settings = settingsFor(this.#job, result);
     if ('refusal' in settings) return this.#fail(settings.refusal);
     const model = this.#job.model ?? currentModel(result);
-    const known: AgentEvent = { type: 'session', id: this.#session, ...(model && { model }) };
-    return [...(loadable ? [known] : activity('session')), ...this.#settle(settings.requests)];
+    const known = loadable ? [session(this.#session, model)] : activity('session');
+    return [...known, ...this.#settle(settings.requests)];
   }
 
   /** One setting after the other, then the prompt. */
@@ -138,8 +133,7 @@ export class Conversation implements Parser {
     const kind = fieldsOf(update).sessionUpdate;
     if (sessionId !== (this.#session || this.#job.resume)) return activity(kind);
     if (!this.#prompted) this.#turn.recall(fieldsOf(update));
-    const events = this.#prompted ? this.#turn.update(fieldsOf(update)) : [];
-    return events.length > 0 ? events : activity(kind);
+    return orActivity(this.#prompted ? this.#turn.update(fieldsOf(update)) : [], kind);
   }
 
   #asked({ id, method, params }: Fields): Events {
@@ -152,7 +146,8 @@ export class Conversation implements Parser {
     const call = this.#turn.asked(fieldsOf(toolCall));
     const { outcome, allowed } = answerTo(options, mayDo(this.#job, call.asked));
     this.#send({ id, result: { outcome } });
-    return allowed ? orActivity(call.events) : [...call.events, ...this.#turn.deny(call.asked)];
+    if (allowed) return orActivity(call.events, 'session/request_permission');
+    return [...call.events, ...this.#turn.deny(call.asked)];
   }
 
   #send(message: object): void {
@@ -174,14 +169,6 @@ export class Conversation implements Parser {
 function loadMethod(can: Fields): string | null {
   if (can.loadSession === true) return 'session/load';
   return isFields(fieldsOf(can.sessionCapabilities).resume) ? 'session/resume' : null;
-}
-
-function activity(what: unknown): Events {
-  return [{ type: 'activity', what: clip(textOf(what), 100) }];
-}
-
-function orActivity(events: Events): Events {
-  return events.length > 0 ? events : activity('session/request_permission');
 }
 
 const VERSION = 1;

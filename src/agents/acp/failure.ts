@@ -3,32 +3,27 @@
  * least: the agent's own name for the error, the protocol's code, the HTTP status that some agents
  * give as the code, the words.
  *
- *   F1. An unknown error is transient: retries are bounded, giving up is final.
- *   F2. A session that does not load is lost, for whatever reason: a new one continues the work.
+ *   F1. A session that does not load is lost, for whatever reason: a new one continues the work.
  *       Only an error that a new session would meet as well is reported as itself.
  */
 
-import type { Failure, SimpleFailureKind } from '../../model/failure.ts';
+import type { Failure } from '../../model/failure.ts';
+import type { Kind } from '../failure.ts';
+import { BILLING_WORDS, guessedFailure, KIND_OF_CODE, kindOfStatus } from '../failure.ts';
 import { clip, type Fields, fieldsOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 
-type Kind = SimpleFailureKind | 'rate-limited';
-
-/** The failure that an error in answer to a request stands for. */
 export function errorFailure(error: Fields): Failure {
   const message = clip(wordsOf(error), 2000);
   const code = numberOf(error.code);
-  const named =
-    KIND_OF_NAME.get(textOf(fieldsOf(error.data).errorKind)) ??
-    KIND_OF_CODE.get(code) ??
+  const kind =
+    KIND_OF_CODE.get(textOf(fieldsOf(error.data).errorKind)) ??
+    KIND_OF_RPC_CODE.get(code) ??
     KIND_OF_WORDS.find(([, pattern]) => code < 500 && pattern.test(message))?.[0] ??
     kindOfStatus(code);
-  if (named !== null) return { kind: named, message };
-  return LIMIT_WORDS.test(message)
-    ? { kind: 'rate-limited', message, guessed: true }
-    : { kind: 'transient', message };
+  return kind === null ? guessedFailure(message) : { kind, message };
 }
 
-/** The failure that an error in answer to loading a session stands for. */
+/** The failure behind an error when a session is loaded. */
 export function loadFailure(error: Fields): Failure {
   const failure = errorFailure(error);
   if (['auth', 'billing', 'rate-limited'].includes(failure.kind)) return failure;
@@ -36,7 +31,7 @@ export function loadFailure(error: Fields): Failure {
   return { kind: 'session-lost', message };
 }
 
-/** The failure that the end of a turn stands for; null where it ended well. */
+/** The failure behind the end of a turn; null if it ended well. */
 export function stopFailure(reason: string): Failure | null {
   if (reason === 'end_turn') return null;
   return (
@@ -56,28 +51,8 @@ function wordsOf({ message, data }: Fields): string {
   return said.includes(detail) ? said : `${said}: ${detail}`;
 }
 
-function kindOfStatus(status: number): Kind | null {
-  if (status < 400 || status > 599) return null;
-  if (status === 401 || status === 403) return 'auth';
-  if (status === 402) return 'billing';
-  if (status === 429) return 'rate-limited';
-  return status >= 500 || status === 408 || status === 409 ? 'transient' : 'permanent';
-}
-
-const KIND_OF_NAME: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ['authentication_failed', 'auth'],
-  ['oauth_org_not_allowed', 'auth'],
-  ['billing_error', 'billing'],
-  ['rate_limit', 'rate-limited'],
-  ['overloaded', 'transient'],
-  ['server_error', 'transient'],
-  ['invalid_request', 'permanent'],
-  ['model_not_found', 'permanent'],
-  ['max_output_tokens', 'permanent'],
-]);
-
 /** Log-in required; a resource, a method or a parameter that is not known. */
-const KIND_OF_CODE: ReadonlyMap<number, Kind> = new Map<number, Kind>([
+const KIND_OF_RPC_CODE: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [-32000, 'auth'],
   [-32002, 'permanent'],
   [-32600, 'permanent'],
@@ -85,15 +60,13 @@ const KIND_OF_CODE: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [-32602, 'permanent'],
 ]);
 
-const KIND_OF_WORDS = [
-  [
-    'auth',
-    /api[ -]key not valid|invalid (?:x-)?api[ _-]?key|authentication|unauthorized|not logged in/i,
-  ],
-  ['billing', /credit balance is too low|insufficient[ _]quota|billing_error/i],
-] as const;
+const ACCOUNT_WORDS =
+  /api[ -]key not valid|invalid (?:x-)?api[ _-]?key|authentication|unauthorized|not logged in/i;
 
-const LIMIT_WORDS = /rate.?limit|too many requests|\b429\b|quota|usage limit/i;
+const KIND_OF_WORDS = [
+  ['auth', ACCOUNT_WORDS],
+  ['billing', BILLING_WORDS],
+] as const;
 
 const STOPS: ReadonlyMap<string, Failure> = new Map<string, Failure>([
   ['max_tokens', { kind: 'permanent', message: 'The model’s answer reached its maximum length.' }],

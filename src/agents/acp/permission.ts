@@ -14,7 +14,6 @@
 import type { Job } from '../agent.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../json-fields.ts';
 
-/** What an agent asks permission for. */
 export interface Asked {
   readonly id: string;
   /** The protocol's kind of tool: `edit`, `execute` … */
@@ -24,7 +23,6 @@ export interface Asked {
   readonly paths: readonly string[];
 }
 
-/** Whether the job's permissions allow it. */
 export function mayDo({ permissions, readOnly, cwd }: Job, { kind, paths }: Asked): boolean {
   if (readOnly) return false;
   if (permissions === 'bypassPermissions') return true;

@@ -2,16 +2,14 @@
  * How a session is opened and set up for a job: where it works, its servers, model and mode.
  *
  *   S1. What the agent does not offer is refused by name, never left out.
- *   S2. The mode is one in which the agent asks before it acts, where it has one of such a name:
- *       the user's own setting may ask less than the task allows. The
- *       answers make the rest (permission.ts).
+ *   S2. The mode is one in which the agent asks before it acts, where it has one of such a name: the
+ *       user's own setting may ask less than the task allows. Our answers do the rest (permission.ts).
  *   S3. Newer agents have their choices in `configOptions`, older ones in `modes` and `models`.
  */
 
 import type { Job } from '../agent.ts';
 import { clip, type Fields, fieldsOf, listOf, textOf } from '../json-fields.ts';
 
-/** A request to the agent. */
 export interface Request {
   readonly method: string;
   readonly params: Fields;

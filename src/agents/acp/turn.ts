@@ -9,30 +9,20 @@
  *       the agent did not report the sum before the prompt, the cost is unknown.
  */
 
-import type { AgentEvent, Usage } from '../../model/agent-event.ts';
+import type { Usage } from '../../model/agent-event.ts';
 import type { Failure } from '../../model/failure.ts';
-import {
-  bounded,
-  clip,
-  type Fields,
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  textOf,
-} from '../json-fields.ts';
+import { denial, type Events, resultOf, toolStart } from '../events.ts';
+import type { Fields } from '../json-fields.ts';
+import { bounded, clip, fieldsOf, isFields, listOf, numberOf, textOf } from '../json-fields.ts';
 import type { Asked } from './permission.ts';
-
-type Events = readonly AgentEvent[];
 
 interface Call {
   readonly id: string;
-  /** What was told of it so far; later fields replace earlier ones. */
+  /** All updates so far, merged. */
   fields: Fields;
   begun: boolean;
 }
 
-/** One turn of an agent. */
 export class Turn {
   readonly #calls = new Map<string, Call>();
   readonly #ended = new Set<string>();
@@ -47,7 +37,7 @@ export class Turn {
     this.#spentBefore = resumed ? null : 0;
   }
 
-  /** Takes note of what was told before the prompt. */
+  /** Notes the cost of updates that precede the prompt. */
   recall(update: Fields): void {
     const cost = costOf(update);
     if (cost !== null) this.#spentBefore = cost;
@@ -79,8 +69,7 @@ export class Turn {
   }
 
   deny({ id, kind, title }: Asked): Events {
-    const denied: AgentEvent = { type: 'denied', tool: clip(`${kind}: ${title}`, 200), id };
-    return [denied, ...this.#finish(id, { ok: false, output: 'Denied.' })];
+    return [denial(`${kind}: ${title}`, id), ...this.#finish(id, false, 'Denied.')];
   }
 
   /** Takes the tokens from the answer to the prompt. */
@@ -93,16 +82,10 @@ export class Turn {
     this.#usage = { costUsd: this.#usage?.costUsd ?? 0, inputTokens, outputTokens };
   }
 
-  /** The events by which the turn ends. */
   end(failure: Failure | null): Events {
     const events = this.#whole();
-    const text = this.#lastText;
     const used = this.#usage === null ? {} : { usage: this.#usage };
-    const result: AgentEvent =
-      failure === null
-        ? { type: 'result', ok: true, text, ...used }
-        : { type: 'result', ok: false, text, failure, ...used };
-    return [...events, result];
+    return [...events, resultOf(failure, { text: this.#lastText, ...used })];
   }
 
   #text({ content, messageId }: Fields): Events {
@@ -132,9 +115,7 @@ export class Turn {
     const begins = over || status === 'in_progress' || filled;
     return [
       ...(begins ? this.#begin(call) : []),
-      ...(over
-        ? this.#finish(call.id, { ok: status === 'completed', output: outputOf(call) })
-        : []),
+      ...(over ? this.#finish(call.id, status === 'completed', outputOf(call)) : []),
     ];
   }
 
@@ -153,14 +134,10 @@ export class Turn {
     const { rawInput, content, kind, title } = call.fields;
     const names = namesOf({ kind, title });
     const input = hasFields(rawInput) ? rawInput : { description: names.title, content };
-    const start: AgentEvent = {
-      type: 'tool.start',
-      ...{ id: call.id, name: names.kind, input: bounded(input) },
-    };
-    return [...this.#whole(), start];
+    return [...this.#whole(), toolStart(call.id, names.kind, input)];
   }
 
-  #finish(id: string, { ok, output }: { readonly ok: boolean; readonly output: string }): Events {
+  #finish(id: string, ok: boolean, output: string): Events {
     if (this.#ended.has(id)) return [];
     this.#calls.delete(id);
     this.#ended.add(id);
@@ -175,7 +152,7 @@ export class Turn {
   }
 }
 
-/** In dollars; null where none are told. */
+/** In dollars; null if the update has none. */
 function costOf(update: Fields): number | null {
   const { amount, currency } = fieldsOf(update.cost);
   const told = update.sessionUpdate === 'usage_update' && currency === 'USD';
@@ -210,6 +187,6 @@ function sum(fields: Fields, keys: readonly string[]): number {
 /** A long thought has thousands of these: one value serves all. */
 const THINKING: Events = [{ type: 'thinking' }];
 
-/** What was read from and written to a cache was read and written, too. */
+/** Tokens read from or written to a cache count as input. */
 const INPUT_KEYS = ['inputTokens', 'cachedReadTokens', 'cachedWriteTokens'];
 const OUTPUT_KEYS = ['outputTokens', 'thoughtTokens'];

@@ -4,22 +4,10 @@
  */
 
 import type { Said } from '../../model/effect.ts';
-import {
-  type Fields,
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  parseFields,
-  textOf,
-} from '../json-fields.ts';
-import {
-  completeText,
-  initText,
-  type LogFormatter,
-  resultText,
-  toolText,
-} from '../log-formatter.ts';
+import { type Fields, fieldsOf, listOf, numberOf, parseFields, textOf } from '../json-fields.ts';
+import type { LogFormatter } from '../log-formatter.ts';
+import { completeText, initText, resultText, toolText } from '../log-formatter.ts';
+import { contentOf } from './stream.ts';
 
 export class StreamFormatter implements LogFormatter {
   readonly #names = new Map<string, string>();
@@ -65,10 +53,6 @@ export class StreamFormatter implements LogFormatter {
   }
 }
 
-function contentOf(fields: Fields): readonly Fields[] {
-  return listOf(fieldsOf(fields.message).content).map(fieldsOf);
-}
-
 function partText(event: Fields): string {
   switch (event.type) {
     case 'content_block_delta': {
@@ -87,8 +71,8 @@ function partText(event: Fields): string {
 function answerText(content: unknown): string {
   if (typeof content === 'string') return content;
   const parts = listOf(content).flatMap((part) => {
-    if (typeof part === 'string') return [part];
-    return isFields(part) && typeof part.text === 'string' ? [part.text] : [];
+    const text = typeof part === 'string' ? part : fieldsOf(part).text;
+    return typeof text === 'string' ? [text] : [];
   });
   return parts.join('\n');
 }

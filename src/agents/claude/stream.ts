@@ -1,38 +1,26 @@
 /**
  * Claude Code's stream-json output, line by line, as AgentEvents.
  *
- *   S1. Never throws. A line that is not of the stream gives no event at all; a line of the stream
- *       without a meaning for us is `activity`.
- *   S2. Nothing is told twice: parts of a message are only signs of life, as the whole follows; a
- *       refused tool counts once, though it is named when refused and again in the result.
- *   S3. `text` is the agent's own voice. What a sub-agent says is a sign of life; its tools count.
- *   S4. Usage is of this process: a resumed session's totals, which the CLI also gives, are not.
+ *   S1. Nothing is reported twice: parts of a message are only signs of life, as the whole follows;
+ *       a denied tool counts once, though it is named when denied and again in the result.
+ *   S2. `text` is the agent's own voice. What a sub-agent says is a sign of life; its tools count.
+ *   S3. Usage is of this process: a resumed session's totals, which the CLI also gives, are not.
  */
 
 import type { AgentEvent, Usage } from '../../model/agent-event.ts';
 import type { Parser } from '../agent.ts';
+import type { Events } from '../events.ts';
+import { activity, denial, orActivity, resultOf, session, sumUsage, toolStart } from '../events.ts';
 import type { Fields } from '../json-fields.ts';
-import {
-  bounded,
-  clip,
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  parseFields,
-  textOf,
-} from '../json-fields.ts';
+import { clip, fieldsOf, isFields, listOf, numberOf, parseFields, textOf } from '../json-fields.ts';
 import { serviceFailure, turnFailure } from './failure.ts';
 
-type Events = readonly AgentEvent[];
-
-/** The parser of one attempt's output. */
 export class StreamParser implements Parser {
   #session = '';
   /** The code of the last API error of the main conversation, until it recovers. */
   #errorCode = '';
   #retryAt: number | undefined;
-  #usage: Usage = NOTHING_USED;
+  #usage = sumUsage([]);
   readonly #denied = new Set<string>();
 
   stdout(line: string): Events {
@@ -52,7 +40,7 @@ export class StreamParser implements Parser {
       case 'result':
         return this.#result(fields);
       default:
-        // Every line of the stream names its session: other programs write JSON with a type, too.
+        // Every line of the stream names its session; other programs also write JSON with a type.
         return textOf(fields.session_id) === '' ? [] : activity(fields.type);
     }
   }
@@ -75,8 +63,8 @@ export class StreamParser implements Parser {
       case 'model_fallback':
       case 'model_refusal_no_fallback':
       case 'informational': {
-        const text = clip(textOf(fields.content));
-        return text === '' ? activity(fields.subtype) : [{ type: 'warning', text }];
+        const text = textOf(fields.content);
+        return text === '' ? activity(fields.subtype) : [{ type: 'warning', text: clip(text) }];
       }
       default:
         return activity(fields.subtype);
@@ -88,13 +76,11 @@ export class StreamParser implements Parser {
     const id = textOf(fields.session_id);
     if (id === '' || id === this.#session) return activity('init');
     this.#session = id;
-    const model = textOf(fields.model);
-    const cwd = textOf(fields.cwd);
-    return [{ type: 'session', id, ...(model && { model }), ...(cwd && { cwd }) }];
+    return [session(id, fields.model, fields.cwd)];
   }
 
   #assistant(fields: Fields): Events {
-    const content = listOf(fieldsOf(fields.message).content).map(fieldsOf);
+    const content = contentOf(fields);
     const main = textOf(fields.parent_tool_use_id) === '';
     const code = textOf(fields.error);
     if (main) this.#errorCode = code;
@@ -118,10 +104,7 @@ export class StreamParser implements Parser {
       this.#denied.add(id);
       return true;
     });
-    return fresh.map(({ tool_name, tool_use_id }) => {
-      const id = textOf(tool_use_id);
-      return { type: 'denied', tool: clip(textOf(tool_name), 200), ...(id && { id }) };
-    });
+    return fresh.map((each) => denial(each.tool_name, textOf(each.tool_use_id) || undefined));
   }
 
   /** `subtype: success` says only that the turn came to an end: `is_error` decides. */
@@ -134,18 +117,15 @@ export class StreamParser implements Parser {
       turns: numberOf(fields.num_turns),
       ...(fields.structured_output === undefined ? {} : { structured: fields.structured_output }),
     };
-    const result: AgentEvent = ok
-      ? { type: 'result', ok, ...end }
-      : { type: 'result', ok, ...end, failure: this.#failure(fields, text) };
+    const result = resultOf(ok ? null : this.#failure(fields, text), end);
     this.#errorCode = '';
     return [...this.#denials(listOf(fields.permission_denials)), result];
   }
 
   #failure(fields: Fields, text: string) {
-    const status = numberOf(fields.api_error_status);
     return turnFailure({
       code: this.#errorCode,
-      status: status === 0 ? null : status,
+      status: numberOf(fields.api_error_status),
       message: text || listOf(fields.errors).map(textOf).join('; '),
       retryAt: this.#retryAt,
       subtype: textOf(fields.subtype),
@@ -161,8 +141,11 @@ export class StreamParser implements Parser {
   #use(fields: Fields): Usage {
     const since = fields.model_usage_since_last_result;
     this.#usage = isFields(since)
-      ? [this.#usage, ...modelUsages(since)].reduce(add)
-      : { ...modelUsages(fieldsOf(fields.modelUsage)).reduce(add, NOTHING_USED), ...total(fields) };
+      ? sumUsage([this.#usage, ...modelUsages(since)])
+      : {
+          ...sumUsage(modelUsages(fieldsOf(fields.modelUsage))),
+          costUsd: numberOf(fields.total_cost_usd),
+        };
     return this.#usage;
   }
 }
@@ -177,7 +160,7 @@ function retry(fields: Fields): AgentEvent {
     attempt: numberOf(fields.attempt),
     max: numberOf(fields.max_retries),
     delayMs: numberOf(fields.retry_delay_ms),
-    failure: serviceFailure({ code, status: status === 0 ? null : status, message }),
+    failure: serviceFailure({ code, status, message }),
   };
 }
 
@@ -187,20 +170,15 @@ function blockEvents(block: Fields, main: boolean): Events {
       return main ? [{ type: 'text', text: textOf(block.text) }] : activity('sub-agent');
     case 'thinking':
       return [{ type: 'thinking' }];
-    case 'tool_use': {
-      const { id, name, input } = block;
-      return [
-        { type: 'tool.start', id: textOf(id), name: textOf(name), input: bounded(input ?? null) },
-      ];
-    }
+    case 'tool_use':
+      return [toolStart(block.id, block.name, block.input)];
     default:
       return [];
   }
 }
 
 function toolResults(fields: Fields): Events {
-  const content = listOf(fieldsOf(fields.message).content).map(fieldsOf);
-  return content
+  return contentOf(fields)
     .filter((block) => block.type === 'tool_result')
     .map((block) => ({
       type: 'tool.end',
@@ -210,11 +188,16 @@ function toolResults(fields: Fields): Events {
     }));
 }
 
+/** The blocks of a message. */
+export function contentOf(fields: Fields): readonly Fields[] {
+  return listOf(fieldsOf(fields.message).content).map(fieldsOf);
+}
+
 function joinText(content: readonly Fields[]): string {
   return content.map((block) => textOf(block.text)).join('');
 }
 
-/** What was read from and written to a cache was read and written, too. */
+/** Tokens read from or written to a cache count as input. */
 function modelUsages(models: Fields): readonly Usage[] {
   return Object.values(models)
     .map(fieldsOf)
@@ -228,30 +211,8 @@ function modelUsages(models: Fields): readonly Usage[] {
     }));
 }
 
-function total(fields: Fields): { readonly costUsd: number } {
-  return { costUsd: numberOf(fields.total_cost_usd) };
-}
-
-function add(a: Usage, b: Usage): Usage {
-  return {
-    costUsd: a.costUsd + b.costUsd,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-  };
-}
-
-function activity(what: unknown): Events {
-  return [{ type: 'activity', what: clip(textOf(what), 100) }];
-}
-
-function orActivity(events: Events, what: string): Events {
-  return events.length > 0 ? events : activity(what);
-}
-
 /** A long answer has thousands of these: one value serves all. */
 const STREAM_EVENT: Events = [{ type: 'activity', what: 'stream_event' }];
-
-const NOTHING_USED: Usage = { costUsd: 0, inputTokens: 0, outputTokens: 0 };
 
 const LIMIT_STATUS: ReadonlyMap<string, 'allowed' | 'warning' | 'rejected'> = new Map([
   ['allowed', 'allowed'],

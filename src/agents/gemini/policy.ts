@@ -25,7 +25,6 @@ export function guardRules(job: Job): string {
     .join('\n');
 }
 
-/** The rules of the task: what it allows and refuses beyond its permissions. */
 export function taskRules({ options: { tools } }: Job): string {
   return [
     ...tools.disallowed.map((rule) => tomlRule('deny', 900, conditions(rule))),

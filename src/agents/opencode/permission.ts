@@ -1,9 +1,9 @@
 /**
- * What OpenCode may do without asking, as rules of its own `permission` configuration. There
- * are no prompts: what is not allowed is denied, and the model continues without it.
+ * What OpenCode may do without asking, as rules of its own `permission` configuration. There are no
+ * prompts: what is not allowed is denied, and the model continues without it.
  *
- *   default            the user's own configuration decides; what it would ask about is refused
- *   acceptEdits        reads and edits inside of the workspace and `dirs`, and what the task allows
+ *   default            the user's configuration decides; what it would ask about is denied
+ *   acceptEdits        reads and edits inside the workspace and `dirs`, and what the task allows
  *   dontAsk            the same without edits
  *   plan               as dontAsk, and no rule of the task brings edits back
  *   bypassPermissions  everything but what is denied by name; `--auto` says yes to the rest
@@ -12,10 +12,9 @@
  *
  *   P1. Rules of a task are `permission` or `permission(pattern)`, named and matched as OpenCode
  *       does: `bash(npm test *)`, `edit(docs/*)`, `webfetch`, `tickets_*` for an MCP server's tools.
- *   P2. The last rule that matches wins: the mode, then what is allowed, then what is denied. The
- *       CLI adds our rules to those of the user's configuration, where a name keeps the place it
- *       already has; so each of the three groups spells names in a way of its own (`?dit`, `e?it`),
- *       which mean the same and come last.
+ *   P2. The last rule that matches wins: the mode, then what is allowed, then what is denied. In the
+ *       user's configuration a name keeps the place it has; so each of these groups spells names in
+ *       a way of its own (`?dit`, `e?it`), which means the same and comes last.
  *   P3. A sub-agent has permissions of its own, so the restricted modes do not start any.
  */
 

@@ -3,14 +3,13 @@
  * a tool has begun, that it waits before it asks again, what sub-agents use, that it is alive.
  *
  *   R1. One JSON object a line, with the field `landfast`; stream.ts reads them.
- *   R2. Without it (the CLI may be told to load no plugins) less is known and nothing is wrong.
+ *   R2. Without it (the CLI can be set to load no plugins) less is known and nothing is wrong.
  *   R3. A role that only our own configuration names is not there: the CLI would take it for a new
  *       one. That ends it before it asks the model anything.
  *
  * The text is a program of its own, which the CLI runs.
  */
 
-/** The name of the file it is written to. */
 export const REPORTER_FILE = 'landfast-reporter.js';
 
 /** The plugin's source. `role` is one that must exist. */

@@ -2,55 +2,51 @@
  * OpenCode's JSON lines (standard output) and those of our reporter (standard error, reporter.ts)
  * as AgentEvents.
  *
- *   S1. Never throws. A line that is not of the stream gives no event at all; a line of the stream
- *       without a meaning for us is `activity`.
- *   S2. Nothing is told twice, though both streams know of a tool: whichever comes first tells that
- *       it began, and only standard output that it ended.
- *   S3. There is no line for the end. A step that does not end in tool calls is one, and so is an
+ *   S1. Nothing is reported twice: both streams report a tool, the first one counts as its start, and
+ *       only standard output reports its end.
+ *   S2. There is no line for the end. A step that does not end in tool calls is one, and so is an
  *       error; the last counts. A turn that is cut off has none.
- *   S4. Usage is of this process: every step says what it cost. The steps of sub-agents are known
+ *   S3. Usage is of this process: every step says what it cost. The steps of sub-agents are known
  *       from the reporter only, those of the session itself from standard output only.
- *   S5. A wait of more than a minute is left to the engine: it ends the attempt with the time to
+ *   S4. A wait of more than a minute is left to the engine: it ends the attempt with the time to
  *       come back. The CLI would sit there for hours, if the service says so.
  */
 
-import type { AgentEvent, Usage } from '../../model/agent-event.ts';
+import type { AgentEvent } from '../../model/agent-event.ts';
 import type { Failure } from '../../model/failure.ts';
 import type { Parser } from '../agent.ts';
-import type { Fields } from '../json-fields.ts';
-import { bounded, clip, fieldsOf, numberOf, parseFields, textOf } from '../json-fields.ts';
-import { errorFailure, retryFailure } from './failure.ts';
+import { activity, type Events, resultOf, session, sumUsage, toolStart } from '../events.ts';
+import { guessedFailure } from '../failure.ts';
+import { clip, type Fields, fieldsOf, numberOf, parseFields, textOf } from '../json-fields.ts';
+import { errorFailure } from './failure.ts';
 
-type Events = readonly AgentEvent[];
-
-/** The parser of one attempt's output. */
 export class StreamParser implements Parser {
   #session = '';
   #texts: string[] = [];
   #steps = 0;
-  #usage: Usage = { costUsd: 0, inputTokens: 0, outputTokens: 0 };
+  #usage = sumUsage([]);
   /** It gave a result. Until it is busy again, signs of life do not mean that it continues. */
   #isOver = false;
   readonly #began = new Set<string>();
 
   stdout(line: string): Events {
     const fields = parseFields(line);
-    const session = textOf(fields?.sessionID);
-    if (fields === null || session === '') return [];
+    const id = textOf(fields?.sessionID);
+    if (fields === null || id === '') return [];
     this.#isOver = false;
-    return [...this.#begin(session, {}), ...this.#line(fields)];
+    return [...this.#begin(id, {}), ...this.#line(fields)];
   }
 
   stderr(line: string): Events {
     const fields = parseFields(line);
     const type = textOf(fields?.landfast);
     if (fields === null || type === '') return [];
-    const session = textOf(fields.session);
-    const isOwn = session === this.#session;
+    const id = textOf(fields.session);
+    const isOwn = id === this.#session;
     if (type === 'status' && fields.status === 'busy') this.#isOver = false;
     switch (type) {
       case 'session':
-        return this.#begin(session, fields);
+        return this.#begin(id, fields);
       case 'tool':
         return isOwn ? this.#toolStart(fields) : activity('sub-agent');
       case 'step':
@@ -70,9 +66,7 @@ export class StreamParser implements Parser {
   #begin(id: string, fields: Fields): Events {
     if (this.#session !== '' || id === '') return this.#session === id ? [] : activity('session');
     this.#session = id;
-    const model = textOf(fields.model);
-    const cwd = textOf(fields.cwd);
-    return [{ type: 'session', id, ...(model && { model }), ...(cwd && { cwd }) }];
+    return [session(id, fields.model, fields.cwd)];
   }
 
   #line(fields: Fields): Events {
@@ -99,12 +93,10 @@ export class StreamParser implements Parser {
     }
   }
 
-  #toolStart(fields: Fields): Events {
-    const id = textOf(fields.id);
-    if (this.#began.has(id)) return activity('tool');
-    this.#began.add(id);
-    const name = clip(textOf(fields.name), 200);
-    return [{ type: 'tool.start', id, name, input: bounded(fields.input ?? null) }];
+  #toolStart({ id, name, input }: Fields): Events {
+    if (this.#began.has(textOf(id))) return activity('tool');
+    this.#began.add(textOf(id));
+    return [toolStart(id, clip(textOf(name), 200), input)];
   }
 
   #toolUse(part: Fields): Events {
@@ -130,22 +122,23 @@ export class StreamParser implements Parser {
     if (reason !== 'stop') return [...spent, this.#failed(badEnd(reason))];
     this.#isOver = true;
     const text = this.#texts.join('\n');
-    return [...spent, { type: 'result', ok: true, text, usage: this.#usage, turns: this.#steps }];
+    return [...spent, resultOf(null, { text, usage: this.#usage, turns: this.#steps })];
   }
 
   #spend({ cost, tokens }: Fields): Events {
     const { input, output, reasoning, cache } = fieldsOf(tokens);
     const { read, write } = fieldsOf(cache);
-    this.#usage = {
-      costUsd: this.#usage.costUsd + numberOf(cost),
-      inputTokens: this.#usage.inputTokens + numberOf(input) + numberOf(read) + numberOf(write),
-      outputTokens: this.#usage.outputTokens + numberOf(output) + numberOf(reasoning),
+    const spent = {
+      costUsd: numberOf(cost),
+      inputTokens: numberOf(input) + numberOf(read) + numberOf(write),
+      outputTokens: numberOf(output) + numberOf(reasoning),
     };
+    this.#usage = sumUsage([this.#usage, spent]);
     return [{ type: 'usage', usage: this.#usage }];
   }
 
   #retry({ message, attempt, delayMs, next }: Fields): Events {
-    const failure = retryFailure(textOf(message));
+    const failure = guessedFailure(textOf(message) || 'The service did not answer.');
     const wait = Math.max(0, numberOf(delayMs));
     const retryAt = numberOf(next);
     if (wait > MAX_WAIT_MS && retryAt > 0) {
@@ -157,14 +150,7 @@ export class StreamParser implements Parser {
 
   #failed(failure: Failure): AgentEvent {
     this.#isOver = true;
-    return {
-      type: 'result',
-      ok: false,
-      text: '',
-      failure,
-      usage: this.#usage,
-      turns: this.#steps,
-    };
+    return resultOf(failure, { text: '', usage: this.#usage, turns: this.#steps });
   }
 }
 
@@ -179,19 +165,16 @@ function refusedTool(part: Fields): string | null {
 }
 
 function badEnd(reason: string): Failure {
-  if (reason === 'length') {
-    return { kind: 'permanent', message: 'The answer exceeded the model’s maximum length.' };
-  }
-  if (reason === 'content-filter') {
-    return { kind: 'permanent', message: 'The service refused to answer (content filter).' };
-  }
+  const message = BAD_ENDS.get(reason);
+  if (message !== undefined) return { kind: 'permanent', message };
   const how = reason === '' ? '' : ` (${clip(reason, 100)})`;
   return { kind: 'transient', message: `The model’s answer broke off${how}.` };
 }
 
-function activity(what: unknown): Events {
-  return [{ type: 'activity', what: clip(textOf(what), 100) }];
-}
+const BAD_ENDS: ReadonlyMap<string, string> = new Map([
+  ['length', 'The answer exceeded the model’s maximum length.'],
+  ['content-filter', 'The service refused to answer (content filter).'],
+]);
 
 const MAX_WAIT_MS = 60_000;
 /** How often the CLI asks again. */

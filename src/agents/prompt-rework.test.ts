@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Meanwhile } from '../model/effect.ts';
-import { conflictSection, gateSection } from './rework.ts';
+import { conflictSection, gateSection } from './prompt.ts';
 
 const USERS: Meanwhile = {
   task: 'users',
