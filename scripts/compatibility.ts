@@ -45,10 +45,10 @@ function namedIn(text: string): readonly string[] {
 
 const INTRODUCTION = `# Compatibility
 
-Landfast takes the place of five tools and reads their files ([formats.md](formats.md)). This page says of every case
-that their users know: **kept**, it ends as there; **fixed**, it ends better, and how; **declined**, it does neither, and
-why. Whatever is not declined has a test whose name begins with the case's id. The page is written by
-\`node scripts/compatibility.ts\`, and [a test](../test/compatibility.test.ts) compares them.`;
+Landfast replaces five tools and reads their files ([formats.md](formats.md)). This page lists every case that their users
+know. **Kept**: the same outcome. **Fixed**: a better one. **Declined**: neither, for the reason given. Every case that is
+not declined has a test whose name begins with its id. \`node scripts/compatibility.ts\` writes this page, and
+[a test](../test/compatibility.test.ts) compares it.`;
 
 function counts(): string {
   const all = [...CASES.values()].flat();

@@ -71,11 +71,12 @@ function namesOf(path: readonly string[]): readonly string[] {
   return named.map((one) => one.join('.'));
 }
 
-/** By key: the last cell of each row whose first cell is a key. */
+/** By key: the last cell of each row whose first cell is a key; foreign formats have their own. */
 function meanings(file: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   let prefix = '';
-  for (const line of readFileSync(join(root, file), 'utf8').split('\n')) {
+  const [own = ''] = readFileSync(join(root, file), 'utf8').split('\n## parallel-orchestra ');
+  for (const line of own.split('\n')) {
     const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
     const [, first = ''] = cells;
     const [, section] = /^key of `(\w+)`$/.exec(first) ?? [];

@@ -23,21 +23,21 @@ export const CASES: ReadonlyMap<string, readonly CompatCase[]> = new Map([
     'parallel-orchestra',
     casesIn(`
 PO-01 kept: only the required keys: the documented defaults
-  \`writes\` and \`depends_on\` with nothing behind them are empty
+  \`writes\` and \`depends_on\` without a value are empty
 PO-02 kept: unsupported versions are refused
 PO-04 fixed: the version key of the predecessor
-  its files are accepted with a note, and their times, pauses and folders are honoured
+  its files run, with a note; their time limits, pauses and folders apply
 PO-05 kept: \`cwd\` is required and must be text
 PO-07 kept: \`id\`, \`agent\` and \`read_only\` are required
 PO-08 kept: \`read_only\` takes the booleans of YAML 1.1, not text
 PO-10 kept: both delimiters are required
 PO-11 kept: ids that could be paths or options are refused
 PO-13 kept: two unordered tasks that write one file are refused
-  a folder and a file in it, or a glob that meets it, too
+  also a folder and a file in it, or a glob that matches it
 PO-14 fixed: two ordered tasks that write one file
   they run one after the other
 PO-16 kept: unknown dependencies are refused, all of them named
-PO-17 kept: cycles are refused, with the way round
+PO-17 kept: cycles are refused, with their path
 PO-19 kept: \`max_retries\` as Python converts it
 PO-20 kept: \`defaults.max_retries\`, which a task overrides
 PO-22 kept: blocked environment variables
@@ -48,47 +48,46 @@ PO-26 fixed: a byte order mark
 PO-28 kept: the text of a dry run; nothing is created
 PO-29 kept: no arguments, help and version
 PO-31 kept: a failed task: exit code 1 and a fail line
-  \`landfast cleanup\` removes its branch where that holds nothing
-PO-32 kept: \`--quiet\` hides the lines of what went well
+  \`landfast cleanup\` removes its branch if that holds nothing
+PO-32 kept: \`--quiet\` hides the lines of succeeded tasks
 PO-34 kept: a write task: own worktree, unattended, guarded, on a known branch
   the worktree is beside the repository; \`PO_KEEP_WORKTREE\` says where it stays
 PO-35 kept: read-only tasks need no repository
-  they run in the checkout itself, and what they change there is told; one that comes after tasks
-  that write has a workspace with their work
+  they run in the checkout itself, and their changes there are reported; one that depends on write
+  tasks has a workspace with their work
 PO-37 kept: a detached HEAD is refused with exit code 3
-PO-38 kept: what needs a failed task is skipped, the rest runs
-  a skipped task has a line of its own, \`[skip] … skipped: needs a\`
+PO-38 kept: dependants of a failed task are skipped, the rest runs
+  a skipped task has its own line, \`[skip] … skipped: needs a\`
 PO-40 kept: independent tasks run at the same time
 PO-41 fixed: a task that depends on another
-  it sees that one's files
+  it sees the other's files
 PO-43 kept: an agent's own commits land with the rest
 PO-44 kept: a task that changes nothing succeeds
 PO-46 fixed: a conflict
-  it stops nobody else, the report is written; merged in the manifest’s order with exit code 3, as
-  before
+  the other tasks continue and the report is written; merged in the manifest’s order, exit code 3,
+  as before
 PO-47 fixed: resuming after a conflict
   the run is done only when everything has landed
 PO-49 kept: an unrelated edit in the checkout stays
   one in the \`writes\` of a task is found before any agent starts: exit code 3
-PO-50 kept: what went well lands though another task failed
+PO-50 kept: succeeded tasks land although another failed
 PO-52 fixed: a hook rejects the commit
-  the task fails and its work is kept; what a failed task left in \`.claude/reports\` reaches the
-  checkout
+  the task fails and its work is kept; its files in \`.claude/reports\` reach the checkout
 PO-53 kept: words about limits on standard error are a rate limit
 PO-55 kept: exit code 1 without a word is transient
 PO-56 kept: retries after 1, 2, 4 … seconds
   a waiting retry holds no worker
 PO-58 kept: a last line that says FAILED fails the task
-PO-59 kept: the status of the last line is told
+PO-59 kept: the status of the last line is reported
 PO-61 kept: a time-out: its label, its last 20 lines, no retry
 PO-62 fixed: a grandchild that holds the output
   it is ended with the task
-PO-64 kept: a state file that cannot be read: all tasks run
-  one that can be read is not used either: it does not say what was merged; a note names its tasks
-PO-65 kept: resuming skips what was done
+PO-64 kept: an unreadable state file: all tasks run
+  a readable one is not used either: it does not say what was merged; a note names its tasks
+PO-65 kept: resuming skips finished tasks
   the state is in the journal, not beside the manifest
-PO-67 kept: two manifests in one folder are resumed each for itself
-  by path: two with the same bytes, too
+PO-67 kept: two manifests in one folder resume separately
+  by path, even with the same bytes
 PO-68 kept: the JSON report
   with many more keys; \`duration_sec\` covers all attempts
 PO-70 fixed: a report that cannot be written
@@ -102,11 +101,11 @@ PO-74 fixed: duplicate ids
 PO-76 fixed: a manifest in a sub-project
   its settings reach agents, and are never committed
 PO-77 fixed: an untracked \`.claude\` folder
-  it reaches agents, and is in nobody’s way
+  it reaches agents and does not block the landing
 PO-79 fixed: Ctrl-C
-  what runs may finish and land, nothing else starts, and it can be resumed
+  running tasks may finish and land, nothing else starts, and the run can be resumed
 PO-80 kept: webhooks: \`complete\`, then \`failure\`
-  sent after conflicts, too
+  also sent after conflicts
 `),
   ],
   [
@@ -116,72 +115,72 @@ CP-01 kept: --help prints the usage, exit 0
 CP-02 kept: no plan, no such file, a folder or an unknown flag: exit 2
 CP-04 kept: a plan without a block: exit 1 and a message that begins with No
   with --split, --streams, --format cast-dispatch, or under the heading Agent Dispatch Manifest; a
-  text with no marker at all is of no known format, exit 2
+  text without any marker has no known format, exit 2
 CP-05 kept: a dry run shows the cut in the middle and needs no git
-  with --streams 2; without it the batches are shown as tasks in their order
+  with --streams 2; without it the dry run shows the batches as tasks in their order
 CP-07 kept: --split 2 of six batches: the exact lines
 CP-08 kept: --split abc, -1, 1.5 or nothing: exit 2
 CP-10 kept: CAST_SUBPROCESS=1: exit 0, no output
-  for dispatch plans, --split and --streams; other plans do not know the variable
+  for dispatch plans, --split and --streams; other plans ignore the variable
 CP-11 kept: invalid JSON, a list at the root, comments: exit 1
   the message names line and column
 CP-13 kept: no plan_id
-  the name of the file stands in; the dry run shows an empty id, as before
+  the file's name is used; the dry run shows an empty id, as before
 CP-14 fixed: two json dispatch blocks
   the one of the section Agent Dispatch Manifest counts; otherwise an error names both lines
 CP-16 kept: a last fence that is not closed works
   with a warning
 CP-17 fixed: a batch without id
-  exit 1; it emptied the list of its stream, which ran all the same. Batches of the same id keep
+  exit 1; there it emptied the list of its stream, which still ran. Batches of the same id keep
   their order, with a warning
 CP-19 kept: a ~ in quotes is the home
   unless such a file exists; ~user stays as it is
-CP-20 kept: what both streams commit is on the branch; branches and worktrees are gone
-  logs stay with the run (landfast logs stream-a), readable for their owner only
+CP-20 kept: commits of both streams are on the branch; branches and worktrees are gone
+  logs stay with the run (landfast logs stream-a), readable by their owner only
 CP-22 fixed: streams leave uncommitted files
-  they are committed and land; they were destroyed
+  they are committed and land; there they were destroyed
 CP-23 fixed: one stream fails, the other has committed
-  the good one lands, the branch of the other is kept; exit 1 and the last lines as before
-CP-25 fixed: the streams conflict, or the branch moved on in conflict
-  nothing is left half merged and the branch stays as it is, with exit 1 as before; both worktrees
-  stay where the streams conflict, otherwise what landed waits on its branch
+  the good one lands, the other's branch is kept; exit 1 and the last lines as before
+CP-25 fixed: the streams conflict with each other or with the moved branch
+  nothing is half merged and the branch stays as it is, with exit 1 as before; both worktrees stay
+  if the streams conflict, otherwise what landed waits on its branch
 CP-26 kept: an edited file is in the way
-  the work is kept on its branch and the message says the command to run
+  the work stays on its branch, and the message names the command to run
 CP-28 kept: no claude on PATH: exit 1
-  found before anything is made
+  found before anything is created
 CP-29 fixed: TERM while running
-  agents are ended with all they started, exit 143, and landfast resume goes on
+  agents are ended with everything they started, exit 143; landfast resume continues
 CP-31 declined: events for a logger beside the script
   the real logger reads no arguments and blocks a terminal; the journal (--events) has all of it:
   run.started, merge.landed, merge.rejected, run.finished
 CP-32 fixed: type, owns_files, depends_on, target_branch, verify_files, unknown keys
-  honoured; an unknown key is a warning. They were ignored
+  they apply; an unknown key is a warning. There they were ignored
 `),
   ],
   [
     'claude-code-orchestrator',
     casesIn(`
 C1 fixed: without files: the defaults
-  the repository is looked at all the same
+  values are still detected from the repository
 C2 kept: global and project files are merged key by key
 C4 fixed: a broken project file
   named with its line, exit 2
 C5 fixed: a section that is null
   an empty section
-C7 kept: a number that is none is refused, the file unchanged
-  exit 2, as for all wrong input
+C7 kept: a malformed number is refused, the file unchanged
+  exit 2, as for any wrong input
 C8 fixed: a flag that is neither true nor false
   refused
 C10 kept: test instructions from a file
 C11 fixed: a global number, then a run
-  stored as a number; a text that the old command stored is read as one
-C13 kept: init --no-claude writes what the repository and its files tell
-  as landfast.yaml; no model is asked without the flag either
+  stored as a number; text that the old command stored is read as one
+C13 kept: init --no-claude writes what it detects in the repository
+  as landfast.yaml; without the flag it asks no model either
 C14 kept: init twice: exit 1, the file unchanged; --force overwrites
   a .claude-orchestrator.yaml counts as one, because a new file would hide it
 C16 kept: provider, owner and repository from the address of origin
 C17 fixed: names with .git inside, and a slash at the end
-  only the ending is taken off
+  only the suffix is removed
 C19 declined: generate: prose and a fenced block
   plans made by a model come with a later version
 C20 declined: generate: bare YAML
@@ -189,34 +188,34 @@ C20 declined: generate: bare YAML
 C22 declined: generate without its todo file
   plans made by a model come with a later version
 C23 fixed: run -t todo.md writes a task file and stops
-  the plan is made without a model, shown and asked about; no file has to be written.
+  the plan is made without a model, shown and confirmed; no file is needed.
   workflow.stop_after_generate: false starts it at once
 C25 kept: --tasks: only that task’s workspace and agent
-C26 kept: --tasks that names none, or an empty list: a notice, exit 0
-  a task file that is missing or has no tasks is exit 1 with that reason, as before
+C26 kept: --tasks that matches none, or an empty list: a notice, exit 0
+  a missing task file, or one without tasks, is exit 1 with that reason, as before
 C28 fixed: a dry run: every task skipped
   the state of the last run is kept
 C29 kept: the order of the arguments, in the workspace
   the prompt comes on standard input, not as an argument: no length limits it and no flag swallows
-  it. Every attempt is watched, so the stream is asked for without -y as well, and a session id is
-  ours; flags with several values are one word each; add_dirs may be anywhere
+  it. Every attempt is watched, so it always requests the stream, also without -y, and chooses the
+  session id; flags with several values are one word each; add_dirs may be anywhere
 C31 kept: -y or skip_permissions instead of a permission mode
 C32 fixed: .env in the project’s root
-  copied only where workspace.copy names it
+  copied only if workspace.copy names it
 C34 kept: the project’s test command wins over the task’s
 C35 kept: test instructions are the section on testing
 C37 kept: the body of a pull request: 200 characters and an ellipsis
   as one quoted word of the command line; a shorter one has no ellipsis
 C38 kept: the lines of a log
 C40 fixed: a line that is a bare number
-  logged as text, the agent goes on
+  logged as text, the agent continues
 C41 fixed: a silent agent: two attempts, status timeout
-  exit 1, nothing of it is left, and the resumed session gets a prompt
+  exit 1, none of its processes is left, and the resumed session gets a prompt
 C43 fixed: the log after a retry
   both attempts with the marker between them
 C44 kept: no retries, exit 1: failed after one attempt
 C46 kept: a base branch that origin does not have: git’s message, exit 1
-  said before anything starts, so no task is listed as failed
+  reported before anything starts, so no task is listed as failed
 C47 fixed: a local branch with unpushed commits
   refused; the branch stays as it is
 C49 fixed: ids or branches given twice
@@ -230,9 +229,9 @@ C53 declined: review --from-run
 C55 declined: review without a login
   reviews of pull requests come with a later version
 C56 declined: doctor with MCP servers
-  doctor looks at agents and the repository; servers come with a later version
+  doctor checks agents and the repository; servers come with a later version
 C58 fixed: cleanup of a kept workspace
-  it counts what it removes, keeps the branch, and touches nothing that no run has made
+  it counts what it removes, keeps the branch, and touches nothing that no run created
 `),
   ],
   [
@@ -242,55 +241,55 @@ R1 kept: init in an empty directory
   with \`--format orchestra\`; the dashboard’s host is 127.0.0.1. Without it, landfast.yaml is
   written
 R2 kept: init where .gitignore has no newline at its end
-R4 fixed: a key of config.json that nobody knows
+R4 fixed: an unknown key of config.json
   a warning, not the end of every command
 R5 fixed: ~ in claude_projects_dir
   it is the home
 R7 fixed: a project's own .orchestra/config.json
   read, above the global one
 R8 declined: an old transcript
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R10 declined: broken and blank lines in a transcript
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R11 declined: sessions by the time of their file
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R13 declined: a long last prompt
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R14 declined: no projects directory
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R16 declined: search without hits
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R17 declined: analytics as JSON
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R19 declined: export of a session
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R20 declined: export of none
-  sessions of agents are not looked at yet
+  Landfast does not read sessions of agents yet
 R22 kept: spawn: worktree, branch and state of a task
-  where branch_prefix is configured; otherwise work lands and is published
+  if branch_prefix is configured; otherwise work lands and is published
 R23 kept: the slug of a task
 R25 fixed: more tasks than may run at a time
-  those beyond wait, and all of them run
-R26 fixed: a task with signs that no branch may have
-  the id leaves them out, and two tasks never have the same
+  the rest waits, and all of them run
+R26 fixed: a task with characters that no branch may have
+  the id leaves them out, and ids are unique
 R28 kept: spawn --no-worktree
-  one task at a time, because nothing else keeps two of them apart
+  one task at a time, because nothing else separates two of them
 R29 kept: spawn without tasks: exit 2
-R31 fixed: an agent that was not heard for stale_threshold
-  stale only if it is really silent; whatever it prints is a sign of life
+R31 fixed: an agent that is silent for stale_threshold
+  any output is a sign of life
 R32 fixed: collect from another process
-  status, time, place and last words of every task that is over, at any time
-R34 kept: cleanup of what is over
-  what is in no commit stays; it shows first what goes and why
+  status, time, place and last words of every finished task, at any time
+R34 kept: cleanup of finished tasks
+  uncommitted work stays; it first shows what goes and why
 R35 fixed: cleanup --all beside a running agent
-  with --cancel the run is ended first, once confirmed; what goes is held by a backup ref
+  with --cancel the run is ended first, once confirmed; a backup ref keeps what goes
 R37 declined: spawn by HTTP
   there is no web dashboard yet
 R38 declined: spawn by HTTP without tasks
   there is no web dashboard yet
 R40 fixed: resume after pause, with a worktree
-  the same agent goes on in the same worktree, on the command line
-R41 kept: resume of what is not there
+  the same agent continues in the same worktree, on the command line
+R41 kept: resume of an unknown run
   on the command line, with exit 2
 R43 declined: status by WebSocket
   there is no web dashboard yet
@@ -308,13 +307,13 @@ R47 declined: a spawn beside a running dashboard
 P1 kept: set up an empty project
   \`landfast init --parallel\`
 P2 kept: set up again with an edited README
-  a CLAUDE.md that is there gets its section once
+  an existing CLAUDE.md gets its section once
 P4 kept: init makes a directory with a manifest
 P5 kept: the example manifest with its prompts is valid
 P7 kept: broken JSON
   with line and column
 P8 kept: a task without a prompt file
-  refused unless there is a task file: then the prompt is made from that
+  refused unless there is a task file, which then becomes the prompt
 P10 kept: a prompt found by the id of its task
 P11 kept: ids with and without a component
 P13 kept: a wave-1 task with deps
@@ -333,19 +332,19 @@ P26 fixed: the same through a glob
 P28 fixed: a file created by a glob and by name
   found
 P29 fixed: braces with a comma in a list
-  two files and a glob, as it was meant
+  two files and a glob, as intended
 P31 kept: a block list with remarks
 P32 kept: bold directives with quoted paths
 P34 kept: a task file that is not in the manifest
 P35 kept: a contract that is missing
 P37 kept: skills from the mapping of agents
 P38 kept: prompts with all sections
-  \`--fix\` makes the others again from their task files and keeps the old ones as \`.backup\`
+  \`--fix\` regenerates the others from their task files and keeps the old ones as \`.backup\`
 P40 kept: no prompts to check
-P41 fixed: prompts that were just made
+P41 fixed: newly generated prompts
   they pass
 P43 kept: packages to add
-  each needs a version, and python_version is held against the project
+  each needs a version, and python_version is checked against the project
 P44 kept: no packages
 P46 kept: packages of Node
 P47 fixed: a package that is an option
@@ -362,23 +361,22 @@ P56 fixed: an untracked file of the user's is in the way
   files are refused before the start
 P58 kept: an answer with prose behind it
 P59 fixed: an answer whose validation did not pass
-  the task has not succeeded; nor has one that asks for a marker and leaves neither that nor an
-  answer
+  the task fails; so does one that asks for a marker and leaves neither that nor an answer
 P61 kept: logs and reports in the directory
 P62 kept: status before, during and after a run
 P64 declined: integrate finds its directory
-  a step that a model makes; it belongs to the work on model-made plans
+  a step for a model; it comes with plans made by a model
 P65 declined: integrate lists changes inside a BOUNDARY
   nothing is left to list: such a change fails its task before it lands
 P67 declined: integrate writes its report
-  a step that a model makes; it belongs to the work on model-made plans
+  a step for a model; it comes with plans made by a model
 P68 kept: nodes of a Mermaid graph
 P70 declined: the number of a new Tech Spec
-  a step that a model makes; it belongs to the work on model-made plans
+  a step for a model; it comes with plans made by a model
 P71 declined: the status of a Tech Spec
-  a step that a model makes; it belongs to the work on model-made plans
+  a step for a model; it comes with plans made by a model
 P73 declined: decompose without input
-  a step that a model makes; it belongs to the work on model-made plans
+  a step for a model; it comes with plans made by a model
 `),
   ],
 ]);
