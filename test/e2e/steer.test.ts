@@ -37,11 +37,11 @@ test('status, logs and runs show a live run from another process', async () => {
     quick: 'echo 1 > quick.txt',
   });
   await engine.untilFact('merge.landed', 'quick');
+  while (!(await cli('logs', 'slow')).stdout.includes('working'));
   const status = JSON.parse((await cli('status', '--json')).stdout);
   expect(status).toMatchObject({ name: 'test', live: true, outcome: null, landed: ['quick'] });
   expect((await cli('status')).stdout).toMatch(/slow +running +#1/);
   expect((await cli('runs')).stdout).toMatch(/test .* live/);
-  expect((await cli('logs', 'slow')).stdout).toContain('working');
   const following = start(['logs', 'slow', '-f'], { cwd: repo.dir });
   const watching = start(['status', '--watch'], { cwd: repo.dir });
   await watching.until(({ stdout }) => stdout.includes('landed as'));

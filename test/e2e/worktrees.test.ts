@@ -52,7 +52,8 @@ test('a kept workspace says why, what is not merged, and how to go on or remove 
 
 test('a workspace is live while its run is, and left when the engine is dead', async () => {
   await using repo = await tempRepo();
-  const slow = 'n=0; until test -e ../../../go || test $n -gt 400; do n=$((n+1)); sleep 0.05; done';
+  const slow =
+    'n=0; until test -e ../../../go || test $n -gt 4000; do n=$((n+1)); sleep 0.05; done';
   writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks: { slow } }));
   const engine = start(['run', '../plan.yaml', '--events'], { cwd: repo.dir });
   await engine.untilFact('attempt.started', 'slow');
