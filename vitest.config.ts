@@ -14,6 +14,9 @@ const FENCE = 'fence';
 const CHAOS = 'chaos';
 /** Full disks, locks and sleeping machines: some of it has to be waited for. */
 const FAULTS = 'faults';
+/** For a machine that is busy with thirty other things. */
+const TIMEOUT = 300_000;
+const TIMEOUTS: Readonly<Record<string, number>> = { [CHAOS]: 6 * 3_600_000, [FAULTS]: 600_000 };
 const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
 /** Planted bugs, hostile texts, long queues, the benchmark, time and memory that are measured. */
 const SLOW = [
@@ -51,9 +54,8 @@ export default defineConfig({
           isolate: false,
           unstubEnvs: true,
           restoreMocks: true,
-          // For a machine that is busy with ten other things.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: TIMEOUT,
+          hookTimeout: TIMEOUT,
         },
       },
       {
@@ -61,7 +63,8 @@ export default defineConfig({
           name: 'slow',
           include: [...SLOW, ...SAMPLED],
           env: { WHOLE: '1', FUZZ_SEEDS, SIM_SEEDS },
-          testTimeout: 240_000,
+          testTimeout: TIMEOUT,
+          hookTimeout: TIMEOUT,
           // What is measured here should not wait for others.
           maxWorkers: Math.max(2, availableParallelism()),
         },
@@ -73,7 +76,7 @@ export default defineConfig({
           ...(REAL_AGENTS.includes(name)
             ? { globalSetup: ['test/support/agents/install.ts'] }
             : {}),
-          testTimeout: name === CHAOS ? 6 * 3_600_000 : 120_000,
+          testTimeout: TIMEOUTS[name] ?? TIMEOUT,
           fileParallelism: false,
         },
       })),

@@ -1,17 +1,22 @@
 /**
  * The declarations of the library: one file, dist/index.d.ts, rolled up from what tsc emits, and the
  * report of the public API, docs/api/landfast.api.md. With `--check` a report that differs is an error
- * and nothing in the project is written: a change of the API is a visible act.
+ * and nothing in the project is written: a change of the API is a visible act. `--out` names another
+ * folder for the declarations.
  */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Extractor, ExtractorConfig, type ExtractorLogLevel } from '@microsoft/api-extractor';
 
 const root = join(import.meta.dirname, '..');
-const isCheck = process.argv.includes('--check');
+const { values: given } = parseArgs({
+  options: { check: { type: 'boolean', default: false }, out: { type: 'string' } },
+});
+const isCheck = given.check;
 const made = mkdtempSync(join(tmpdir(), 'landfast-types-'));
 try {
   emitDeclarations(made);
@@ -77,7 +82,7 @@ function rollUp(folder: string) {
       },
       dtsRollup: {
         enabled: true,
-        untrimmedFilePath: join(isCheck ? folder : join(root, 'dist'), 'index.d.ts'),
+        untrimmedFilePath: join(given.out ?? (isCheck ? folder : join(root, 'dist')), 'index.d.ts'),
       },
       docModel: { enabled: false },
       tsdocMetadata: { enabled: false },

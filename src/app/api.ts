@@ -1,6 +1,6 @@
 /**
  * The public types of the library, and the only place where they are written. What is added here is
- * a promise: `docs/library.api.md` is the report of it, and a test compares the two.
+ * a promise: `docs/api/landfast.api.md` is the report of it, and a test compares the two.
  */
 
 import type { CustomAgent } from '../agents/function-agent.ts';

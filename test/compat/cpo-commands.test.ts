@@ -267,7 +267,7 @@ test('P62: status is pending before a run, running during it and final afterward
     manifest: manifest([['task-001'], ['task-002']]),
     files: PROMPTS,
     tasks: {
-      'task-001': `n=0; until [ -f "$OUT/go" ]; do n=$((n+1)); [ $n -lt 300 ] || exit 9; sleep 0.1; done
+      'task-001': `n=0; until [ -f "$OUT/go" ]; do n=$((n+1)); [ $n -lt 2000 ] || exit 9; sleep 0.1; done
 echo 1 > one.py; ${DONE}`,
       'task-002': `echo 2 > two.py; ${DONE}`,
     },

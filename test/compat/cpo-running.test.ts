@@ -36,7 +36,7 @@ test('P49: an agent of the second wave starts when all of the first has landed',
 // Fix: one slow task held back the next wave although nothing there needed it.
 test('without barriers a task starts when what it depends on has landed', async () => {
   const waits =
-    'n=0; until [ -f "$OUT/three" ]; do n=$((n+1)); [ $n -lt 200 ] || exit 9; sleep 0.1; done';
+    'n=0; until [ -f "$OUT/three" ]; do n=$((n+1)); [ $n -lt 2000 ] || exit 9; sleep 0.1; done';
   await using project = await cpoProject({
     manifest: manifest(TWO_WAVES),
     files: {

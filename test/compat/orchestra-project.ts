@@ -42,7 +42,7 @@ export interface OrchestraInput {
 
 /** Waits for a call of `release`, for twenty seconds at most. */
 export function waitFor(name = 'go'): string {
-  return `n=0; until [ -e "$OUT/${name}" ]; do n=$((n + 1)); [ $n -lt 400 ] || exit 9; sleep 0.05; done`;
+  return `n=0; until [ -e "$OUT/${name}" ]; do n=$((n + 1)); [ $n -lt 4000 ] || exit 9; sleep 0.05; done`;
 }
 
 /** Makes the repository and the stub. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { processList } from '../../src/process/process-list.ts';
 import { bareEnv, type Ended, Running } from '../support/landfast.ts';
+import { TOO_SHORT, withLimit } from '../support/time-limit.ts';
 import { type Folder, manifest, poFolder, timeless, until } from './po-project.ts';
 
 describe.concurrent('attempts', () => {
@@ -129,36 +130,42 @@ ${until('[ -e "$OUT/a-is-here" ] && [ -e "$OUT/b-is-here" ] && [ -e "$OUT/c-is-h
   });
 
   // Keep.
-  test('PO-61: a task out of time is not retried, and its last 20 lines are shown', async () => {
-    const plan = manifest('  - { id: a, agent: slow, read_only: true }\n');
-    const slow = 'seq -f "line %g" 30\nexec sleep 60';
-    await using place = await poFolder(plan, { slow });
+  test('PO-61: a task out of time is not retried, and its last 20 lines are shown', () =>
+    withLimit(1_000, async (limitMs) => {
+      const plan = manifest('  - { id: a, agent: slow, read_only: true }\n');
+      const slow = 'seq -f "line %g" 30\necho x > "$OUT/printed"\nexec sleep 600';
+      await using place = await poFolder(plan, { slow });
 
-    const ended = await runLimited(place, 4_000);
+      const ended = await runLimited(place, limitMs);
 
-    expect(ended.code).toBe(1);
-    expect(timeless(ended)).toEqual([
-      '[timeout] a (slow) duration=? returncode=None (total timeout) category=timeout',
-    ]);
-    expect(await place.calls()).toEqual(['slow']);
-    const tail = ended.stderr.split('\n').filter((line) => line.startsWith('  > '));
-    expect(tail).toEqual(Array.from({ length: 20 }, (_, n) => `  > line ${n + 11}`));
-  });
+      expect(ended.code).toBe(1);
+      expect(timeless(ended)).toEqual([
+        '[timeout] a (slow) duration=? returncode=None (total timeout) category=timeout',
+      ]);
+      if ((await place.read('printed')) === '') return TOO_SHORT;
+      expect(await place.calls()).toEqual(['slow']);
+      const tail = ended.stderr.split('\n').filter((line) => line.startsWith('  > '));
+      expect(tail).toEqual(Array.from({ length: 20 }, (_, n) => `  > line ${n + 11}`));
+      return null;
+    }));
 
   // Fix: the verdict came only when the grandchild ended by itself.
-  test('PO-62: a grandchild that holds the output open does not outlive its task', async () => {
-    const plan = manifest('  - { id: a, agent: parent, read_only: true }\n');
-    const parent = 'sleep 600 &\necho $! > "$OUT/grandchild"\nexec sleep 600';
-    await using place = await poFolder(plan, { parent });
+  test('PO-62: a grandchild that holds the output open does not outlive its task', () =>
+    withLimit(1_000, async (limitMs) => {
+      const plan = manifest('  - { id: a, agent: parent, read_only: true }\n');
+      const parent = 'sleep 600 &\necho $! > "$OUT/grandchild"\nexec sleep 600';
+      await using place = await poFolder(plan, { parent });
 
-    const ended = await runLimited(place, 4_000);
+      const ended = await runLimited(place, limitMs);
 
-    const seconds = Number(/duration=([\d.]+)/.exec(ended.stdout)?.[1]);
-    expect(ended.stdout).toMatch(/^\[timeout\] a \(parent\) .*category=timeout$/m);
-    expect(seconds).toBeGreaterThan(3.9);
-    expect(seconds).toBeLessThan(300);
-    expect(isAlive(Number(await place.read('grandchild')))).toBe(false);
-  });
+      const seconds = Number(/duration=([\d.]+)/.exec(ended.stdout)?.[1]);
+      expect(ended.stdout).toMatch(/^\[timeout\] a \(parent\) .*category=timeout$/m);
+      expect(seconds).toBeGreaterThan(limitMs / 1_000 - 0.1);
+      expect(seconds).toBeLessThan(300);
+      if ((await place.read('grandchild')) === '') return TOO_SHORT;
+      expect(isAlive(Number(await place.read('grandchild')))).toBe(false);
+      return null;
+    }));
 
   // Keep.
   test('PO-73: a group of one lets its tasks through one at a time', async () => {

@@ -98,7 +98,7 @@ export function timeless(ended: Ended): readonly string[] {
 
 /** Shell that waits for a condition, for twenty seconds at most. */
 export function until(condition: string): string {
-  return `n=0; until ${condition}; do n=$((n + 1)); [ $n -lt 200 ] || exit 9; sleep 0.1; done`;
+  return `n=0; until ${condition}; do n=$((n + 1)); [ $n -lt 2000 ] || exit 9; sleep 0.1; done`;
 }
 
 /** Shell that is true once a task's work is on any branch but its own. */

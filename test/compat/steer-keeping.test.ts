@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { landfast } from '../support/landfast.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
 import { runPlan } from '../support/run-plan.ts';
@@ -53,12 +53,13 @@ test('R35: cleanup --all leaves a running agent alone, and backs up what it remo
   const { run: old } = await runPlan(repo, { tasks: { a: LOOSE } });
   const { engine, cli, run } = await liveRun(repo, { slow: waiting('slow') });
   await engine.untilFact('attempt.started', 'slow');
-  while (!existsSync(join(repo.outside, 'repo.worktrees', run, 'slow', 'slow.txt')));
+  const work = join(repo.outside, 'repo.worktrees', run, 'slow', 'slow.txt');
+  await vi.waitUntil(() => existsSync(work), { timeout: 60_000 });
   const refused = await cli('cleanup', '--all', '--yes');
   expect(refused.code).toBe(1);
   expect(refused.stdout).toContain(`landfast cancel --run ${run}`);
   expect(existsSync(join(repo.outside, 'repo.worktrees', old))).toBe(false);
-  expect(existsSync(join(repo.outside, 'repo.worktrees', run, 'slow', 'slow.txt'))).toBe(true);
+  expect(existsSync(work)).toBe(true);
   const [kept] = JSON.parse((await cli('kept', '--json')).stdout);
   expect(kept).toMatchObject({ run: old, files: ['loose.txt'] });
   const dir = join(repo.outside, 'again');

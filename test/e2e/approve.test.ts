@@ -2,9 +2,12 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { landfast } from '../support/landfast.ts';
 import { liveRun } from '../support/live-run.ts';
+import { nativePlan } from '../support/native-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
+import { hasScript, onTerminal } from '../support/terminal.ts';
 
 const ASK = { land: { publish: 'ask' } } as const;
 
@@ -47,4 +50,30 @@ test('an approval that something blocks holds when the run is resumed', async ()
   await repo.git('stash', '--include-untracked', '--quiet');
   expect((await cli('resume')).code).toBe(0);
   expect(await repo.git('ls-files')).toBe('README.md\na.txt');
+});
+
+describe.runIf(hasScript)('at a terminal the run waits', () => {
+  test.each([
+    { view: 'dashboard', answer: 'approve', files: 'README.md\na.txt' },
+    { view: 'dashboard', answer: 'approve --decline', files: 'README.md' },
+    { view: 'no-dashboard', answer: 'approve', files: 'README.md\na.txt' },
+    { view: 'no-dashboard', answer: 'approve --decline', files: 'README.md' },
+  ])('($view), and ends once it is answered: $answer', async ({ view, answer, files }) => {
+    const flags = view === 'dashboard' ? [] : ['--no-dashboard'];
+    await using repo = await tempRepo();
+    const plan = nativePlan({ ...ASK, tasks: { a: 'echo 1 > a.txt' } });
+    writeFileSync(join(repo.outside, 'plan.yaml'), plan);
+    const { shown } = onTerminal(repo, ['run', '../plan.yaml', ...flags]);
+    await shown.until(({ stdout }) => stdout.includes('waits for your approval: landfast approve'));
+    const cli = (...args: readonly string[]) => landfast(args, { cwd: repo.dir });
+    expect((await cli('status')).stdout).toContain('waits for your approval');
+    expect(await repo.git('ls-files')).toBe('README.md');
+    expect(shown.stdout).not.toContain('code=');
+    expect(await cli(...answer.split(' '))).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await shown.ended;
+    expect(stdout).toContain('code=0');
+    expect(stdout.includes('declined')).toBe(answer.includes('decline'));
+    expect(await repo.git('ls-files')).toBe(files);
+    expect((await cli('status', '--json')).stdout).toContain('"outcome": "succeeded"');
+  });
 });

@@ -8,10 +8,10 @@ import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
 import { hasScript, onTerminal } from '../support/terminal.ts';
 
-/** Prints, and waits for a file; gives up after a minute. */
+/** Prints, and waits for a file; gives up after some minutes. */
 const waiting = (repo: TempRepo, said: string, name: string): string =>
   `echo ${said}; n=0; until test -e ${join(repo.outside, name)}; do ` +
-  'n=$((n + 1)); test $n -lt 1200 || exit 9; sleep 0.05; done';
+  'n=$((n + 1)); test $n -lt 4000 || exit 9; sleep 0.05; done';
 
 /** Each look is a process of its own: there is nothing to wait for between them. */
 async function untilDetail(repo: TempRepo, detail: string): Promise<void> {

@@ -5,7 +5,7 @@
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Event } from '../../src/model/event.ts';
 import { marked } from '../../src/process/process-tree.ts';
 import { type Ended, landfast, type Running, start } from '../support/landfast.ts';
@@ -266,7 +266,7 @@ test('an orchestrator that is killed leaves no live agent after restart (anthrop
   await untilMade(repo, 'up');
   await kill(engine);
   const run = await runOf(repo);
-  expect(marked(`${run}/`).length).toBeGreaterThanOrEqual(3);
+  await vi.waitUntil(() => marked(`${run}/`).length >= 3, { timeout: 60_000 });
   expect(await resume(repo)).toMatchObject({ code: 0 });
   expect(marked(`${run}/`)).toEqual([]);
 });

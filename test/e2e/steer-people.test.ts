@@ -3,9 +3,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { landfast } from '../support/landfast.ts';
+import { landfast, type Running } from '../support/landfast.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { TOO_SHORT, withLimit } from '../support/time-limit.ts';
 
 const touch = (repo: TempRepo, name: string): void => writeFileSync(join(repo.outside, name), '');
 
@@ -20,32 +21,48 @@ const told = (repo: TempRepo, what: string): string =>
 
 const UNTIL_GO = 'while test ! -e ../../../go; do sleep 0.05; done';
 
-test('a paused task stands still, past its time limit, and the run waits for it', async () => {
-  await using repo = await tempRepo();
-  const { engine, cli, run } = await liveRun(repo, {
-    slow: { prompt: waiting('slow'), timeout: '9s' },
-    other: 'echo 1 > other.txt',
-    after: { prompt: 'echo 1 > after.txt', needs: ['slow'] },
-  });
-  while (!(await cli('logs', 'slow')).stdout.includes('working'));
-  const paused = await cli('pause', 'slow', 'after', '--json');
-  expect(JSON.parse(paused.stdout)).toEqual({ run, tasks: ['slow', 'after'], paused: true });
-  await engine.untilFact('merge.landed', 'other');
-  await new Promise((resolve) => setTimeout(resolve, 9_500));
-  const status = await cli('status');
-  expect(status.stdout).toMatch(/slow +paused .* halted/);
-  expect(status.stdout).toContain(
-    'Paused: slow, after. The run waits for that. Continue: landfast continue slow after',
-  );
-  touch(repo, 'go');
-  expect((await cli('continue', 'slow')).stdout).toBe('slow: no longer paused.\n');
-  await engine.untilFact('merge.landed', 'slow');
-  expect((await cli('status')).stdout).toMatch(/after +waiting +paused/);
-  await cli('continue', 'after');
-  expect((await engine.ended).code).toBe(0);
-  const attempts = engine.entries.filter(({ event }) => event.type === 'attempt.started');
-  expect(attempts).toHaveLength(3);
-});
+async function tooShort({ child, ended }: Running): Promise<typeof TOO_SHORT> {
+  child.kill('SIGTERM');
+  await ended;
+  return TOO_SHORT;
+}
+
+const hasFailed = ({ entries }: Running): boolean =>
+  entries.some(({ event }) => event.type === 'attempt.failed');
+
+test('a paused task stands still, past its time limit, and the run waits for it', () =>
+  withLimit(5_000, async (limitMs) => {
+    await using repo = await tempRepo();
+    const { engine, cli, run } = await liveRun(repo, {
+      slow: { prompt: waiting('slow'), timeout: `${limitMs / 1_000}s` },
+      other: 'echo 1 > other.txt',
+      after: { prompt: 'echo 1 > after.txt', needs: ['slow'] },
+    });
+    while (!(await cli('logs', 'slow')).stdout.includes('working'));
+    const paused = await cli('pause', 'slow', 'after', '--json');
+    if (hasFailed(engine)) return tooShort(engine);
+    expect(JSON.parse(paused.stdout)).toEqual({ run, tasks: ['slow', 'after'], paused: true });
+    await engine.untilFact('merge.landed', 'other');
+    await new Promise((resolve) => setTimeout(resolve, limitMs + 500));
+    const status = await cli('status');
+    expect(status.stdout).toMatch(/slow +paused .* halted/);
+    expect(status.stdout).toContain(
+      'Paused: slow, after. The run waits for that. Continue: landfast continue slow after',
+    );
+    touch(repo, 'go');
+    expect((await cli('continue', 'slow')).stdout).toBe('slow: no longer paused.\n');
+    await Promise.race([
+      engine.untilFact('merge.landed', 'slow'),
+      engine.untilFact('attempt.failed', 'slow'),
+    ]);
+    if (hasFailed(engine)) return tooShort(engine);
+    expect((await cli('status')).stdout).toMatch(/after +waiting +paused/);
+    await cli('continue', 'after');
+    expect((await engine.ended).code).toBe(0);
+    const attempts = engine.entries.filter(({ event }) => event.type === 'attempt.started');
+    expect(attempts).toHaveLength(3);
+    return null;
+  }));
 
 test('the pause of a task outlives its engine, and a task that is cancelled is not paused', async () => {
   await using repo = await tempRepo();

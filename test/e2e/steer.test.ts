@@ -4,28 +4,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { marked } from '../../src/process/process-tree.ts';
-import { type Ended, landfast, start } from '../support/landfast.ts';
+import { landfast, start } from '../support/landfast.ts';
+import { liveRun, waiting } from '../support/live-run.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
-
-/** Waits for a file `go` beside the repository, with a daemon that a simple kill would not reach. */
-const waiting = (name: string): string =>
-  [
-    `echo ${name} > ${name}.txt`,
-    '(setsid nohup sleep 600 >/dev/null 2>&1 &)',
-    'echo working',
-    'while test ! -e ../../../go; do sleep 0.05; done',
-  ].join('\n');
-
-async function liveRun(repo: TempRepo, tasks: Record<string, string>) {
-  writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks, workers: 2 }));
-  const engine = start(['run', '../plan.yaml', '--events'], { cwd: repo.dir });
-  await engine.untilFact('run.started');
-  return { engine, cli: (...args: string[]) => landfast(args, { cwd: repo.dir }) };
-}
-
-const runIdOf = async (cli: (...args: string[]) => Promise<Ended>): Promise<string> =>
-  (JSON.parse((await cli('status', '--json')).stdout) as { run: string }).run;
 
 const branchesOf = async (repo: TempRepo): Promise<readonly string[]> =>
   (await repo.git('for-each-ref', '--format=%(refname:short)', 'refs/heads')).split('\n');
@@ -37,11 +19,11 @@ test('status, logs and runs show a live run from another process', async () => {
     quick: 'echo 1 > quick.txt',
   });
   await engine.untilFact('merge.landed', 'quick');
+  while (!(await cli('logs', 'slow')).stdout.includes('working'));
   const status = JSON.parse((await cli('status', '--json')).stdout);
   expect(status).toMatchObject({ name: 'test', live: true, outcome: null, landed: ['quick'] });
   expect((await cli('status')).stdout).toMatch(/slow +running +#1/);
   expect((await cli('runs')).stdout).toMatch(/test .* live/);
-  expect((await cli('logs', 'slow')).stdout).toContain('working');
   const following = start(['logs', 'slow', '-f'], { cwd: repo.dir });
   const watching = start(['status', '--watch'], { cwd: repo.dir });
   await watching.until(({ stdout }) => stdout.includes('landed as'));
@@ -56,10 +38,12 @@ test('status, logs and runs show a live run from another process', async () => {
 
 test('cancel ends one task and everything it started, and keeps its work', async () => {
   await using repo = await tempRepo();
-  const { engine, cli } = await liveRun(repo, { slow: waiting('slow'), other: waiting('other') });
+  const { engine, cli, run } = await liveRun(repo, {
+    slow: waiting('slow'),
+    other: waiting('other'),
+  });
   await engine.untilFact('attempt.started', 'slow');
   await engine.untilFact('attempt.started', 'other');
-  const run = await runIdOf(cli);
   const slow = join(repo.outside, 'repo.worktrees', run, 'slow');
   while (!existsSync(join(slow, 'slow.txt'))) await cli('status');
   const answer = await cli('cancel', 'slow', '--json');
@@ -75,12 +59,11 @@ test('cancel ends one task and everything it started, and keeps its work', async
 
 test('cancel without a task ends the run for good', async () => {
   await using repo = await tempRepo();
-  const { engine, cli } = await liveRun(repo, {
+  const { engine, cli, run } = await liveRun(repo, {
     slow: waiting('slow'),
     quick: 'echo 1 > quick.txt',
   });
   await engine.untilFact('merge.landed', 'quick');
-  const run = await runIdOf(cli);
   expect((await cli('cancel')).code).toBe(0);
   const ended = await engine.ended;
   expect(ended.code).toBe(1);
@@ -114,9 +97,8 @@ test('the first Ctrl-C lets running agents finish and land, then stops: exit 130
 
 test('the second Ctrl-C ends agents, keeps their work and leaves nothing running', async () => {
   await using repo = await tempRepo();
-  const { engine, cli } = await liveRun(repo, { slow: waiting('slow') });
+  const { engine, run } = await liveRun(repo, { slow: waiting('slow') });
   await engine.untilFact('attempt.started', 'slow');
-  const run = await runIdOf(cli);
   engine.child.kill('SIGINT');
   await engine.untilFact('run.stopping');
   engine.child.kill('SIGINT');
@@ -127,13 +109,12 @@ test('the second Ctrl-C ends agents, keeps their work and leaves nothing running
 
 test('kill -9 of the engine: resume ends what survived, runs it again once, and lands', async () => {
   await using repo = await tempRepo();
-  const { engine, cli } = await liveRun(repo, {
+  const { engine, cli, run } = await liveRun(repo, {
     slow: waiting('slow'),
     quick: 'echo 1 > quick.txt',
   });
   await engine.untilFact('merge.landed', 'quick');
   await engine.untilFact('attempt.started', 'slow');
-  const run = await runIdOf(cli);
   engine.child.kill('SIGKILL');
   await engine.ended;
   expect((await cli('status')).stdout).toContain(`landfast resume ${run}`);

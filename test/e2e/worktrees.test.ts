@@ -1,8 +1,8 @@
 /** Workspaces as `landfast worktrees` lists them: of a live run, a failed one, a dead one. */
 
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { landfast, start } from '../support/landfast.ts';
 import { nativePlan } from '../support/native-plan.ts';
 import { runPlan } from '../support/run-plan.ts';
@@ -52,11 +52,11 @@ test('a kept workspace says why, what is not merged, and how to go on or remove 
 
 test('a workspace is live while its run is, and left when the engine is dead', async () => {
   await using repo = await tempRepo();
-  const slow = 'n=0; until test -e ../../../go || test $n -gt 400; do n=$((n+1)); sleep 0.05; done';
+  const slow =
+    'touch ../../../up; n=0; until test -e ../../../go || test $n -gt 4000; do n=$((n+1)); sleep 0.05; done';
   writeFileSync(join(repo.outside, 'plan.yaml'), nativePlan({ tasks: { slow } }));
   const engine = start(['run', '../plan.yaml', '--events'], { cwd: repo.dir });
-  await engine.untilFact('attempt.started', 'slow');
-  while ((await list(repo)).length === 0); // It is being made.
+  await vi.waitUntil(() => existsSync(join(repo.outside, 'up')), { timeout: 60_000 }); // It is made.
   expect(await list(repo)).toMatchObject([{ task: 'slow', state: 'live', remove: null }]);
   engine.child.kill('SIGKILL');
   await engine.ended;

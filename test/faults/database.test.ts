@@ -22,7 +22,7 @@ test('a database locked for too long ends the engine, which names the likely hol
   other.close();
   expectTold(ended, 3, 'is locked: another process has been writing to it', 'Try again. `fuser ');
   await expectResumed(repo, ['one.txt']);
-}, 60_000);
+});
 
 /** What the log beside a database holds would hide that its file is damaged. */
 function moveIntoOneFile(file: string): void {

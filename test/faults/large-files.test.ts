@@ -35,7 +35,7 @@ test('work lands beside a tracked file of more than 2 GiB', async () => {
   const engine = begin(repo, { ...PLAN, tasks: { one: 'echo 1 > one.txt' } });
   expect((await engine.ended).code, engine.stderr).toBe(0);
   expect(await repo.git('ls-tree', '--name-only', 'main')).toBe('README.md\nlarge.bin\none.txt');
-}, 600_000); // git reads the whole file several times.
+});
 
 test.runIf(process.platform === 'linux')(
   'an engine takes less than 200 MB of memory, whatever the size of tracked files',

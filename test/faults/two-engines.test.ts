@@ -51,4 +51,4 @@ test('from another host it is taken over; when it wakes up it writes nothing mor
   expectTold(ended, 3, 'Another engine has taken over run', 'landfast status');
   expect(journalOf(repo)).toEqual(before);
   await expectWhole(repo, FILES);
-}, 60_000);
+});

@@ -4,7 +4,7 @@
  * Repositories lie in /var/tmp, because /tmp is replaced inside of a fence; one test is about that.
  */
 
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -355,7 +355,8 @@ describe.skipIf(support.kind === 'missing')('the end of a fenced program', () =>
 
   test('on abort takes along daemons, also one with a clean environment', async () => {
     await using here = await site();
-    const clean = '(env -i setsid nohup sleep 298.7654 >/dev/null 2>&1 &)';
+    const seconds = `298.${randomInt(1e9, 1e10)}`; // No other process of the machine has it.
+    const clean = `(env -i setsid nohup sleep ${seconds} >/dev/null 2>&1 &)`;
     // Without `exec`, dash can lose a SIGINT that comes between its fork and the start of `sleep`.
     const text = `${DAEMON}; ${clean}; sleep 0.2; echo ready; exec sleep 300`;
     const ended = await fenced(here, text, { abortOn: 'ready' });
@@ -364,7 +365,7 @@ describe.skipIf(support.kind === 'missing')('the end of a fenced program', () =>
     const commands = await Promise.all(
       processList().map(({ pid }) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
     );
-    expect(commands.filter((command) => command.includes('298.7654'))).toEqual([]);
+    expect(commands.filter((command) => command.includes(seconds))).toEqual([]);
     expect(ended.ms).toBeLessThan(GRACE_MS);
   });
 

@@ -8,16 +8,17 @@ import { entriesOf, type Scene, scene, scripts, until, writes } from './scene.ts
 const NAMES = ['one', 'two', 'three'] as const;
 const secretOf = (name: string): string => `hidden-value-of-${name}`;
 
+const children = (): readonly number[] =>
+  processList().flatMap(({ pid, parent }) => (parent === process.pid ? pid : []));
+
 /** What a program sees of itself and would notice if a library changed it. */
 function ownProcess() {
-  const children = processList().filter(({ parent }) => parent === process.pid);
   return {
     env: { ...process.env },
     cwd: process.cwd(),
     umask: process.umask(),
     exitCode: process.exitCode,
     listeners: process.eventNames().map((name) => [name, process.listenerCount(name)]),
-    children: children.map(({ pid }) => pid),
   };
 }
 
@@ -42,6 +43,7 @@ test('three runs in three repositories share nothing; one is cancelled, the othe
   await using third = await named('three');
   const places = [first, second, third] as const;
   const before = ownProcess();
+  const others = children(); // Of a test that this process ran before.
   const printed = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
   const runs = await Promise.all(
     places.map((place, index) => place.opened.start(plan(place, NAMES[index]!))),
@@ -72,6 +74,7 @@ test('three runs in three repositories share nothing; one is cancelled, the othe
   for (const { id } of runs) expect(marked(`${id}/`)).toEqual([]);
   for (const write of printed) expect(write).not.toHaveBeenCalled();
   expect(ownProcess()).toEqual(before);
+  expect(children().filter((pid) => !others.includes(pid))).toEqual([]);
   expect(places.map(({ warnings }) => warnings.filter((text) => text.includes('hidden')))).toEqual([
     [],
     [],

@@ -7,22 +7,27 @@ import { marked } from '../../src/process/process-tree.ts';
 import { landfast } from '../support/landfast.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { tempRepo } from '../support/temp-repo.ts';
+import { TOO_SHORT, withLimit } from '../support/time-limit.ts';
 
-test('a gate that hangs is ended with all that it started, and rejects the work', async () => {
-  await using repo = await tempRepo();
-  const run = await runPlan(repo, {
-    more: { limits: { workers: 2, gates: 2 } },
-    land: { on_gate_failure: 'fail' },
-    gates: [{ name: 'slow', run: 'test ! -e bad || { setsid sleep 60 & wait; }', timeout: '8s' }],
-    tasks: { bad: 'echo 1 > bad', good: 'echo 1 > good' },
-  });
-  expect(run).toMatchObject({ code: 1 });
-  expect(run.failure('bad')).toMatchObject({ kind: 'gate-failed', gate: 'slow' });
-  expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['good']);
-  expect(run.stderr).not.toMatch(/^ +at /m);
-  expect(marked(`${run.run}/`)).toEqual([]);
-  expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual(['bad']);
-});
+test('a gate that hangs is ended with all that it started, and rejects the work', () =>
+  withLimit(3_000, async (limitMs) => {
+    await using repo = await tempRepo();
+    const hangs = 'test ! -e bad || { setsid sleep 600 & wait; }';
+    const run = await runPlan(repo, {
+      more: { limits: { workers: 2, gates: 2 } },
+      land: { on_gate_failure: 'fail' },
+      gates: [{ name: 'slow', run: hangs, timeout: `${limitMs / 1_000}s` }],
+      tasks: { bad: 'echo 1 > bad', good: 'echo 1 > good' },
+    });
+    expect(run).toMatchObject({ code: 1 });
+    if (run.of('merge.landed').length === 0) return TOO_SHORT;
+    expect(run.failure('bad')).toMatchObject({ kind: 'gate-failed', gate: 'slow' });
+    expect(run.of('merge.landed').map(({ task }) => task)).toEqual(['good']);
+    expect(run.stderr).not.toMatch(/^ +at /m);
+    expect(marked(`${run.run}/`)).toEqual([]);
+    expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual(['bad']);
+    return null;
+  }));
 
 test('work that git cannot merge fails alone, and a resume says the same', async () => {
   await using repo = await tempRepo();

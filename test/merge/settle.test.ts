@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { marked } from '../../src/process/process-tree.ts';
 import { runPlan } from '../support/run-plan.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
+import { TOO_SHORT, withLimit } from '../support/time-limit.ts';
 
 const FILES = { text: 'one\ntwo\nthree\n', 'README.md': 'hello\n' };
 
@@ -134,25 +135,29 @@ test('a generated file that one side deletes is generated again as well, and so 
   expect(await repo.git('show', 'HEAD:packed')).toBe('a\0m\0z\0');
 });
 
-test('a command that fails or hangs is a conflict with its output, and nothing of it is left', async () => {
-  await using repo = await tempRepo({ files: LISTS });
-  const run = await runPlan(repo, {
-    land: {
-      on_conflict: 'fail',
-      regenerate: [
-        { paths: ['sorted'], run: 'echo no network; setsid sleep 60 & wait', timeout: '3s' },
-      ],
-    },
-    tasks: { a: named(repo, 'a', 'z'), z: named(repo, 'z', 'a') },
-  });
-  expect(run).toMatchObject({ code: 1 });
-  const [failed] = run.of('task.failed');
-  expect(failed?.failure).toMatchObject({
-    kind: 'conflict',
-    files: ['sorted'],
-    conflicts: [{ path: 'sorted', kind: 'regenerate' }],
-    output: expect.stringMatching(/no network\n\(ended after 3 s: time limit\)$/),
-  });
-  expect(marked(`${run.run}/`)).toEqual([]);
-  expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual([failed?.task]);
-});
+test('a command that fails or hangs is a conflict with its output, and nothing of it is left', () =>
+  withLimit(1_000, async (limitMs) => {
+    await using repo = await tempRepo({ files: LISTS });
+    const timeout = `${limitMs / 1_000}s`;
+    const run = await runPlan(repo, {
+      land: {
+        on_conflict: 'fail',
+        regenerate: [
+          { paths: ['sorted'], run: 'echo no network; setsid sleep 600 & wait', timeout },
+        ],
+      },
+      tasks: { a: named(repo, 'a', 'z'), z: named(repo, 'z', 'a') },
+    });
+    expect(run).toMatchObject({ code: 1 });
+    const [failed] = run.of('task.failed');
+    expect(failed?.failure).toMatchObject({
+      kind: 'conflict',
+      files: ['sorted'],
+      conflicts: [{ path: 'sorted', kind: 'regenerate' }],
+      output: expect.stringContaining(`(ended after ${limitMs / 1_000} s: time limit)`),
+    });
+    expect(marked(`${run.run}/`)).toEqual([]);
+    expect(readdirSync(join(repo.outside, 'repo.worktrees', run.run))).toEqual([failed?.task]);
+    const { output = '' } = failed!.failure as { readonly output?: string };
+    return output.includes('no network\n(ended') ? null : TOO_SHORT;
+  }));

@@ -13,6 +13,7 @@ import { scratchFolder } from '../../src/process/scratch.ts';
 import { ShellPool } from '../../src/process/shell-pool.ts';
 import { ownTemp } from '../support/own-temp.ts';
 import type { TempDir } from '../support/temp-dir.ts';
+import { TOO_SHORT, withLimit } from '../support/time-limit.ts';
 
 const { signal } = new AbortController();
 const PATH = process.env.PATH;
@@ -362,10 +363,13 @@ test('a shell that is ended under a program is an error, not silence', async () 
 
 test('the time limit ends the program and says so', async () => {
   await using shells = openShells();
-  const command = script('sleep 300 & echo $!; wait', { limitMs: 2_000 });
-  const { exit, stdout } = await shells.capture(command, signal);
-  expect(exit).toEqual({ kind: 'aborted', reason: new TimeLimitError('sh', 2_000) });
-  await untilGone(Number(stdout));
+  const pid = await withLimit(500, async (limitMs) => {
+    const command = script('sleep 300 & echo $!; wait', { limitMs });
+    const { exit, stdout } = await shells.capture(command, signal);
+    expect(exit).toEqual({ kind: 'aborted', reason: new TimeLimitError('sh', limitMs) });
+    return stdout === '' ? TOO_SHORT : Number(stdout);
+  });
+  await untilGone(pid);
   expect((await shells.capture(program('echo', ['next']), signal)).stdout).toBe('next\n');
 });
 
@@ -408,7 +412,7 @@ test('no shell outlives us, even if we are killed', async () => {
       shells.capture({ file: 'sh', args: ['-c', text], cwd: '/', env: {}, stdin: '' }, signal);
     await Promise.all([1, 2, 3].map(() => run('sleep 0.1')));
     console.log('idle');
-    await run('sleep 0.5');`;
+    await run(\`while kill -0 \${process.pid}; do sleep 0.05; done\`);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
     env: { PATH, TMPDIR: process.env.TMPDIR },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -16,15 +16,15 @@ export interface Installed {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Packs and installs the package below a folder. */
-export async function installPacked(place: string): Promise<Installed> {
+/** Packs and installs the package below a folder; `root` is the project, or a copy of it. */
+export async function installPacked(place: string, root = ROOT): Promise<Installed> {
   const home = join(place, 'home');
   const cache = join(place, 'cache');
   const app = join(place, 'app');
   const env = { ...bareEnv(home), XDG_CACHE_HOME: cache, npm_config_cache: cache };
   for (const folder of [home, app]) mkdirSync(folder);
   const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', place];
-  const packed = await exec('npm', pack, { cwd: ROOT, env });
+  const packed = await exec('npm', pack, { cwd: root, env });
   writeFileSync(join(app, 'package.json'), '{"private": true, "type": "module"}\n');
   const tarball = join(place, packed.stdout.trim().split('\n').at(-1) ?? '');
   const install = ['install', '--silent', '--offline', '--no-audit', '--no-fund', tarball];

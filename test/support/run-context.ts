@@ -10,7 +10,7 @@ import { removeWorkspace } from '../../src/workspace/remove.ts';
 import { type RunContext, type RunParts, runContext } from '../../src/workspace/run-context.ts';
 import { planOf } from './journal-builder.ts';
 import { bareEnv } from './landfast.ts';
-import { MARK } from './mark.ts';
+import { MARK, RUN } from './mark.ts';
 import { NO_MEMORY, NO_RESOLUTIONS } from './no-memory.ts';
 import { testPool } from './pool.ts';
 import type { TempRepo } from './temp-repo.ts';
@@ -28,7 +28,7 @@ export async function testContext(
   const { keepFiles = [] } = workspace;
   const context = runContext({
     repository: opened.repository,
-    run: 'r1',
+    run: RUN,
     plan: { ...plan, workspace: { ...plan.workspace, ...workspace } },
     env: bareEnv(repo.outside),
     pool: testPool(repo, 4, { keepFiles, small: true }),

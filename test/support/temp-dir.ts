@@ -17,7 +17,7 @@ export async function tempDir(): Promise<TempDir> {
   return {
     path,
     write: (files) => writeFiles(path, files),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 20 }),
   };
 }
 

@@ -17,6 +17,7 @@ import { sameRepository } from '../../src/transport/transport.ts';
 import type { Site } from '../../src/worker/attempt.ts';
 import { localWorker } from '../../src/worker/worker.ts';
 import { taskSpec } from '../support/journal-builder.ts';
+import { RUN } from '../support/mark.ts';
 import { overWire } from '../support/over-wire.ts';
 import { testContext } from '../support/run-context.ts';
 import { type TempRepo, tempRepo } from '../support/temp-repo.ts';
@@ -43,7 +44,7 @@ async function attemptBy(
   const site: Site = {
     context: { ...context, plan: { ...context.plan, tasks: [spec] } },
     transport: sameRepository(context.repository),
-    run: 'r1',
+    run: RUN,
     tasks: [spec],
     failures: [],
     dir: repo.dir,
@@ -108,11 +109,11 @@ test('a function works in the workspace; its events are facts, its work is one c
   const lines = said.flatMap((each) => (each.kind === 'chatter' ? [each.line] : []));
   expect(lines).toContainEqual({ from: 'agent', event: { type: 'text', text: 'Writing.' } });
   const job = seen! as CustomJob;
-  expect(job).toMatchObject({ run: 'r1', task: 'one', attempt: 1, session: null, readOnly: false });
+  expect(job).toMatchObject({ run: RUN, task: 'one', attempt: 1, session: null, readOnly: false });
   expect(job.prompt).toContain('Do one');
   expect(job.env).toMatchObject({ LANDFAST_TASK: 'one', PATH: process.env.PATH });
   expect(job.env).not.toHaveProperty('AWS_SECRET_KEY');
-  expect(job.env.TMPDIR).toContain('landfast-r1-');
+  expect(job.env.TMPDIR).toContain(`landfast-${RUN}-`);
 });
 
 test('programs that it starts with its environment carry the mark of the attempt', async () => {
@@ -121,7 +122,7 @@ test('programs that it starts with its environment carry the mark of the attempt
     const { stdout } = await promisify(execFile)('env', [], { cwd: dir, env });
     return { ok: false, failure: { kind: 'permanent', message: stdout } };
   });
-  expect(JSON.stringify(last)).toContain('LANDFAST_MARK=r1/one.1');
+  expect(JSON.stringify(last)).toContain(`LANDFAST_MARK=${RUN}/one.1`);
 });
 
 test('a function is judged like any agent: no change, out of scope, red checks', async () => {
@@ -203,14 +204,15 @@ test('a sign of life resets the idle limit', async () => {
   const { last } = await attemptBy(
     repo,
     async ({ dir }, { emit }) => {
-      for (let i = 0; i < 8; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      const enough = performance.now() + 1_500;
+      while (performance.now() < enough) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
         emit({ type: 'activity', what: 'thinking' });
       }
       await writeFile(join(dir, 'a.txt'), 'a\n');
       return { ok: true };
     },
-    { task: { idleMs: 300 } },
+    { task: { idleMs: 1_000 } },
   );
   expect(last.type).toBe('attempt.finished');
 });
@@ -244,7 +246,7 @@ test('a function that does not stop is left behind, and not retried beside itsel
     message:
       'Not finished after 0.06 s. Agent function:mine did not stop within 5 s, so it is not tried again.',
   });
-}, 15_000);
+});
 
 test('a plan with a sandbox is refused: a function cannot be fenced', async () => {
   await using repo = await tempRepo();

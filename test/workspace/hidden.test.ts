@@ -48,7 +48,7 @@ test('a task that succeeds does not commit them; they are held by a ref', async 
   expect(await repo.git('diff', '--name-only', `${ref}^`, ref)).toBe('src/a/one\nsrc/a/two');
   expect(await repo.git('show', `${ref}:src/a/one`)).toBe('mine');
   expect(await repo.git('show', `${ref}:src/a/two`)).toBe('also');
-}, 60_000);
+});
 
 test('the same where only some folders are checked out', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -61,7 +61,7 @@ test('the same where only some folders are checked out', async () => {
   const ref = `refs/landfast/kept/${run.run}/a`;
   expect(await keptRefs(repo)).toEqual([ref]);
   expect(await repo.git('show', `${ref}:src/a/one`)).toBe('mine');
-}, 60_000);
+});
 
 test('the workspace of a failed task stays for them, and cleaning up keeps them', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -75,4 +75,4 @@ test('the workspace of a failed task stays for them, and cleaning up keeps them'
   expect(existsSync(dir)).toBe(false);
   const [ref] = await keptRefs(repo);
   expect(await repo.git('show', `${ref}:src/a/one`)).toBe('mine');
-}, 60_000);
+});

@@ -157,7 +157,7 @@ test('one to which something has happened is restored, or gone for the pool', as
     if (end === 'removed') expect.soft([kind, await placesOf(repo)]).toEqual([kind, []]);
     sh(repo.dir, 'rm -rf ../waits ../taken .git/worktrees');
   }
-}, 60_000);
+});
 
 test('a workspace that an engine was handing over when it died is used by the next engine', async () => {
   await using repo = await tempRepo({ files: FILES });

@@ -77,7 +77,7 @@ test('nothing that a task leaves is seen by any later one', async () => {
     expect.soft(seenIn(dir, branch), kind).toEqual(expected[at]);
     await beginNow(pool, dir);
   }
-}, 120_000);
+});
 
 test('a workspace with lasting dirt is not reused, and can be removed', async () => {
   await using repo = await dirtyable();
@@ -89,7 +89,7 @@ test('a workspace with lasting dirt is not reused, and can be removed', async ()
     await removeWorktree(repo.commonDir, dir, repo.signal);
     expect([pool.idle(), existsSync(dir)]).toEqual([[], false]);
   }
-}, 60_000);
+});
 
 test('random dirt is not seen by the next task', async () => {
   await using repo = await dirtyable();
@@ -112,7 +112,7 @@ test('random dirt is not seen by the next task', async () => {
   expect(reused.length).toBeGreaterThan(0);
   const asNew = { names: expect.any(Array), isTaken: true, seen: expected };
   expect(reused).toEqual(reused.map(() => asNew));
-}, 60_000);
+});
 
 test('the target of a link stays as it is', async () => {
   await using repo = await dirtyable();

@@ -68,7 +68,7 @@ test('a task finds the folders of its scope, the root, and what is named besides
   expect(await landed(repo, 'tools/seen')).toEqual(ALL);
   expect(await landed(repo, 'seen')).toEqual(ALL);
   expect(configOf(repo)).toBe(before);
-}, 60_000);
+});
 
 test('folders that the plan names are there for every task', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -82,7 +82,7 @@ test('folders that the plan names are there for every task', async () => {
   expect(run).toMatchObject({ code: 0 });
   expect(await landed(repo, 'seen')).toEqual(WEB);
   expect(await landed(repo, 'lib/seen')).toEqual([...WEB, './lib/one', './lib/two'].sort());
-}, 60_000);
+});
 
 /** Every kind of change where nothing is checked out. */
 const ELSEWHERE = [
@@ -109,7 +109,7 @@ test('changes elsewhere are seen, committed and reported; the rest stays as it i
     'A\tnew/file',
     'D\ttools/make',
   ]);
-}, 60_000);
+});
 
 test('they fail a task that keeps to its scope, and nothing of them is lost', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -147,7 +147,7 @@ test('they fail a task that keeps to its scope, and nothing of them is lost', as
     'A\tnew/file',
     'D\ttools/make',
   ]);
-}, 60_000);
+});
 
 test('an agent gets more folders from git, and can commit what it does there', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -173,7 +173,7 @@ test('an agent gets more folders from git, and can commit what it does there', a
   expect(readFileSync(join(repo.outside, 'status'), 'utf8')).toBe('');
   expect(configOf(repo)).toBe(before);
   expect(existsSync(join(repo.commonDir, 'config.worktree'))).toBe(false);
-}, 60_000);
+});
 
 test('a conflict elsewhere is laid out for the agent, and all of the merge lands', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -201,7 +201,7 @@ test('a conflict elsewhere is laid out for the agent, and all of the merge lands
   expect(run.of('merge.rejected')).toHaveLength(1);
   expect(await changed(repo, base)).toEqual(['M\tlib/one', 'A\ttools/a', 'A\ttools/b']);
   expect(await repo.git('show', 'main:lib/one')).toBe('both');
-}, 60_000);
+});
 
 test('files that git does not hold come along, and a program works in its folder', async () => {
   await using repo = await tempRepo({ files: { ...FILES, '.gitignore': '.env\n' } });
@@ -218,7 +218,7 @@ test('files that git does not hold come along, and a program works in its folder
   expect(run).toMatchObject({ code: 0 });
   expect(await landed(repo, 'app/web/page')).toEqual(['root', 'lib']);
   expect(await repo.git('ls-files', 'lib')).toBe('lib/one\nlib/two');
-}, 60_000);
+});
 
 test('a submodule outside of the folders stays where it is', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -239,7 +239,7 @@ test('a submodule outside of the folders stays where it is', async () => {
   expect(run).toMatchObject({ code: 0 });
   expect(await changed(repo, base)).toEqual(['M\tapp/web/page', 'M\tlib/one']);
   expect(readFileSync(join(repo.outside, 'subs'), 'utf8')).toContain('vendor/sub');
-}, 60_000);
+});
 
 test('a workspace that is kept can be looked at with git alone', async () => {
   await using repo = await tempRepo({ files: FILES });
@@ -252,33 +252,29 @@ test('a workspace that is kept can be looked at with git alone', async () => {
   expect(await repo.git('-C', dir, 'status', '--porcelain')).toBe('M app/web/page');
   await repo.git('-C', dir, 'commit', '-qam', 'By hand');
   expect(await repo.git('-C', dir, 'diff', '--name-only', 'main')).toBe('app/web/page');
-}, 60_000);
+});
 
 test.each([
   ['is out of scope', '', []],
   ['fails', '; exit 1', []],
   ['is kept on demand', '; exit 1', ['--keep-worktrees']],
-])(
-  'git alone shows what a task that %s wrote elsewhere, and does not lose it',
-  async (...of) => {
-    await using repo = await tempRepo({ files: FILES });
-    const [, end, args] = of;
-    const run = await runPlan(
-      repo,
-      {
-        tasks: { a: { writes: ['app/web/**'], prompt: `mkdir lib; echo 2 > lib/one${end}` } },
-        more: AUTO,
-      },
-      { args },
-    );
-    expect(run).toMatchObject({ code: 1 });
-    const dir = kept(repo, run, 'a');
-    expect(await repo.git('-C', dir, 'status', '--porcelain')).toBe('M lib/one');
-    await expect(repo.git('worktree', 'remove', dir)).rejects.toThrow(/modified/);
-    const listed = await landfast(['worktrees'], { cwd: repo.dir, env: { HOME: repo.outside } });
-    expect(listed.stdout).toContain(`landfast cleanup --all --run ${run.run}\n`);
-    await repo.git('-C', dir, 'commit', '-qam', 'By hand');
-    expect(await changed(repo, 'main', `landfast/${run.run}.a`)).toEqual(['M\tlib/one']);
-  },
-  60_000,
-);
+])('git alone shows what a task that %s wrote elsewhere, and does not lose it', async (...of) => {
+  await using repo = await tempRepo({ files: FILES });
+  const [, end, args] = of;
+  const run = await runPlan(
+    repo,
+    {
+      tasks: { a: { writes: ['app/web/**'], prompt: `mkdir lib; echo 2 > lib/one${end}` } },
+      more: AUTO,
+    },
+    { args },
+  );
+  expect(run).toMatchObject({ code: 1 });
+  const dir = kept(repo, run, 'a');
+  expect(await repo.git('-C', dir, 'status', '--porcelain')).toBe('M lib/one');
+  await expect(repo.git('worktree', 'remove', dir)).rejects.toThrow(/modified/);
+  const listed = await landfast(['worktrees'], { cwd: repo.dir, env: { HOME: repo.outside } });
+  expect(listed.stdout).toContain(`landfast cleanup --all --run ${run.run}\n`);
+  await repo.git('-C', dir, 'commit', '-qam', 'By hand');
+  expect(await changed(repo, 'main', `landfast/${run.run}.a`)).toEqual(['M\tlib/one']);
+});

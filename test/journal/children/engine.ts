@@ -6,7 +6,6 @@
  *   lead          acquire the lease            -> held <token> | busy <pid>
  *   append        append one entry             -> <seq> | the name of the error
  *   flood         append without end           -> <seq> after each one that was acknowledged
- *   pace <n> <ms> append n entries, ms apart   -> paced
  *   finish        append run.finished          -> <seq>
  *   release       give the lease back          -> released
  *   lock          begin a transaction and keep it -> locked
@@ -14,7 +13,6 @@
 
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, thisProcess } from '../../../src/base/process-identity.ts';
 import { type Database, openDatabase } from '../../../src/journal/database.ts';
 import { Journal, readEntries } from '../../../src/journal/journal.ts';
@@ -30,13 +28,13 @@ let lease: Lease = { run, token: 0 };
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb = '', ...args] = line.split(' ');
   try {
-    say(await obey(verb, args.map(Number)));
+    say(obey(verb, args.map(Number)));
   } catch (error) {
     say(error instanceof Error ? error.name : 'unknown');
   }
 }
 
-async function obey(verb: string, [count = 0, ms = 0]: number[]): Promise<string> {
+function obey(verb: string, [count = 0]: number[]): string {
   switch (verb) {
     case 'create':
       openDatabase(`${stateDir}-${count}`).close();
@@ -51,12 +49,6 @@ async function obey(verb: string, [count = 0, ms = 0]: number[]): Promise<string
       return append(usage(0));
     case 'flood':
       for (let seq = 0; ; seq++) say(append(usage(seq)));
-    case 'pace':
-      for (let n = 0; n < count; n++) {
-        append(usage(n));
-        await sleep(ms);
-      }
-      return 'paced';
     case 'finish':
       return append(finished);
     case 'release':

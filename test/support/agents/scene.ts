@@ -29,7 +29,7 @@ import {
   startScriptedApi,
 } from './scripted-api.ts';
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 240_000;
 
 /** The report that `--report r.json` writes. */
 export type Report = ReturnType<typeof reportJson>;
