@@ -2,17 +2,19 @@
  * What runs have left, what of it may go, and its removal.
  *
  *   L1. Nothing is removed before its work is reachable from a ref, whatever is asked for.
+ *   L2. No agent works in a removed workspace: one that outlived its engine is ended first.
  */
 
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { messageOf, otherwise } from '../base/errors.ts';
+import { messageOf, OperationalError, otherwise } from '../base/errors.ts';
 import { headOf, isAncestor, readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { unmergedIn } from '../git/status.ts';
 import { removeWorktree } from '../git/worktree.ts';
 import type { Database } from '../journal/database.ts';
 import { keptRef } from '../model/names.ts';
+import { endMarked } from '../process/process-tree.ts';
 import type { Leftover, MeasuredWorkspace, Verdict } from '../report/cleanup.ts';
 import { planLeftovers, planPooled, planWorkspaces } from '../report/cleanup.ts';
 import type { Claimed, Pooled } from '../report/workspaces.ts';
@@ -98,6 +100,7 @@ async function removeOne(
   if (idle !== undefined) return removePooled(of.repository, idle, signal);
   const one = claimed.find((each) => each.path === path);
   if (one === undefined) return false;
+  await endAgents(one.of.run, signal);
   await back(one, signal);
   const { commonDir } = of.repository;
   await removeWorktree(commonDir, path, signal);
@@ -106,6 +109,14 @@ async function removeOne(
     await rmdir(each).catch(otherwise(undefined));
   }
   return true;
+}
+
+/** Ends what a dead engine left running; a run with a live engine keeps its workspaces. */
+async function endAgents(run: string, signal: AbortSignal): Promise<void> {
+  const left = await endMarked(`${run}/`, signal);
+  if (left.length === 0) return;
+  const pids = left.map(({ pid }) => pid).join(', ');
+  throw new OperationalError(`processes of its run could not be ended: ${pids}`);
 }
 
 /** Puts work that no branch holds under a ref; it may have changed since it was measured. */

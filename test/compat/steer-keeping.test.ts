@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { marked } from '../../src/process/process-tree.ts';
 import { landfast } from '../support/landfast.ts';
 import { liveRun, waiting } from '../support/live-run.ts';
 import { runPlan } from '../support/run-plan.ts';
@@ -71,4 +72,20 @@ test('R35: cleanup --all leaves a running agent alone, and backs up what it remo
   expect((await cli('kept', 'drop', `${old}/a`, '--yes')).stdout).toContain(kept.commit);
   writeFileSync(join(repo.outside, 'go'), '');
   expect((await engine.ended).code).toBe(0);
+});
+
+test('cleanup --all ends an agent that outlived its engine, and keeps its work', async () => {
+  await using repo = await tempRepo();
+  const { engine, cli, run } = await liveRun(repo, { slow: waiting('slow') });
+  while (!(await cli('logs', 'slow')).stdout.includes('working'));
+  engine.child.kill('SIGKILL');
+  await engine.ended;
+  const stays = await cli('cleanup', '--yes');
+  expect(stays).toMatchObject({ code: 0 });
+  expect(marked(`${run}/`).length).toBeGreaterThanOrEqual(2);
+  expect(await cli('cleanup', '--all', '--yes')).toMatchObject({ code: 0, stderr: '' });
+  expect(marked(`${run}/`)).toEqual([]);
+  expect(existsSync(join(repo.outside, 'repo.worktrees'))).toBe(false);
+  const [kept] = JSON.parse((await cli('kept', '--json')).stdout);
+  expect(kept).toMatchObject({ run, files: ['slow.txt'] });
 });
