@@ -73,8 +73,10 @@ function mainArgument(input: unknown): { text: string; isPath: boolean } | null 
   const fields = input as Readonly<Record<string, unknown>>;
   for (const key of [...PATH_KEYS, ...TEXT_KEYS]) {
     const value = fields[key];
-    const text = Array.isArray(value) ? commandWords(value) : value;
-    if (typeof text === 'string' && text !== '') return { text, isPath: PATH_KEYS.includes(key) };
+    const isPath = PATH_KEYS.includes(key);
+    if (typeof value === 'string' && value !== '') return { text: value, isPath };
+    const isCommand = Array.isArray(value) && value.length > 0 && !isPath;
+    if (isCommand) return { text: commandWords(value), isPath };
   }
   return null;
 }

@@ -77,7 +77,8 @@ export function executionTable(results: readonly ExecutionResult[]): string {
   });
   const table = [['Task', 'Status', 'Branch', 'Notes'], ...rows];
   const cells = table.map((row) => row.map((text) => ({ text })));
-  return `${columns(cells, PLAIN_INK).join('\n')}\n`;
+  const ink = { ...PLAIN_INK, width: (text: string) => text.length };
+  return `${columns(cells, ink).join('\n')}\n`;
 }
 
 function linesOf(result: ExecutionResult): readonly string[] {
