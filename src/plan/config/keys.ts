@@ -8,6 +8,7 @@ import { UserError } from '../../base/errors.ts';
 import { DEFAULT_AGENT } from '../formats/native/lower.ts';
 import type { Shape } from '../formats/native/values.ts';
 import { closest, quote } from '../problem.ts';
+import { bare } from '../syntax/zod-problems.ts';
 import type { GitFacts } from './discover.ts';
 import { type Configuration, SAME_THING } from './read.ts';
 import { configSchema } from './schema.ts';
@@ -72,11 +73,6 @@ function namedValue(schema: z.core.$ZodType): Pick<ConfigKey, 'shape' | 'schema'
   }
   const { additionalProperties } = shapeOf(schema);
   return additionalProperties && { shape: additionalProperties, schema };
-}
-
-function bare(schema: z.core.$ZodType): z.core.$ZodType {
-  const { def } = schema._zod;
-  return def.type === 'optional' ? bare((def as z.core.$ZodOptionalDef).innerType) : schema;
 }
 
 export interface Listed {

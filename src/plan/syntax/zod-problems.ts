@@ -81,7 +81,7 @@ const NAME_KEYS = ['name', 'id'];
 
 /** How to write a text as the mapping, or list of mappings, that is expected. */
 function example(expected: AnyDef, node: YamlNode): string | undefined {
-  const entry = expected?.type === 'array' ? bare(expected.element) : expected;
+  const entry = expected?.type === 'array' ? defOf(expected.element) : expected;
   if (entry?.type !== 'object' || node.kind !== 'scalar') return undefined;
   const { value } = node;
   const main = TEXT_KEYS.find((key) => key in entry.shape);
@@ -126,11 +126,11 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly strin
 }
 
 function defAt(schema: z.ZodType, path: readonly PropertyKey[]): AnyDef {
-  let here = bare(schema);
+  let here = defOf(schema);
   for (const step of path) {
-    if (here?.type === 'object') here = bare(here.shape[String(step)]);
-    else if (here?.type === 'array') here = bare(here.element);
-    else if (here?.type === 'record') here = bare(here.valueType);
+    if (here?.type === 'object') here = defOf(here.shape[String(step)]);
+    else if (here?.type === 'array') here = defOf(here.element);
+    else if (here?.type === 'record') here = defOf(here.valueType);
     else here = undefined;
   }
   return here;
@@ -138,9 +138,14 @@ function defAt(schema: z.ZodType, path: readonly PropertyKey[]): AnyDef {
 
 type AnyDef = z.core.$ZodObjectDef | z.core.$ZodArrayDef | z.core.$ZodRecordDef | undefined;
 
-function bare(schema: z.core.$ZodType | undefined): AnyDef {
-  const def = schema?._zod.def;
-  if (def?.type === 'optional') return bare((def as z.core.$ZodOptionalDef).innerType);
+function defOf(schema: z.core.$ZodType | undefined): AnyDef {
+  const def = schema && bare(schema)._zod.def;
   const isWalked = def?.type === 'object' || def?.type === 'array' || def?.type === 'record';
   return isWalked ? (def as AnyDef) : undefined;
+}
+
+/** What an optional value is. */
+export function bare(schema: z.core.$ZodType): z.core.$ZodType {
+  const { def } = schema._zod;
+  return def.type === 'optional' ? bare((def as z.core.$ZodOptionalDef).innerType) : schema;
 }

@@ -209,12 +209,6 @@ function reportNone(parts: readonly MarkdownPart[], log: ProblemLog): void {
   }
 }
 
-interface Streams {
-  readonly tasks: readonly TaskSpec[];
-  /** The lines of a dry run, as cast-parallel prints them. */
-  readonly preview: readonly string[];
-}
-
 interface Cut {
   /** Batches of the first stream; null means half of them. */
   readonly split: number | null;
@@ -227,12 +221,7 @@ interface Cut {
  * One session does the first batches while another does the rest, whose prompts hold all of them. The
  * split is by position, with warnings about what that breaks; null if it cannot be cut there.
  */
-function streamsOf(
-  { planId, batches }: Manifest,
-  cut: Cut,
-  base: TaskSpec,
-  log: ProblemLog,
-): Streams | null {
+function streamsOf({ planId, batches }: Manifest, cut: Cut, base: TaskSpec, log: ProblemLog) {
   const first = batches[0];
   if (first === undefined) return null;
   const { split, path } = cut;
@@ -251,6 +240,7 @@ function streamsOf(
       streamTask(a, b, cut, base),
       ...(b.batches.length === 0 ? [] : [streamTask(b, a, cut, base)]),
     ],
+    /** The lines of a dry run, as cast-parallel prints them. */
     preview: [
       'Dry run: nothing is executed.',
       `  Plan: ${path}`,

@@ -119,8 +119,9 @@ function build(batches: readonly Batch[], bases: Bases, log: ProblemLog): readon
       tasks.push(agentTask(batch, agent, { needs: unique(all), hears }));
     }
     if (batch.isParallel) {
-      const owners = tasks.map((task, i) => ({ task: task.id, owns: batch.agents[i]!.owns }));
-      checkOwners(owners, log);
+      const claimsOf = ({ id }: TaskSpec, i: number): readonly Claim[] =>
+        batch.agents[i]!.owns.map((path) => ({ task: id, path }));
+      checkOwners(tasks.flatMap(claimsOf), log);
     }
     return tasks;
   }
@@ -182,17 +183,11 @@ function unique<T>(items: readonly T[]): readonly T[] {
   return [...new Set(items)];
 }
 
-interface Owner {
-  readonly task: TaskId;
-  readonly owns: readonly Placed<string>[];
-}
-
 /** Each glob is compared with every path; beyond this only the scheduler keeps them apart. */
 const MAX_COMPARED = 100_000;
 
 /** Reports each path that two of these agents own, who may run at the same time. */
-function checkOwners(owners: readonly Owner[], log: ProblemLog): void {
-  const claims = owners.flatMap(({ task, owns }) => owns.map((path) => ({ task, path })));
+function checkOwners(claims: readonly Claim[], log: ProblemLog): void {
   const exact = new Claims();
   const inside = new Claims();
   for (const claim of claims.filter(({ path }) => isLiteral(path.value))) {

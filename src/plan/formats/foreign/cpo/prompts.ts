@@ -31,21 +31,6 @@ interface Contract {
   readonly text: string | null;
 }
 
-const SECTIONS = [
-  'REQUIRED SKILLS',
-  'CONTEXT',
-  'OBJECTIVE',
-  'CONTRACTS',
-  'FILES TO CREATE',
-  'FILES TO MODIFY',
-  'DO NOT MODIFY',
-  'IMPLEMENTATION REQUIREMENTS',
-  'ACCEPTANCE CRITERIA',
-  'EXECUTION INSTRUCTIONS',
-  'IMPORTANT RULES',
-  'COMPLETION SIGNAL',
-] as const;
-
 function buildPrompt(parts: PromptParts): string {
   const { task, agent, deps, title } = parts;
   const header = [
@@ -54,8 +39,9 @@ function buildPrompt(parts: PromptParts): string {
     `Wave: ${task.wave}`,
     `Dependencies: ${deps.length === 0 ? 'None' : deps.join(', ')}`,
   ];
-  const texts = sectionTexts(parts);
-  const sections = SECTIONS.map((name) => `=== ${name} ===\n\n${texts[name].trim() || '(none)'}`);
+  const sections = Object.entries(SECTIONS).map(
+    ([name, textOf]) => `=== ${name} ===\n\n${textOf(parts).trim() || '(none)'}`,
+  );
   return `${[header.join('\n'), ...sections].join('\n\n')}\n`;
 }
 
@@ -67,30 +53,6 @@ function contractFiles({ contracts, directory }: PromptParts): string {
   if (files.length === 0) return '';
   const note = `Designs to follow, not modules: never import anything from ${directory}/.`;
   return `\n=== CONTRACT FILES ===\n\n${note}\n\n${files.join('\n\n')}\n`;
-}
-
-function sectionTexts(parts: PromptParts): Readonly<Record<(typeof SECTIONS)[number], string>> {
-  const { task, title, skills, context, contracts, directory } = parts;
-  const scope = task.file?.scope ?? NO_SCOPE;
-  const invoke = 'Invoke each of these skills before you write code:\n\n';
-  const read = 'Read these first; types, fields and names are as they say:\n\n';
-  return {
-    'REQUIRED SKILLS': skills.length === 0 ? '' : invoke + bullets(skills),
-    CONTEXT: context,
-    OBJECTIVE: task.file?.objective ?? task.file?.component ?? title,
-    CONTRACTS:
-      contracts.length === 0
-        ? ''
-        : read + bullets(contracts.map(({ path }) => `${directory}/${path}`)),
-    'FILES TO CREATE': bullets(scope.create.map(shown)),
-    'FILES TO MODIFY': bullets(scope.modify.map(shown)),
-    'DO NOT MODIFY': bullets(scope.boundary.map(shown)),
-    'IMPLEMENTATION REQUIREMENTS': task.file?.requirements ?? '',
-    'ACCEPTANCE CRITERIA': task.file?.checklist ?? '',
-    'EXECUTION INSTRUCTIONS': EXECUTION,
-    'IMPORTANT RULES': RULES,
-    'COMPLETION SIGNAL': SIGNAL,
-  };
 }
 
 const EXECUTION = `1. Read the contracts, then the code that already exists.
@@ -109,6 +71,31 @@ const MARKER = '.claude-task-complete';
 const SIGNAL =
   'When tests and linter are green and the work is committed, create the empty file ' +
   `${MARKER} in the root of your worktree. It is never committed.`;
+
+/** The sections that agents rely on, in order. */
+const SECTIONS: Readonly<Record<string, (parts: PromptParts) => string>> = {
+  'REQUIRED SKILLS': ({ skills }) =>
+    withHead('Invoke each of these skills before you write code:', skills),
+  CONTEXT: ({ context }) => context,
+  OBJECTIVE: ({ task: { file }, title }) => file?.objective ?? file?.component ?? title,
+  CONTRACTS: ({ contracts, directory }) =>
+    withHead(
+      'Read these first; types, fields and names are as they say:',
+      contracts.map(({ path }) => `${directory}/${path}`),
+    ),
+  'FILES TO CREATE': ({ task }) => bullets((task.file?.scope ?? NO_SCOPE).create.map(shown)),
+  'FILES TO MODIFY': ({ task }) => bullets((task.file?.scope ?? NO_SCOPE).modify.map(shown)),
+  'DO NOT MODIFY': ({ task }) => bullets((task.file?.scope ?? NO_SCOPE).boundary.map(shown)),
+  'IMPLEMENTATION REQUIREMENTS': ({ task }) => task.file?.requirements ?? '',
+  'ACCEPTANCE CRITERIA': ({ task }) => task.file?.checklist ?? '',
+  'EXECUTION INSTRUCTIONS': () => EXECUTION,
+  'IMPORTANT RULES': () => RULES,
+  'COMPLETION SIGNAL': () => SIGNAL,
+};
+
+function withHead(head: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${head}\n\n${bullets(lines)}`;
+}
 
 /** Whether a prompt tells its agent to create the completion marker. */
 export function asksForMarker(prompt: string): boolean {
@@ -254,7 +241,7 @@ const CRITICAL: readonly string[] = [
  * that does must name the key that tells whether the task is done.
  */
 export function lacksOf(prompt: string): readonly Lack[] {
-  const missing = SECTIONS.filter((name) => !prompt.includes(`=== ${name} ===`));
+  const missing = Object.keys(SECTIONS).filter((name) => !prompt.includes(`=== ${name} ===`));
   const asks = prompt.includes('=== OUTPUT FORMAT');
   return [
     ...missing.map((name) => ({ what: `=== ${name} ===`, critical: CRITICAL.includes(name) })),

@@ -86,22 +86,17 @@ function objectiveOf(lines: readonly string[]): string | null {
   return head.find((line) => /^\s*[^\s#]/.test(line))?.trim() ?? null;
 }
 
-interface Body {
-  /** What follows the id in `# <id>: <title>`. */
-  readonly title: string | null;
-  /** By name in lower case. */
-  readonly sections: ReadonlyMap<string, Section>;
-  readonly all: Section;
-}
-
 interface Section {
   readonly lines: readonly string[];
   /** The line of the file that `lines[0]` is. */
   readonly firstLine: number;
 }
 
-/** Splits the body at headings of the second level outside of code fences. */
-function readBody(text: string, firstLine: number): Body {
+/**
+ * Splits the body at headings of the second level outside of code fences, into sections by name in
+ * lower case. The title is what follows the id in `# <id>: <title>`.
+ */
+function readBody(text: string, firstLine: number) {
   const lines = text.split(LINE_BREAK);
   const heads: { readonly name: string; readonly index: number }[] = [];
   let title: string | null = null;
@@ -124,7 +119,8 @@ function readBody(text: string, firstLine: number): Body {
     if (!sections.has(name))
       sections.set(name, { lines: content, firstLine: firstLine + index + 1 });
   }
-  return { title: withoutId(title), sections, all: { lines, firstLine } };
+  const all: Section = { lines, firstLine };
+  return { title: withoutId(title), sections, all };
 }
 
 /** Without blank lines around it; '' if there is no such section. */

@@ -212,13 +212,7 @@ const MAIN = 'main';
 const MOST_WORKERS = 16;
 
 /** Where tasks start, and where pull requests go. */
-interface Branches {
-  readonly base: string;
-  readonly destination: string;
-}
-
-/** Flags win over the file, the file over the configuration. */
-function branchesOf(file: TaskConfig, { config, options }: PlanInput): Branches {
+function branchesOf(file: TaskConfig, { config, options }: PlanInput) {
   const { base_branch: start, destination_branch: end } = file.settings ?? {};
   const { base_branch: usual = MAIN, destination_branch: last } = config.git ?? {};
   const base = start ?? usual;
@@ -232,7 +226,7 @@ function lower(file: TaskConfig, input: PlanInput): Plan {
   const { settings } = file;
   const branches = branchesOf(file, input);
   const wantsPr = options.pr ?? config.workflow?.auto_pr ?? true;
-  const pr = wantsPr ? pullRequestOf(file, branches, config) : null;
+  const pr = wantsPr ? pullRequestOf(file, branches.destination, config) : null;
   const { setup, setup_key, copy } = config.workspace ?? {};
   const { workers, budget_usd } = config.limits ?? {};
   return {
@@ -258,15 +252,11 @@ function lower(file: TaskConfig, input: PlanInput): Plan {
   };
 }
 
-function pullRequestOf(
-  { settings }: TaskConfig,
-  { destination }: Branches,
-  { git }: Config,
-): PullRequest {
+function pullRequestOf({ settings }: TaskConfig, base: string, { git }: Config): PullRequest {
   const provider = git?.provider ?? 'auto';
   return {
     provider: provider === 'auto' ? 'unknown' : provider,
-    base: destination,
+    base,
     slug: settings?.repo_slug ?? git?.repo_slug ?? null,
   };
 }
