@@ -5,6 +5,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { NO_ABILITIES } from '../agents/agent.ts';
 import { type AnyAgent, isFunctionAgent } from '../agents/function-agent.ts';
 import { AGENT_NAMES, findAgent } from '../agents/index.ts';
+import { closest } from '../base/closest.ts';
 import { OperationalError, trySystem, UserError } from '../base/errors.ts';
 import {
   assignedTo,
@@ -14,7 +15,6 @@ import {
   type Plan,
   type TaskSpec,
 } from '../model/plan.ts';
-import { closest } from '../plan/problem.ts';
 import type { AgentsKnown } from '../schedule/next-attempt.ts';
 import { unmetWishes } from './abilities.ts';
 import type { Host } from './host.ts';

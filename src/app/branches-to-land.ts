@@ -1,5 +1,6 @@
 /** The branches that somebody names on the command line: which commits they are. */
 
+import { closest } from '../base/closest.ts';
 import { UserError } from '../base/errors.ts';
 import { filesBetween } from '../git/diff.ts';
 import { areRelated, subjectsAfter } from '../git/history.ts';
@@ -7,7 +8,6 @@ import { branchNames, isAncestor, resolveCommit } from '../git/refs.ts';
 import { buildCandidate } from '../merge/candidate.ts';
 import type { Plan, Sha } from '../model/plan.ts';
 import type { BranchToLand } from '../plan/land-plan.ts';
-import { closest } from '../plan/problem.ts';
 import type { LandForecast } from '../report/plan-text.ts';
 import type { Host } from './host.ts';
 

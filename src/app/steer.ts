@@ -5,6 +5,7 @@
  *   G2. The engine has the last word: its refusal is shown as it is, and nothing was changed then.
  */
 
+import { closest } from '../base/closest.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { awaitAnswer, sendCommand } from '../journal/commands.ts';
 import { openDatabase, openForReading } from '../journal/database.ts';
@@ -13,7 +14,6 @@ import type { Command } from '../model/command.ts';
 import type { MendedWork } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
-import { closest } from '../plan/problem.ts';
 import { resumeCommand } from '../report/remedy.ts';
 import { isLive, runNamed } from './find-run.ts';
 import type { Place } from './place.ts';

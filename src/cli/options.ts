@@ -1,7 +1,7 @@
 /** Options that several commands share, and how the texts given to options become values. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { bytesIn } from '../plan/formats/native/values.ts';
+import { bytesIn } from '../base/byte-size.ts';
 
 /** The command line, or one command of it. */
 export type Program = Command;

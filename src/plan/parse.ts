@@ -4,6 +4,7 @@
  * is an error among the problems.
  */
 
+import { closest } from '../base/closest.ts';
 import { complete } from './config/apply.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './formats/format.ts';
 import { FORMATS } from './formats/index.ts';
@@ -11,7 +12,7 @@ import { lacksSeedKey, SEED_NEEDS } from './formats/native/checks.ts';
 import { native, parseObject } from './formats/native/native.ts';
 import type { NativePlan } from './formats/native/native-plan.ts';
 import { firstUnseen, UNSEEN_REMEDY } from './lint/validate.ts';
-import { closest, type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
+import { type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
 import { withoutBom } from './syntax/front-matter.ts';
 
 /** About a thousand long prompts. */

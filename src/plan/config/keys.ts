@@ -4,9 +4,10 @@
  */
 
 import type * as z from 'zod';
+import { closest } from '../../base/closest.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Shape } from '../formats/native/values.ts';
-import { closest, quote } from '../problem.ts';
+import { quote } from '../problem.ts';
 import { configSchema } from './schema.ts';
 
 export interface ConfigKey {

@@ -4,11 +4,12 @@
  * others form a chain. The next batches hear what a fan-out batch said.
  */
 
+import { closest } from '../../../../base/closest.ts';
 import { quoted } from '../../../../base/shell-word.ts';
 import { findCycle } from '../../../../model/graph.ts';
 import type { TaskId, TaskSpec } from '../../../../model/plan.ts';
 import { isLiteral, overlaps } from '../../../../model/scope.ts';
-import { closest, type ProblemLog, quote } from '../../../problem.ts';
+import { type ProblemLog, quote } from '../../../problem.ts';
 import { freeId, slugOf } from '../../../task-ids.ts';
 import type { Batch, DispatchAgent, Manifest, Placed } from './manifest.ts';
 

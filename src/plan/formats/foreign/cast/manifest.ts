@@ -3,8 +3,9 @@
  * they mean. An unknown key is a warning, because planners add keys of their own.
  */
 
+import { closest } from '../../../../base/closest.ts';
 import { normaliseGlob } from '../../../../model/scope.ts';
-import { closest, type Place, type ProblemLog, quote } from '../../../problem.ts';
+import { type Place, type ProblemLog, quote } from '../../../problem.ts';
 import { describe, entryOf, type YamlMap, type YamlNode } from '../../../syntax/yaml.ts';
 import type { PlanInput } from '../../format.ts';
 import { branch, word } from '../../native/values.ts';

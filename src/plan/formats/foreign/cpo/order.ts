@@ -5,8 +5,9 @@
  * in one wave.
  */
 
+import { closest } from '../../../../base/closest.ts';
 import { findCycle } from '../../../../model/graph.ts';
-import { closest, type ProblemLog, quote, START } from '../../../problem.ts';
+import { type ProblemLog, quote, START } from '../../../problem.ts';
 import { LINE_BREAK } from '../../../syntax/front-matter.ts';
 import { type CpoTask, type Find, finderOf, type Word } from './manifest.ts';
 

@@ -3,8 +3,9 @@
  * Flags win over `settings`, `settings` over the configuration. docs/formats.md lists the differences.
  */
 
+import { closest } from '../../../../base/closest.ts';
 import { validate } from '../../../lint/validate.ts';
-import { closest, type Place, ProblemLog, placeAt, quote } from '../../../problem.ts';
+import { type Place, ProblemLog, placeAt, quote } from '../../../problem.ts';
 import { withoutBom } from '../../../syntax/front-matter.ts';
 import {
   entryOf,

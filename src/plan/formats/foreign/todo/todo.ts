@@ -3,8 +3,9 @@
  * may hold a list. Items are independent unless a hint orders them; a need of a done item is met.
  */
 
+import { closest } from '../../../../base/closest.ts';
 import { validate } from '../../../lint/validate.ts';
-import { closest, type Place, ProblemLog, quote } from '../../../problem.ts';
+import { type Place, ProblemLog, quote } from '../../../problem.ts';
 import { freeId, slugOf } from '../../../task-ids.ts';
 import type { ParsedPlan, PlanFormat, PlanInput } from '../../format.ts';
 import { agentOf, lower } from '../../native/lower.ts';
