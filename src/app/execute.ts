@@ -12,7 +12,7 @@ import { drive, takeOver } from '../engine/drive.ts';
 import type { EditedPlan } from '../engine/recover.ts';
 import { withLease } from '../engine/with-lease.ts';
 import type { World } from '../engine/world.ts';
-import type { Database } from '../journal/database.ts';
+import { type Database, openDatabase } from '../journal/database.ts';
 import { GateLogs } from '../journal/gate-log.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
@@ -57,6 +57,7 @@ export interface RunOptions {
   readonly logDir?: string;
 }
 
+/** A run that is ready to be driven. Driving it closes `db`. */
 export interface Execution {
   readonly place: Place;
   readonly db: Database;
@@ -110,6 +111,7 @@ export function checkExecution(plan: Plan, options: RunOptions, place: Place): v
 /** Executes the run to its end; failed tasks are part of the state, not errors. */
 export async function execute(execution: Execution, attendant: Attendant): Promise<RunState> {
   const never = new AbortController().signal;
+  using _db = execution.db;
   const { run, place } = execution;
   const { repository, host } = place;
   const { onSpan } = attendant;
@@ -117,13 +119,15 @@ export async function execute(execution: Execution, attendant: Attendant): Promi
     await using runtime = new Runtime({ env: host.env, run, repository, onSpan });
     return await runtime.enter(() => executeHolding(execution, attendant, lease, held));
   };
-  return withLease(execution, work, never);
+  return await withLease(execution, work, never);
 }
 
 /** Tidies up again after an engine that was killed at the very end of its run. */
-export async function closeAgain(execution: Execution): Promise<void> {
-  const { before, place } = execution;
+export async function closeAgain(ended: Omit<Execution, 'db'>): Promise<void> {
+  const { before, place } = ended;
   assert(before !== null, 'a run that is closed again has a state');
+  using db = openDatabase(place.stateDir);
+  const execution = { ...ended, db };
   const close = async (lease: Lease, held: AbortSignal): Promise<void> => {
     const site = siteOf(execution, lease, { fenceFor: () => null, secrets: [] });
     await takeOver(site, held);

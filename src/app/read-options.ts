@@ -4,6 +4,9 @@ import { UserError } from '../base/errors.ts';
 import type { PlanFormat, ReadOptions } from '../plan/formats/format.ts';
 import { FORMATS } from '../plan/formats/index.ts';
 
+/** The file that one of the formats is usually in. */
+export const USUAL_PLAN = FORMATS.flatMap(({ usualFile }) => usualFile ?? [])[0]!;
+
 export interface ReadFlags {
   /** False for `--no-barriers`. */
   readonly barriers?: boolean;

@@ -22,7 +22,7 @@ import { tellUngated } from './ungated.ts';
 /** The plan of a new run, and the hash of the file it came from. */
 export type NewPlan = Pick<LoadedPlan, 'plan' | 'hash'>;
 
-/** Prepares a new run, ready to be executed. The caller closes `db` afterwards. */
+/** Prepares a new run, ready to be executed. */
 export async function newRun(
   { plan: given, hash }: NewPlan,
   place: Place,

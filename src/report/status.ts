@@ -4,7 +4,7 @@
  */
 
 import type { RunOutcome } from '../model/event.ts';
-import type { TaskId } from '../model/plan.ts';
+import type { Plan, TaskId } from '../model/plan.ts';
 import {
   costOf,
   isGood,
@@ -27,6 +27,7 @@ import {
 import {
   type Cell,
   columns,
+  count,
   dollars,
   durationText,
   type Ink,
@@ -130,6 +131,22 @@ function taskJson(state: RunState, task: TaskState, info: StatusInfo) {
 
 function waitJson(wait: Wait) {
   return 'until' in wait ? { ...wait, until: isoTime(wait.until) } : wait;
+}
+
+/** A plan that has never run, for programs. */
+export function pendingJson({ name, tasks }: Plan) {
+  const pending = tasks.map(({ id, wave = null }) => ({ id, wave, state: 'pending' }));
+  return { run: null, name, outcome: null, tasks: pending };
+}
+
+/** A plan that has never run, for people. */
+export function pendingText({ name, tasks }: Plan): string {
+  const width = Math.max(...tasks.map(({ id }) => id.length));
+  const lines = tasks.map(
+    ({ id, wave }) =>
+      `  ${wave === undefined ? '      ' : `wave ${wave}`}  ${id.padEnd(width)}  pending`,
+  );
+  return `${[`${name}: no run yet, ${count(tasks.length, 'task')} pending`, ...lines].join('\n')}\n`;
 }
 
 export interface RunRow {

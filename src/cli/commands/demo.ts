@@ -14,9 +14,8 @@ import { fillRepository, historyOf, makeFolder } from '../../app/demo/repository
 import { deviations, type Story, storyOf } from '../../app/demo/story.ts';
 import { openingText, resultText, type Telling } from '../../app/demo/tell.ts';
 import { loadPlan } from '../../app/load-plan.ts';
+import { entriesOf, viewRun } from '../../app/runs.ts';
 import { assert } from '../../base/assert.ts';
-import { openForReading } from '../../journal/database.ts';
-import { listRuns, readEntries } from '../../journal/journal.ts';
 import { reportMarkdown } from '../../report/markdown.ts';
 import { shellWord } from '../../report/sanitize.ts';
 import { inkOf, wantsColor } from '../../tui/styled-text.ts';
@@ -79,21 +78,15 @@ async function runAndTell(telling: Telling, signal: AbortSignal): Promise<number
   const how = { projectDir: folder.repository, log: true };
   const code = await startRun(loaded, place, how, signal);
   signal.throwIfAborted();
-  const { run, story } = readStory(place.stateDir);
+  const run = viewRun(place, undefined)?.run;
+  assert(run !== undefined, 'a run that ended has a journal');
+  const story = storyOf(entriesOf(place, run));
   const history = await historyOf(folder, signal);
   const report = reportMarkdown(story.state, { run });
   if (telling.keep) await writeFile(folder.report, report);
   process.stdout.write(resultText({ ...telling, story, history, report }));
   if (agent !== null) return code;
   return judge(story, telling);
-}
-
-function readStory(stateDir: string): { readonly run: string; readonly story: Story } {
-  using db = openForReading(stateDir);
-  assert(db !== null, 'a run that ended has a journal');
-  const run = listRuns(db)[0]?.run;
-  assert(run !== undefined, 'a run that ended has a journal');
-  return { run, story: storyOf(readEntries(db, run, 0)) };
 }
 
 function judge(story: Story, { keep }: Telling): number {

@@ -1,16 +1,16 @@
 /** `landfast kept`: work that is held by refs of ours: lists, shows, restores and drops it. */
 
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { KeptRef } from '../../app/kept.ts';
 import { dropKept, findKept, keptChanges, listKept, restoreKept } from '../../app/kept.ts';
 import { requireRepository } from '../../app/place.ts';
 import { UserError } from '../../base/errors.ts';
 import { columns, count, isoTime, PLAIN_INK, shortSha } from '../../report/format.ts';
-import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../exit.ts';
 import { age, type Program, type Wrap } from '../options.ts';
+import { isYes } from '../terminal/ask.ts';
 import { placeAt } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 
 /** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
@@ -57,7 +57,7 @@ const LIMIT_MS = 120_000;
 export async function kept(flags: KeptFlags): Promise<number> {
   const { repository, signal } = await here(flags);
   const rows = (await listKept(repository, signal)).map((one) => ({ ...one, at: isoTime(one.at) }));
-  if (flags.json === true) process.stdout.write(jsonText(rows));
+  if (flags.json === true) printJson(rows);
   else if (rows.length === 0) console.log('Nothing is kept.');
   else {
     const cells = rows.map(({ run, what, at, commit, commits, files }) =>
@@ -136,10 +136,7 @@ async function isWanted(meant: readonly KeptRef[], { yes }: KeptFlags): Promise<
     console.error('Nothing was dropped. To drop it, add --yes.');
     return false;
   }
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await asking.question(`Drop ${count(meant.length, 'kept ref')}? [y/N] `);
-  asking.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return isYes(`Drop ${count(meant.length, 'kept ref')}?`);
 }
 
 async function here({ projectDir }: KeptFlags) {

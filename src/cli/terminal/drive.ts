@@ -9,10 +9,10 @@ import type { Place } from '../../app/place.ts';
 import { type NewPlan, newRun } from '../../app/start-run.ts';
 import { exitCodeOf } from '../../report/summary.ts';
 import { whileExecuting } from '../boot/executing.ts';
-import { checkDetach, detach } from '../detach.ts';
 import { type LimitFlags, limitsFrom } from '../limits.ts';
 import { checkProfile, openProfile } from '../profile.ts';
 import { checkReport } from '../report-file.ts';
+import { checkDetach, detach } from './detach.ts';
 import { openScreen } from './screen.ts';
 import { Signals } from './signals.ts';
 import { tell } from './tell.ts';
@@ -63,7 +63,6 @@ export async function startRun(
   checkHow(how);
   const host = how.quiet === true ? { ...place.host, warn: () => undefined } : place.host;
   const execution = await newRun(plan, { ...place, host }, optionsOf(how), signal);
-  using _db = execution.db;
   return await driveRun({ ...execution, place }, how);
 }
 

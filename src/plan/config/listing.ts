@@ -29,13 +29,6 @@ export function listing({ settings }: Configuration, facts: GitFacts | null): re
   return [...found.values()].toSorted((a, b) => placeIn(a.key) - placeIn(b.key));
 }
 
-/** A value on one line: booleans as words, lists with commas. */
-export function shownValue(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const isPlainList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-  return isPlainList ? value.join(',') : JSON.stringify(value);
-}
-
 function detected(facts: GitFacts): readonly (readonly [string, string])[] {
   const { provider, owner, repo, slug, base, destination } = facts;
   const values: readonly (readonly [string, string | undefined])[] = [
