@@ -3,10 +3,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { UserError } from '../base/errors.ts';
+import { writeWhole } from '../base/write-whole.ts';
 import { FORMATS } from '../plan/formats/index.ts';
 import { inputOf } from './load-plan.ts';
 import type { Place } from './place.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** Of the one format that has such files. */
 const { lacksOf, made: promptsMade } = FORMATS.find((format) => format.promptFiles)!.promptFiles!;

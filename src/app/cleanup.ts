@@ -9,7 +9,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, OperationalError, otherwise } from '../base/errors.ts';
-import { git } from '../git/git.ts';
+import { branchesIn, refHolding } from '../git/branches.ts';
 import { ownLocks } from '../git/locks.ts';
 import { deleteRef, headOf, isAncestor, readRef, updateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
@@ -211,7 +211,8 @@ async function branchesOf(
   used: ReadonlyMap<string | null, string>,
   signal: AbortSignal,
 ): Promise<readonly Leftover[]> {
-  const tips = await tipsIn(repository, signal);
+  const branches = await branchesIn(repository.commonDir, signal);
+  const tips = new Map(branches.map(({ name, tip }) => [name, tip]));
   const traces = new Map<string, Leftover>();
   for (const of of runs) {
     for (const { name, task, work, isNamed, landed, bases } of namesOf(of)) {
@@ -247,13 +248,6 @@ function namesOf({ run, state }: RunPlace) {
   ];
 }
 
-async function tipsIn({ commonDir }: Repository, signal: AbortSignal) {
-  const args = ['for-each-ref', '--format=%(refname:lstrip=2) %(objectname)', 'refs/heads'];
-  const { stdout } = await git(commonDir, args, signal);
-  const rows = stdout.split('\n').filter((line) => line !== '');
-  return new Map(rows.map((line) => line.split(' ') as [string, string]));
-}
-
 /** The target, or a kept ref, that holds all of a commit. */
 async function holderOf(
   { commonDir }: Repository,
@@ -262,10 +256,8 @@ async function holderOf(
   signal: AbortSignal,
 ): Promise<string | null> {
   const target = state.target === null ? [] : [`refs/heads/${state.target}`];
-  const where = [...target, 'refs/landfast/kept'];
-  const args = ['for-each-ref', '--format=%(refname)', `--contains=${tip}`, ...where];
-  const [first = ''] = (await git(commonDir, args, signal)).stdout.split('\n');
-  return first === '' ? null : first.replace(/^refs\/heads\//, '');
+  const ref = await refHolding(commonDir, tip, [...target, 'refs/landfast/kept'], signal);
+  return ref?.replace(/^refs\/heads\//, '') ?? null;
 }
 
 /** Folders for gates, and of a removal that was cut short, unknown to git. */

@@ -2,6 +2,7 @@
 
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { findAgent } from '../agents/index.ts';
 import { messageOf, OperationalError } from '../base/errors.ts';
 import { identityProblem, signingProblem, signsCommits } from '../git/commit.ts';
 import { git } from '../git/git.ts';
@@ -9,12 +10,13 @@ import { headBranch, type Repository } from '../git/repository.ts';
 import { openForReading } from '../journal/database.ts';
 import { findRun, readEntries } from '../journal/journal.ts';
 import { fold } from '../model/fold.ts';
+import { isGood, type RunState } from '../model/state.ts';
 import { fenceSupport } from '../process/fence.ts';
 import { requireTempFolder } from '../process/scratch.ts';
+import { findSession, type Surroundings } from '../worker/sessions.ts';
 import type { Host } from './host.ts';
 import type { Place } from './place.ts';
 import { probeAgents } from './probe.ts';
-import { lostSessions } from './sessions.ts';
 
 export interface Finding {
   readonly what: string;
@@ -158,4 +160,19 @@ function tempFinding(): Finding {
     const { message, remedy = '' } = error;
     return { what, state: 'missing', says: message, remedy };
   }
+}
+
+/** Tasks without success whose session is no longer in its agent's store. */
+export async function lostSessions(
+  { tasks }: RunState,
+  surroundings: Surroundings,
+): Promise<readonly string[]> {
+  const looked = [...tasks.values()].map(async (task) => {
+    const { session, spec, attempts } = task;
+    const store = findAgent(attempts.at(-1)?.by.agent ?? spec.agent)?.program.sessions ?? null;
+    if (isGood(task) || session === null || store === null) return [];
+    const found = await findSession(store, session, surroundings);
+    return found === 'missing' ? [spec.id] : [];
+  });
+  return (await Promise.all(looked)).flat();
 }

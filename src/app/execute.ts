@@ -37,11 +37,16 @@ import { sweepFolders } from '../workspace/remove.ts';
 import { type RunContext, runContext } from '../workspace/run-context.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
-import { ignoreOwnFiles, keepsWorkspaces, logOptions, writeOwnReports } from './log-files.ts';
 import { notifierOf, webhooksOf } from './notifying.ts';
+import {
+  ignoreOwnFiles,
+  keepsWorkspaces,
+  logOptions,
+  writeOwnReports,
+  writeResultLogs,
+} from './own-files.ts';
 import { type Place, requireRepository } from './place.ts';
 import { poolOf, seedsOf } from './pooling.ts';
-import { writeResultLogs } from './result-logs.ts';
 import { Room } from './room.ts';
 
 /** How a run is executed. Plain JSON: a detached engine gets it from the command that started it. */

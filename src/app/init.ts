@@ -15,14 +15,20 @@ import {
 import { join, relative, resolve } from 'node:path';
 import { messageOf, OperationalError, UserError } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
+import { writeWhole } from '../base/write-whole.ts';
 import { firstConfig, firstPlan } from '../plan/config/discover.ts';
+import {
+  FOR_AGENTS,
+  PARALLEL_FILES,
+  requireWord,
+  specificationFiles,
+} from '../plan/config/parallel-folder.ts';
 import { CONFIG_DIALECTS } from '../plan/formats/index.ts';
 import { jsonText } from '../report/json.ts';
 import { findGitFacts, knownFiles } from './config-files.ts';
 import type { Host } from './host.ts';
 import { type Place, requireRepository } from './place.ts';
 import { projectFiles } from './ungated.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** A file, from the root of the project, and whether it was made now or kept as it was. */
 export interface FirstFile {
@@ -131,7 +137,6 @@ function ignore(file: string, lines: readonly string[]): void {
 }
 
 const PARALLEL = 'parallel';
-const WORD = /^[A-Za-z0-9][\w.-]*$/;
 
 /** What was made for parallel work, and what became of the file that agents read first. */
 export interface ParallelFolder {
@@ -143,7 +148,7 @@ export interface ParallelFolder {
 /** Makes `parallel/` with its README, and tells agents of it. What exists stays as it is. */
 export function initParallel({ dir: root }: Place): ParallelFolder {
   const folder = join(root, PARALLEL);
-  const made = writeMissing(folder, { 'README.md': README, '.gitignore': IGNORE });
+  const made = writeMissing(folder, PARALLEL_FILES);
   const files = made.map((file) => ({ ...file, path: join(PARALLEL, file.path) }));
   return { files, agentsFile: tellAgents(root, 'CLAUDE.md') };
 }
@@ -164,9 +169,7 @@ export function initSpecification(
   { techSpec, name }: { readonly techSpec: string; readonly name: string },
   { dir, projectDir }: { readonly dir: string | undefined; readonly projectDir: string },
 ): { readonly folder: string; readonly manifest: string } {
-  for (const word of [techSpec, name]) {
-    if (!WORD.test(word)) throw new UserError(`${word} is not a name: use letters, digits and -.`);
-  }
+  for (const word of [techSpec, name]) requireWord(word);
   const folder = dir ?? join(projectDir, PARALLEL, `${techSpec}-${name}`);
   const manifest = join(folder, 'manifest.json');
   if (existsSync(manifest)) {
@@ -175,8 +178,7 @@ export function initSpecification(
       'Choose another folder, or delete it first.',
     );
   }
-  const plan = { tech_spec_id: techSpec, name, waves: [{ number: 1, tasks: [] }] };
-  writeMissing(folder, { 'manifest.json': jsonText(plan), 'context.md': CONTEXT });
+  writeMissing(folder, specificationFiles(techSpec, name));
   for (const each of ['contracts', 'tasks', 'prompts']) makeFolders(join(folder, each));
   return { folder, manifest };
 }
@@ -197,35 +199,3 @@ function writeMissing(
     throw new OperationalError(`${folder} could not be set up: ${messageOf(error)}`);
   }
 }
-
-/** Prompts and scripts are made again from the task files; reports are of one run. */
-const IGNORE = '*/prompts/\n*/scripts/\n*/integration-report.md\n';
-
-const CONTEXT = `# Context
-
-What every agent should know of this project: what it is, its stack, its conventions.
-`;
-
-const FOR_AGENTS = `## Parallel work
-
-Large changes are decomposed into tasks below \`parallel/\`, one folder for each specification; see
-\`parallel/README.md\`. Contracts there are designs: follow them, and never import from \`parallel/\`.
-`;
-
-const README = `# Parallel work
-
-One folder for each specification, such as \`TS-0042-shop/\`:
-
-- \`manifest.json\`: the waves, and which agent does which task
-- \`tasks/task-001-users.md\`: what a task creates, modifies, must not touch; its checklist
-- \`contracts/\`: shared types and interfaces, to be followed, never imported
-- \`context.md\`: what every agent should know of the project
-- \`task-graph.md\`: the order as a picture
-
-\`\`\`
-landfast init -t TS-0042 -n shop
-landfast validate parallel/TS-0042-shop
-landfast run parallel/TS-0042-shop
-landfast status parallel/TS-0042-shop
-\`\`\`
-`;

@@ -15,9 +15,9 @@ import { agentsKnown, requireAbilities } from './agents.ts';
 import { checkExecution, type Execution, type RunOptions } from './execute.ts';
 import type { LoadedPlan } from './load-plan.ts';
 import type { Place } from './place.ts';
-import { withKnownRemote } from './remote-base.ts';
 import { isLive, runNamed } from './runs.ts';
 import { withoutSecrets, withSecrets } from './secrets.ts';
+import { withKnownRemote } from './target.ts';
 
 /** A run as its last engine has left it. */
 export interface LeftRun {

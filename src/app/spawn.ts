@@ -7,10 +7,10 @@ import { listRuns } from '../journal/journal.ts';
 import type { LimitChanges, TaskId } from '../model/plan.ts';
 import type { Config } from '../plan/config/schema.ts';
 import { conventionsFor, type Spawn, spawnPlan } from '../plan/spawn-plan.ts';
-import { adjust } from './adjust.ts';
 import { isCoding } from './agents.ts';
 import { findConfig } from './config-files.ts';
 import type { Place } from './place.ts';
+import { adjust } from './plan-flags.ts';
 import { readState } from './runs.ts';
 import type { NewPlan } from './start-run.ts';
 

@@ -6,7 +6,6 @@ import { EXIT } from '../exit.ts';
 import type { Program, Wrap } from '../options.ts';
 import { terminalHost } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('agents')
@@ -15,8 +14,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => agents(command.optsWithGlobals())));
 }
 
-/** Lists the agents. */
-export async function agents(flags: { readonly json?: boolean }): Promise<number> {
+async function agents(flags: { readonly json?: boolean }): Promise<number> {
   const found = await probeAgents(terminalHost(), new AbortController().signal);
   if (flags.json === true) {
     process.stdout.write(jsonText(found.map(rowOf)));

@@ -9,7 +9,6 @@ import { runExitCode } from '../terminal/signals.ts';
 import { tell } from '../terminal/tell.ts';
 import { watch } from './status.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('attach')
@@ -22,7 +21,7 @@ export function describe(program: Program, wrap: Wrap): void {
 export const INTERRUPTED = 130;
 
 /** Shows a run until it ends, then its summary; answers with the run's own exit code. */
-export async function attach(
+async function attach(
   prefix: string | undefined,
   flags: { readonly projectDir: string },
 ): Promise<number> {

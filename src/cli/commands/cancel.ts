@@ -7,7 +7,6 @@ import { isOver } from '../../model/state.ts';
 import type { Program, Wrap } from '../options.ts';
 import { type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('cancel')
@@ -18,7 +17,6 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((task, _, command: Program) => cancel(task, command.optsWithGlobals())));
 }
 
-/** Cancels a task of the live run, or all of it. */
 function cancel(task: string | undefined, flags: SteerFlags): Promise<number> {
   return steer(flags, async (view) => {
     const { run, state } = view;

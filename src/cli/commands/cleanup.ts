@@ -7,12 +7,11 @@ import { type Place, requireRepository } from '../../app/place.ts';
 import { allRuns, viewRun } from '../../app/runs.ts';
 import { cleanupText, countKinds } from '../../report/cleanup.ts';
 import { EXIT } from '../exit.ts';
-import { age, type Program, type Wrap } from '../options.ts';
+import { age, type CommonFlags, type Program, type Wrap } from '../options.ts';
 import { isYes } from '../terminal/ask.ts';
 import { placeAt } from '../terminal/host.ts';
 import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('cleanup')
@@ -37,15 +36,13 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => cleanup(command.optsWithGlobals())));
 }
 
-export interface CleanupFlags {
-  readonly projectDir: string;
+interface CleanupFlags extends CommonFlags {
   readonly run?: string;
   readonly olderThan?: number;
   readonly all?: boolean;
   readonly force?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
-  readonly json?: boolean;
   /** End live runs first. */
   readonly cancel?: boolean;
 }
@@ -53,7 +50,7 @@ export interface CleanupFlags {
 const LIMIT_MS = 600_000;
 
 /** Shows what can go, and removes it if that is wanted. */
-export async function cleanup(flags: CleanupFlags): Promise<number> {
+async function cleanup(flags: CleanupFlags): Promise<number> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const place = await placeAt(flags.projectDir, signal);
   requireRepository(place);

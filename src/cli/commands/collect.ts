@@ -3,7 +3,7 @@
 import { type RunView, viewRun } from '../../app/runs.ts';
 import { resultsJson, resultsText } from '../../report/results.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { followHere, tellAbandoned } from '../terminal/following.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { outputInk, printJson, tellNoRun } from '../terminal/output.ts';
@@ -11,7 +11,6 @@ import { openScreen } from '../terminal/screen.ts';
 import { runExitCode } from '../terminal/signals.ts';
 import { INTERRUPTED, sayLeft } from './attach.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('collect')
@@ -22,14 +21,12 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((run, _, command: Program) => collect(run, command.optsWithGlobals())));
 }
 
-export interface CollectFlags {
-  readonly projectDir: string;
+interface CollectFlags extends CommonFlags {
   readonly wait?: boolean;
-  readonly json?: boolean;
 }
 
 /** Shows what is over; having waited, it ends with the exit code of the run. */
-export async function collect(prefix: string | undefined, flags: CollectFlags): Promise<number> {
+async function collect(prefix: string | undefined, flags: CollectFlags): Promise<number> {
   const view = viewRun(await placeAt(flags.projectDir, NEVER), prefix);
   if (view === null) return tellNoRun(flags);
   if (flags.wait !== true) {

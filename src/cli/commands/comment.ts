@@ -13,7 +13,6 @@ import type { HowToRun } from '../terminal/drive.ts';
 import { steer } from '../terminal/steering.ts';
 import { refuseAtStart, takeUp } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('comment')

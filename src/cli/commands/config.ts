@@ -6,11 +6,10 @@ import { changeSetting, listSettings, settingsNamed } from '../../app/settings.t
 import { UserError } from '../../base/errors.ts';
 import { shownValue } from '../../report/format.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('config')
@@ -27,17 +26,14 @@ export function describe(program: Program, wrap: Wrap): void {
     );
 }
 
-export interface ConfigFlags {
-  readonly projectDir: string;
+interface ConfigFlags extends CommonFlags {
   readonly list?: boolean;
   readonly origin?: boolean;
   readonly global?: boolean;
   readonly unset?: boolean;
-  readonly json?: boolean;
 }
 
-/** Shows one value or all of them, or changes one. */
-export async function config(
+async function config(
   name: string | undefined,
   text: string | undefined,
   flags: ConfigFlags,

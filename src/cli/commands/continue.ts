@@ -4,7 +4,6 @@ import { requireLive, requireTasks, send } from '../../app/steer.ts';
 import type { Program, Wrap } from '../options.ts';
 import { type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('continue')
@@ -15,7 +14,6 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((tasks, _, command: Program) => continueTasks(tasks, command.optsWithGlobals())));
 }
 
-/** Ends the pause of tasks. */
 function continueTasks(tasks: readonly string[], flags: SteerFlags): Promise<number> {
   return steer(flags, async (view) => {
     requireTasks(view, tasks);

@@ -7,7 +7,6 @@ import { EXIT } from '../exit.ts';
 import type { Program, Wrap } from '../options.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('convert')
@@ -19,7 +18,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((plan, _, command: Program) => convert(plan, command.optsWithGlobals())));
 }
 
-export interface ConvertFlags {
+interface ConvertFlags {
   readonly projectDir: string;
   readonly format?: string;
   readonly output?: string;

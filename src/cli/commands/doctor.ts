@@ -3,10 +3,9 @@
 import { diagnose, type Finding } from '../../app/doctor.ts';
 import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('doctor')
@@ -15,11 +14,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => doctor(command.optsWithGlobals())));
 }
 
-/** Checks everything and prints what it found. */
-export async function doctor(flags: {
-  readonly projectDir: string;
-  readonly json?: boolean;
-}): Promise<number> {
+async function doctor(flags: CommonFlags): Promise<number> {
   const signal = new AbortController().signal;
   const place = await placeAt(flags.projectDir, signal);
   const findings = [nodeFinding(), ...(await diagnose(place, signal))];

@@ -11,13 +11,11 @@ import type { DetachedOrder } from '../terminal/detach.ts';
 import { driveRun } from '../terminal/drive.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program.command('engine', { hidden: true }).action(wrap(() => engine()));
 }
 
-/** Executes the order that comes on standard input. */
-export async function engine(): Promise<number> {
+async function engine(): Promise<number> {
   const { how, ...order } = await readOrder();
   const place = await placeAt(how.projectDir, NEVER);
   return await driveRun(orderedExecution(order, place), how);

@@ -14,7 +14,6 @@ import { EXIT } from '../exit.ts';
 import type { Program, Wrap } from '../options.ts';
 import { NEVER, placeAt, terminalHost } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('init')

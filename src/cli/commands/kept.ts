@@ -7,12 +7,11 @@ import { requireRepository } from '../../app/place.ts';
 import { UserError } from '../../base/errors.ts';
 import { columns, count, isoTime, PLAIN_INK, shortSha } from '../../report/format.ts';
 import { EXIT } from '../exit.ts';
-import { age, type Program, type Wrap } from '../options.ts';
+import { age, type CommonFlags, type Program, type Wrap } from '../options.ts';
 import { isYes } from '../terminal/ask.ts';
 import { placeAt } from '../terminal/host.ts';
 import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('kept')
@@ -41,9 +40,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((refs, _, command: Program) => drop(refs, command.optsWithGlobals())));
 }
 
-export interface KeptFlags {
-  readonly projectDir: string;
-  readonly json?: boolean;
+interface KeptFlags extends CommonFlags {
   readonly patch?: boolean;
   readonly branch?: string;
   readonly worktree?: string;
@@ -53,8 +50,7 @@ export interface KeptFlags {
 
 const LIMIT_MS = 120_000;
 
-/** Lists what is kept. */
-export async function kept(flags: KeptFlags): Promise<number> {
+async function kept(flags: KeptFlags): Promise<number> {
   const { repository, signal } = await here(flags);
   const rows = (await listKept(repository, signal)).map((one) => ({ ...one, at: isoTime(one.at) }));
   if (flags.json === true) printJson(rows);
@@ -74,7 +70,6 @@ export async function kept(flags: KeptFlags): Promise<number> {
   return EXIT.ok;
 }
 
-/** Shows what a kept ref changes. */
 async function show(name: string, flags: KeptFlags): Promise<number> {
   const { repository, signal } = await here(flags);
   const one = await findKept(repository, name, signal);

@@ -6,12 +6,10 @@ import { UserError } from '../../base/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { landForecast } from '../../report/plan-text.ts';
 import { EXIT } from '../exit.ts';
-import { limitsFrom } from '../limits.ts';
-import { howToRun, more, type Program, type Wrap } from '../options.ts';
+import { howToRun, limitsFrom, more, type Program, type Wrap } from '../options.ts';
 import { type HowToRun, startRun } from '../terminal/drive.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('land')
@@ -45,7 +43,7 @@ export function describe(program: Program, wrap: Wrap): void {
   );
 }
 
-export interface LandFlags extends HowToRun {
+interface LandFlags extends HowToRun {
   readonly target?: string;
   readonly gate?: readonly string[];
   readonly verify?: Plan['landing']['verify'];
@@ -57,8 +55,7 @@ export interface LandFlags extends HowToRun {
   readonly dryRun?: boolean;
 }
 
-/** Lands the branches. */
-export async function land(branches: readonly string[], flags: LandFlags): Promise<number> {
+async function land(branches: readonly string[], flags: LandFlags): Promise<number> {
   const { target, verify, strategy, plan: like } = flags;
   const gates = (flags.gate ?? []).map(gateNamed);
   const place = await placeAt(flags.projectDir, NEVER);

@@ -2,11 +2,18 @@
 
 import { requireLive, send } from '../../app/steer.ts';
 import { UserError } from '../../base/errors.ts';
-import { type LimitFlags, limitsFrom } from '../limits.ts';
-import { load, money, type Program, positive, size, type Wrap } from '../options.ts';
+import {
+  type LimitFlags,
+  limitsFrom,
+  load,
+  money,
+  type Program,
+  positive,
+  size,
+  type Wrap,
+} from '../options.ts';
 import { type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('limit')

@@ -5,7 +5,6 @@ import {
   type AttemptOf,
   folderOf,
   followGateLogs,
-  type GateLook,
   type GateReader,
   hasLogs,
   readAttemptLog,
@@ -17,6 +16,7 @@ import { assert } from '../../base/assert.ts';
 import { UserError } from '../../base/errors.ts';
 import type { TaskState } from '../../model/state.ts';
 import { durationText, shortSha } from '../../report/format.ts';
+import type { GateLook } from '../../report/gate-looks.ts';
 import { clean } from '../../report/sanitize.ts';
 import {
   attemptFooter,
@@ -26,12 +26,11 @@ import {
 } from '../../report/transcript-text.ts';
 import { widthOf } from '../../tui/styled-text.ts';
 import { EXIT } from '../exit.ts';
-import { type Program, positive, type Wrap } from '../options.ts';
+import { type CommonFlags, type Program, positive, type Wrap } from '../options.ts';
 import { tellAbandoned, untilInterrupted } from '../terminal/following.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { clock, tellNoRun } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('logs')
@@ -50,8 +49,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((task, _, command: Program) => logs(task, command.optsWithGlobals())));
 }
 
-export interface LogsFlags {
-  readonly projectDir: string;
+interface LogsFlags extends CommonFlags {
   readonly run?: string;
   readonly attempt?: number;
   readonly follow?: boolean;
@@ -62,11 +60,10 @@ export interface LogsFlags {
   readonly setup?: boolean;
   readonly prompt?: boolean;
   readonly raw?: boolean;
-  readonly json?: boolean;
 }
 
 /** Prints what a task's attempt or gates said, and goes on while they run if asked to. */
-export async function logs(task: string | undefined, flags: LogsFlags): Promise<number> {
+async function logs(task: string | undefined, flags: LogsFlags): Promise<number> {
   const view = viewRun(await placeAt(flags.projectDir, NEVER), flags.run);
   if (view === null) return tellNoRun(flags);
   checkFlags(task, flags);
@@ -98,7 +95,6 @@ function checkFlags(task: string | undefined, flags: LogsFlags): void {
   }
 }
 
-/** What was said in one attempt. */
 async function attemptLogs(view: RunView, task: TaskState, flags: LogsFlags): Promise<number> {
   const { run, live } = view;
   const { follow = false, attempt = Math.max(1, task.attempts.length) } = flags;

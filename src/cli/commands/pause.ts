@@ -10,7 +10,6 @@ import { continueCommand, resumeCommand } from '../../report/remedy.ts';
 import type { Program, Wrap } from '../options.ts';
 import { type Granted, type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('pause')
@@ -26,7 +25,6 @@ interface PauseFlags extends SteerFlags {
   readonly suspend?: boolean;
 }
 
-/** Pauses the live run, or tasks of it. */
 function pause(names: readonly string[], flags: PauseFlags): Promise<number> {
   const { suspend = false } = flags;
   return steer(flags, async (found) => {

@@ -1,21 +1,18 @@
 /** `landfast plan`: check a plan and show what would run. */
 
-import { adjust } from '../../app/adjust.ts';
 import { isCoding, requireAbilities } from '../../app/agents.ts';
 import { type LoadedPlan, readPlan } from '../../app/load-plan.ts';
+import { adjust, type ReadFlags, readOptionsOf } from '../../app/plan-flags.ts';
 import { ProblemsError } from '../../app/problems.ts';
-import { type ReadFlags, readOptionsOf } from '../../app/read-options.ts';
 import { withoutSecrets } from '../../app/secrets.ts';
 import { UserError } from '../../base/errors.ts';
 import { planJson, planText } from '../../report/plan-text.ts';
 import { EXIT } from '../exit.ts';
-import { limitsFrom } from '../limits.ts';
-import { type Program, positive, type Wrap } from '../options.ts';
+import { limitsFrom, type Program, positive, type Wrap } from '../options.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { printJson } from '../terminal/output.ts';
 import { validatePrompts } from './validate-prompts.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('plan')
@@ -32,7 +29,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((path, _, command: Program) => plan(path, command.optsWithGlobals())));
 }
 
-export interface PlanCommandFlags extends ReadFlags {
+interface PlanCommandFlags extends ReadFlags {
   readonly projectDir: string;
   readonly format?: string;
   readonly maxWorkers?: number;

@@ -5,12 +5,11 @@ import { jsonText } from '../../report/json.ts';
 import { queueStory, queueText, queueView } from '../../report/queue.ts';
 import { Painter } from '../../tui/painter.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { followHere, tellAbandoned } from '../terminal/following.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { tellNoRun } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('queue')
@@ -22,15 +21,12 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((run, _, command: Program) => queue(run, command.optsWithGlobals())));
 }
 
-export interface QueueFlags {
-  readonly projectDir: string;
+interface QueueFlags extends CommonFlags {
   readonly watch?: boolean;
   readonly explain?: boolean;
-  readonly json?: boolean;
 }
 
-/** Shows the queue. */
-export async function queue(given: string | undefined, flags: QueueFlags): Promise<number> {
+async function queue(given: string | undefined, flags: QueueFlags): Promise<number> {
   const view = viewRun(await placeAt(flags.projectDir, NEVER), given);
   if (view === null) return tellNoRun(flags);
   if (flags.watch === true && view.live) await watch(view, flags);

@@ -19,12 +19,11 @@ import { UserError } from '../../base/errors.ts';
 import type { ReopeningCommand } from '../../model/command.ts';
 import { differenceLines } from '../../report/plan-text.ts';
 import { EXIT } from '../exit.ts';
-import { howToRun, type Program, type Wrap } from '../options.ts';
+import { howToRun, optionNames, type Program, type Wrap } from '../options.ts';
 import { checkHow, driveRun, type HowToRun, optionsOf } from '../terminal/drive.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { printJson, tellNoRun } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('resume')
@@ -38,7 +37,7 @@ export function describe(program: Program, wrap: Wrap): void {
   );
 }
 
-export interface ResumeFlags extends HowToRun {
+interface ResumeFlags extends HowToRun {
   readonly json?: boolean;
   /** The file of an edited plan. */
   readonly plan?: string;
@@ -131,7 +130,7 @@ const AT_START = [
 export function refuseAtStart(run: string, how: Omit<ResumeFlags, 'json'>): void {
   const given = AT_START.filter((key) => how[key] !== undefined);
   if (given.length === 0) return;
-  const names = given.map((key) => `--${key.replace(/[A-Z]/g, (x) => `-${x.toLowerCase()}`)}`);
+  const names = optionNames(given);
   throw new UserError(
     `Run ${run} is live: ${names.join(', ')} cannot be changed now.`,
     'Leave it out.',

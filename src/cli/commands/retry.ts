@@ -11,7 +11,6 @@ import { NEVER } from '../terminal/host.ts';
 import { steer } from '../terminal/steering.ts';
 import { refuseAtStart, takeUp } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('retry')
@@ -33,7 +32,6 @@ interface RetryFlags extends HowToRun {
   readonly json?: boolean;
 }
 
-/** Tries tasks again. */
 function retry(tasks: readonly string[], flags: RetryFlags): Promise<number> {
   const { fresh = false, note, run: _, ...how } = flags;
   return steer(flags, async (view) => {

@@ -4,25 +4,38 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { Option } from 'commander';
-import { adjust, type PlanChanges } from '../../app/adjust.ts';
 import { isCoding, requireAbilities } from '../../app/agents.ts';
 import { type LoadedPlan, leftoverState, planFile, readPlan } from '../../app/load-plan.ts';
 import type { Place } from '../../app/place.ts';
-import { formatOf, type ReadFlags, readOptionsOf, USUAL_PLAN } from '../../app/read-options.ts';
+import {
+  adjust,
+  formatOf,
+  type PlanChanges,
+  type ReadFlags,
+  readOptionsOf,
+  USUAL_PLAN,
+} from '../../app/plan-flags.ts';
 import { lastRunOf } from '../../app/runs.ts';
 import { OperationalError, UserError } from '../../base/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { dryRunResults, executionSummary } from '../../report/execution-summary.ts';
 import { dryRunText } from '../../report/plan-text.ts';
 import { EXIT, showError } from '../exit.ts';
-import { limitsFrom } from '../limits.ts';
-import { digits, howToRun, list, type Program, two, type Wrap } from '../options.ts';
+import {
+  digits,
+  howToRun,
+  limitsFrom,
+  list,
+  optionNames,
+  type Program,
+  two,
+  type Wrap,
+} from '../options.ts';
 import { isYes } from '../terminal/ask.ts';
 import { type HowToRun, startRun } from '../terminal/drive.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { resume as resumeNewest } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('run')
@@ -57,7 +70,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((plan, _, command: Program) => run(plan, command.optsWithGlobals())));
 }
 
-export interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
+interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
   readonly resume?: boolean;
   readonly dryRun?: boolean;
   readonly format?: string;
@@ -68,7 +81,6 @@ export interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
   readonly yolo?: boolean;
 }
 
-/** Runs a plan, or goes on with its last run. */
 export async function run(named: string | undefined, flags: RunFlags): Promise<number> {
   const path = planPath(named, flags);
   if (path === null) return resumeNewest(undefined, flags);
@@ -181,18 +193,18 @@ function tellDryRun(plan: Plan, { format, preview }: LoadedPlan): void {
 }
 
 const CHANGES = [
-  ['tasks', '--tasks'],
-  ['agent', '--agent'],
-  ['target', '--target'],
-  ['split', '--split'],
-  ['streams', '--streams'],
-  ['onConflict', '--on-conflict'],
-  ['autoApprove', '--auto-approve'],
+  'tasks',
+  'agent',
+  'target',
+  'split',
+  'streams',
+  'onConflict',
+  'autoApprove',
 ] as const;
 
 /** A run goes on with the plan it began with. */
 function refuseChanges(flags: RunFlags): void {
-  const given = CHANGES.filter(([key]) => flags[key] !== undefined).map(([, name]) => name);
+  const given = optionNames(CHANGES.filter((key) => flags[key] !== undefined));
   const names = flags.barriers === false ? [...given, '--no-barriers'] : given;
   if (names.length === 0) return;
   throw new UserError(

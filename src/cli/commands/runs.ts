@@ -3,11 +3,10 @@
 import { allRuns } from '../../app/runs.ts';
 import { runRow, runsText } from '../../report/status.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { dayAndTime, outputInk, printJson, tellNoRun } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('runs')
@@ -16,11 +15,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => runs(command.optsWithGlobals())));
 }
 
-/** Lists the runs. */
-export async function runs(flags: {
-  readonly projectDir: string;
-  readonly json?: boolean;
-}): Promise<number> {
+async function runs(flags: CommonFlags): Promise<number> {
   const found = allRuns(await placeAt(flags.projectDir, NEVER));
   if (found.length === 0) return tellNoRun(flags, []);
   const rows = found.map(({ state, run }) => runRow(state, run));

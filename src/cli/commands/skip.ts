@@ -4,7 +4,6 @@ import { requireLive, requireTasks, send } from '../../app/steer.ts';
 import type { Program, Wrap } from '../options.ts';
 import { type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('skip')
@@ -20,7 +19,6 @@ interface SkipFlags extends SteerFlags {
   readonly satisfied?: boolean;
 }
 
-/** Gives tasks up. */
 function skip(tasks: readonly string[], flags: SkipFlags): Promise<number> {
   const { satisfied = false } = flags;
   return steer(flags, async (view) => {

@@ -5,12 +5,10 @@ import { relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { planSpawn } from '../../app/spawn.ts';
 import { UserError } from '../../base/errors.ts';
-import { limitsFrom } from '../limits.ts';
-import { howToRun, type Program, positive, type Wrap } from '../options.ts';
+import { howToRun, limitsFrom, type Program, positive, type Wrap } from '../options.ts';
 import { type HowToRun, startRun } from '../terminal/drive.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('spawn')
@@ -29,7 +27,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((tasks, _, command: Program) => spawn(tasks, command.optsWithGlobals())));
 }
 
-export interface SpawnFlags extends HowToRun {
+interface SpawnFlags extends HowToRun {
   readonly parallel?: number;
   readonly agent?: string;
   readonly model?: string;
@@ -41,7 +39,7 @@ export interface SpawnFlags extends HowToRun {
 }
 
 /** Runs the tasks given, those of standard input in the place of `-`. */
-export async function spawn(tasks: readonly string[], flags: SpawnFlags): Promise<number> {
+async function spawn(tasks: readonly string[], flags: SpawnFlags): Promise<number> {
   const prompts = await promptsOf(tasks);
   refuseIdle(flags);
   const place = await placeAt(flags.projectDir, NEVER);

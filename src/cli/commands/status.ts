@@ -11,13 +11,12 @@ import { frame } from '../../tui/live.ts';
 import { Painter } from '../../tui/painter.ts';
 import { wantsColor } from '../../tui/styled-text.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { followHere, tellAbandoned } from '../terminal/following.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { clock, outputInk, printJson, tellNoRun } from '../terminal/output.ts';
 import { openScreen } from '../terminal/screen.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('status')
@@ -31,14 +30,11 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((run, _, command: Program) => status(run, command.optsWithGlobals())));
 }
 
-export interface StatusFlags {
-  readonly projectDir: string;
+interface StatusFlags extends CommonFlags {
   readonly watch?: boolean;
-  readonly json?: boolean;
 }
 
-/** Shows a run. */
-export async function status(given: string | undefined, flags: StatusFlags): Promise<number> {
+async function status(given: string | undefined, flags: StatusFlags): Promise<number> {
   const place = await placeAt(flags.projectDir, NEVER);
   if (!isPlanFolder(given, place)) return showRun(viewRun(place, given), flags);
   const plan = (await readPlan(given, place, {}, NEVER))?.plan;

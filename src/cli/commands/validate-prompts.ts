@@ -4,12 +4,11 @@ import { existsSync } from 'node:fs';
 import { checkPrompts } from '../../app/check-prompts.ts';
 import { UserError } from '../../base/errors.ts';
 import { EXIT } from '../exit.ts';
+import type { CommonFlags } from '../options.ts';
 import { NEVER, placeAt } from '../terminal/host.ts';
 import { printJson } from '../terminal/output.ts';
 
-interface PromptFlags {
-  readonly projectDir: string;
-  readonly json?: boolean;
+interface PromptFlags extends CommonFlags {
   /** Write those that lack something again, from their task files. */
   readonly fix?: boolean;
 }

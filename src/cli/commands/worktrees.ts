@@ -3,11 +3,10 @@
 import { workspaceRows } from '../../app/survey.ts';
 import { workspacesText } from '../../report/workspaces.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
 import { placeAt } from '../terminal/host.ts';
 import { outputInk, printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('worktrees')
@@ -18,11 +17,7 @@ export function describe(program: Program, wrap: Wrap): void {
 
 const LOOK_LIMIT_MS = 60_000;
 
-/** Lists the workspaces. */
-export async function worktrees(flags: {
-  readonly projectDir: string;
-  readonly json?: boolean;
-}): Promise<number> {
+async function worktrees(flags: CommonFlags): Promise<number> {
   const signal = AbortSignal.timeout(LOOK_LIMIT_MS);
   const place = await placeAt(flags.projectDir, signal);
   const rows = await workspaceRows(place, signal);

@@ -24,7 +24,6 @@ export function checkDetach({ detach: isDetached, events, dashboard }: HowToRun)
   );
 }
 
-/** Starts the engine of a run in the background; answers when the run has begun, or cannot. */
 export async function detach(execution: Execution, how: HowToRun): Promise<number> {
   const { detach: _detach, dashboard: _dashboard, ...shown } = how;
   const added = { how: { ...shown, projectDir: resolve(how.projectDir) } };

@@ -4,18 +4,11 @@ import type { Place } from '../../app/place.ts';
 import { type Followed, followRun } from '../../app/runs.ts';
 import type { Entry } from '../../model/event.ts';
 import { resumeCommand } from '../../report/remedy.ts';
-import { notIgnored } from './signals.ts';
+import { untilSignalled } from './signals.ts';
 
 /** Calls `follow` with a signal that Ctrl-C aborts. */
-export async function untilInterrupted<T>(follow: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const interrupt = (): void => stop.abort('interrupted');
-  for (const name of notIgnored('SIGINT')) process.once(name, interrupt);
-  try {
-    return await follow(stop.signal);
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
+export function untilInterrupted<T>(follow: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return untilSignalled(['SIGINT'], 'once', follow);
 }
 
 /** Hands over the entries of a run until it is over, has no engine, or Ctrl-C is pressed. */

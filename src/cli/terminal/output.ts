@@ -5,7 +5,6 @@ import { jsonText } from '../../report/json.ts';
 import { inkOf, wantsColor } from '../../tui/styled-text.ts';
 import { EXIT } from '../exit.ts';
 
-/** Prints data for programs. */
 export function printJson(value: unknown): void {
   process.stdout.write(jsonText(value));
 }

@@ -2,13 +2,12 @@
 
 import { type RunView, viewRun } from '../../app/runs.ts';
 import { EXIT } from '../exit.ts';
+import type { CommonFlags } from '../options.ts';
 import { NEVER, placeAt } from './host.ts';
 import { printJson, tellNoRun } from './output.ts';
 
-export interface SteerFlags {
-  readonly projectDir: string;
+export interface SteerFlags extends CommonFlags {
   readonly run?: string;
-  readonly json?: boolean;
 }
 
 /** What was granted: for programs, beside the run's id, and in words. */

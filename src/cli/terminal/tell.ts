@@ -13,8 +13,8 @@ import { streamLines } from '../../report/stream-lines.ts';
 import { exitCodeOf, summaryText } from '../../report/summary.ts';
 import { summaryLines } from '../../report/summary-lines.ts';
 import { inkOf, wantsColor } from '../../tui/styled-text.ts';
-import { writeReport } from '../report-file.ts';
 import type { HowToRun } from './drive.ts';
+import { writeReport } from './run-files.ts';
 
 export interface Telling {
   readonly place: Place;

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolders } from '../base/make-folders.ts';
+import { makeFolders } from './make-folders.ts';
 
 /** Writes a file as a whole, with the folders it is in; a link in its place is replaced. */
 export function writeWhole(path: string, text: string): void {
