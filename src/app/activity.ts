@@ -39,11 +39,8 @@ export async function lastActions(
   state: RunState,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<TaskId, string>> {
-  const dir = attemptsDir(stateDir, run);
-  const running = [...state.tasks.values()].filter(({ status }) => status.kind === 'running');
   const last = await Promise.all(
-    running.map(async (task) => {
-      const files = attemptFiles(dir, task.spec.id, task.attempts.length);
+    runningIn(stateDir, run, state).map(async ({ task, files }) => {
       return [task.spec.id, await lastActionIn(newestFirst(task, files), signal)] as const;
     }),
   );
@@ -52,15 +49,19 @@ export async function lastActions(
 
 /** When each running agent last printed anything, from the times of its files. */
 function lastHeard(stateDir: string, run: string, state: RunState): ReadonlyMap<TaskId, number> {
-  const dir = attemptsDir(stateDir, run);
-  const running = [...state.tasks.values()].filter(({ status }) => status.kind === 'running');
+  const heardAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return new Map(
-    running.map(({ spec, attempts }) => {
-      const files = Object.values(attemptFiles(dir, spec.id, attempts.length));
-      const times = files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-      return [spec.id, Math.max(...times)];
+    runningIn(stateDir, run, state).map(({ task, files }) => {
+      return [task.spec.id, Math.max(...Object.values(files).map(heardAt))];
     }),
   );
+}
+
+function runningIn(stateDir: string, run: string, { tasks }: RunState) {
+  const dir = attemptsDir(stateDir, run);
+  return [...tasks.values()]
+    .filter(({ status }) => status.kind === 'running')
+    .map((task) => ({ task, files: attemptFiles(dir, task.spec.id, task.attempts.length) }));
 }
 
 /** How long an agent may be silent before it is called stale, here. */

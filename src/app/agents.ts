@@ -135,7 +135,10 @@ export function requireAgents(
 
 /** Where a program is, as a shell would find it; null where it is not. */
 export function findProgram(file: string, { env }: Pick<Host, 'env'>): string | null {
-  const folders = file.includes('/') || isAbsolute(file) ? [''] : pathFolders(env);
+  const folders =
+    file.includes('/') || isAbsolute(file)
+      ? ['']
+      : (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const paths = folders.map((folder) => (folder === '' ? file : join(folder, file)));
   return paths.find(isExecutable) ?? null;
 }
@@ -146,10 +149,6 @@ function isExecutable(path: string): boolean {
     return statSync(path).isFile();
   };
   return trySystem(check, false);
-}
-
-function pathFolders(env: Host['env']): readonly string[] {
-  return (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
 }
 
 /** Every wish of a task that its agent cannot fulfil, by the key that has it. */

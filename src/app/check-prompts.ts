@@ -3,12 +3,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { UserError } from '../base/errors.ts';
-import { writeWhole } from '../base/write-whole.ts';
+import { freePath, writeWhole } from '../base/write-whole.ts';
 import { FORMATS } from '../plan/formats/index.ts';
 import { inputOf } from './load-plan.ts';
 import type { Place } from './place.ts';
 
-/** Of the one format that has such files. */
 const { lacksOf, made: promptsMade } = FORMATS.find((format) => format.promptFiles)!.promptFiles!;
 
 export interface CheckedPrompt {
@@ -30,7 +29,10 @@ export function checkPrompts(dir: string, fixedIn: Place | null): readonly Check
     const remedy = 'None are needed: landfast run makes each prompt from its task file.';
     throw new UserError(`There are no prompts in ${folder}.`, remedy);
   }
-  const made = fixedIn === null ? new Map<string, string>() : promptsFor(dir, fixedIn);
+  const made =
+    fixedIn === null
+      ? new Map<string, string>()
+      : promptsMade(inputOf(dir, { root: fixedIn.dir, host: fixedIn.host, format: null }));
   return names.sort().map((name) => {
     const file = join(folder, name);
     const mended = mend(file, made.get(relative(dir, file)));
@@ -39,23 +41,12 @@ export function checkPrompts(dir: string, fixedIn: Place | null): readonly Check
   });
 }
 
-function promptsFor(dir: string, { dir: root, host }: Place): ReadonlyMap<string, string> {
-  return promptsMade(inputOf(dir, { root, host, format: null }));
-}
-
 /** Writes a prompt that lacks something again; answers with the file that holds the old one. */
 function mend(file: string, made: string | undefined): string | null {
   const text = readFileSync(file, 'utf8');
   if (made === undefined || lacksOf(text).length === 0) return null;
-  const backup = freeName(`${file}.backup`);
+  const backup = freePath(`${file}.backup`);
   writeFileSync(backup, text, { flag: 'wx' });
   writeWhole(file, made);
   return backup;
-}
-
-function freeName(path: string): string {
-  for (let n = 1; ; n += 1) {
-    const name = n === 1 ? path : `${path}-${n}`;
-    if (!existsSync(name)) return name;
-  }
 }

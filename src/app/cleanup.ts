@@ -29,7 +29,6 @@ import { isLive, type RunView } from './runs.ts';
 import { send } from './steer.ts';
 import { pooled, runsOf, survey } from './survey.ts';
 
-/** Which leftovers are meant. */
 export interface CleanupScope {
   readonly now: number;
   /** Also what is in no commit, and branches whose changes have landed. */
@@ -149,7 +148,6 @@ async function back({ path, kind, branch, of, task }: Claimed, signal: AbortSign
   await keepWork(path, { ref, message, ...(isHeld ? { beyond: head } : {}) }, signal);
 }
 
-/** Whose traces are looked for. */
 interface TracesOf {
   readonly repository: Repository;
   /** The newest first. */
@@ -158,7 +156,6 @@ interface TracesOf {
   readonly going: ReadonlySet<string>;
 }
 
-/** Every trace of these runs. */
 async function findTraces(of: TracesOf, signal: AbortSignal): Promise<readonly Leftover[]> {
   const { repository, runs } = of;
   const { locks, busy } = await ownLocks(repository, signal);

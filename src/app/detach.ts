@@ -17,18 +17,12 @@ import { openDatabase } from '../journal/database.ts';
 import { readEntries } from '../journal/journal.ts';
 import { engineLog } from '../journal/transcript.ts';
 import { fold } from '../model/fold.ts';
-import { type Background, startInBackground } from '../process/spawn.ts';
+import { type Background, type Program, startInBackground } from '../process/spawn.ts';
 import type { Execution } from './execute.ts';
 import type { Place } from './place.ts';
 
 /** What a detached engine is told, as JSON: an execution without what it opens itself. */
 export type EngineOrder = Omit<Execution, 'place' | 'db' | 'before'>;
-
-/** The program that drives a run: it gets the order, and what its starter adds, on standard input. */
-export interface EngineProgram<Added extends object> {
-  readonly program: Parameters<typeof startInBackground>[0];
-  readonly added: Added;
-}
 
 export type Beginning =
   | { readonly kind: 'begun' }
@@ -38,10 +32,13 @@ export type Beginning =
 
 const POLL_MS = 50;
 
-/** Starts the engine of a run in the background; answers when the run has begun, or cannot. */
-export async function startDetached<Added extends object>(
+/**
+ * Starts the engine of a run in the background; answers when the run has begun, or cannot. The program
+ * gets the order, and what is added to it, on standard input.
+ */
+export async function startDetached(
   execution: Execution,
-  { program, added }: EngineProgram<Added>,
+  { program, added }: { readonly program: Program; readonly added: object },
   signal: AbortSignal,
 ): Promise<Beginning> {
   const { place, db, before, ...order } = execution;
@@ -101,7 +98,6 @@ function hasBegun({ db, run, before }: Execution): boolean {
   );
 }
 
-/** What the engine said before it ended. */
 function takeBack({ before }: Execution, path: string, from: number): string {
   const said = readFileSync(path).subarray(from).toString('utf8');
   if (before === null) {

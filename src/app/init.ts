@@ -15,7 +15,7 @@ import {
 import { join, relative, resolve } from 'node:path';
 import { messageOf, OperationalError, UserError } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
-import { writeWhole } from '../base/write-whole.ts';
+import { freePath, writeWhole } from '../base/write-whole.ts';
 import { firstConfig, firstPlan } from '../plan/config/discover.ts';
 import {
   FOR_AGENTS,
@@ -28,7 +28,7 @@ import { jsonText } from '../report/json.ts';
 import { findGitFacts, knownFiles } from './config-files.ts';
 import type { Host } from './host.ts';
 import { type Place, requireRepository } from './place.ts';
-import { projectFiles } from './ungated.ts';
+import { projectFiles } from './project-files.ts';
 
 /** A file, from the root of the project, and whether it was made now or kept as it was. */
 export interface FirstFile {
@@ -106,8 +106,7 @@ export function initTool(
 /** Landfast keeps no state there, but the tool itself does not start with a file it cannot read. */
 function setStateAside(file: string, { warn }: Host): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true || isJson(file)) return;
-  let aside = `${file}.broken`;
-  for (let number = 2; existsSync(aside); number += 1) aside = `${file}.broken-${number}`;
+  const aside = freePath(`${file}.broken`);
   try {
     renameSync(file, aside);
     warn(`warning: ${file} is not JSON; it is kept as ${aside}.`);
@@ -138,15 +137,11 @@ function ignore(file: string, lines: readonly string[]): void {
 
 const PARALLEL = 'parallel';
 
-/** What was made for parallel work, and what became of the file that agents read first. */
-export interface ParallelFolder {
+/** Makes `parallel/` with its README, and tells agents of it in their file, where there is one. */
+export function initParallel({ dir: root }: Place): {
   readonly files: readonly FirstFile[];
-  /** Null where there is no such file. */
   readonly agentsFile: FirstFile | null;
-}
-
-/** Makes `parallel/` with its README, and tells agents of it. What exists stays as it is. */
-export function initParallel({ dir: root }: Place): ParallelFolder {
+} {
   const folder = join(root, PARALLEL);
   const made = writeMissing(folder, PARALLEL_FILES);
   const files = made.map((file) => ({ ...file, path: join(PARALLEL, file.path) }));

@@ -43,7 +43,7 @@ import type {
 import { findConfig } from './config-files.ts';
 import { type Attendant, type Execution, execute, type RunOptions } from './execute.ts';
 import type { Host } from './host.ts';
-import { gateFrom, planLanding } from './land-branches.ts';
+import { GATE_LIMIT_MS, gateFrom, planLanding } from './land-branches.ts';
 import { inputAround, readPlan } from './load-plan.ts';
 import { findPlace, type Place, requireRepository } from './place.ts';
 import { ProblemsError } from './problems.ts';
@@ -152,7 +152,9 @@ class OpenedRepository implements Repository {
     const place = placeFor(this.#place, settings);
     const options = optionsFor(settings);
     const limits = { ...checked.plan.limits, ...options.limits };
-    const added = Object.keys(settings.gates ?? {}).map((name) => inProcessGate(gateSpec(name)));
+    const added = Object.keys(settings.gates ?? {}).map((name) =>
+      inProcessGate({ name, timeoutMs: GATE_LIMIT_MS }),
+    );
     const plan = { ...checked.plan, limits, gates: [...checked.plan.gates, ...added] };
     const execution = await inRuntime(place.host, () =>
       newRun({ plan, hash: checked.hash }, place, options, settings.signal ?? NEVER),
@@ -162,11 +164,6 @@ class OpenedRepository implements Repository {
 }
 
 const NEVER = new AbortController().signal;
-const GATE_LIMIT_MS = 600_000;
-
-function gateSpec(name: string): Parameters<typeof inProcessGate>[0] {
-  return { name, timeoutMs: GATE_LIMIT_MS };
-}
 
 async function check(
   source: string | NativePlan,

@@ -129,14 +129,11 @@ function isIdle(format: string | null, { env }: Host): boolean {
   return variable !== undefined && env[variable] === '1';
 }
 
-/** A `~/` that no shell has replaced, because it was in quotes. */
-function withHome(path: string, home: string): string {
-  return path.startsWith('~/') && !existsSync(path) ? join(home, path.slice(2)) : path;
-}
-
 /** The file that a plan is read from. */
 export function planFile(given: string, { home }: Pick<Host, 'home'>): string {
-  const path = withHome(given, home);
+  // No shell has replaced a `~/` that was in quotes.
+  const isHome = given.startsWith('~/') && !existsSync(given);
+  const path = isHome ? join(home, given.slice(2)) : given;
   const inside = join(path, FOLDER_PLAN);
   return existsSync(inside) ? inside : path;
 }
@@ -144,7 +141,10 @@ export function planFile(given: string, { home }: Pick<Host, 'home'>): string {
 function readBytes(path: string): Buffer {
   try {
     const stat = statSync(path);
-    if (stat.isDirectory()) throw notAPlan(path);
+    if (stat.isDirectory()) {
+      const remedy = `Name a file, or a folder with a ${FOLDER_PLAN}.`;
+      throw new UserError(`${path} is a folder, not a plan file.`, remedy);
+    }
     if (stat.size > MOST_BYTES) throw new UserError(`${path} is too large to be a plan.`);
     return readFileSync(path);
   } catch (error) {
@@ -154,11 +154,6 @@ function readBytes(path: string): Buffer {
     const remedy = "Check the path, or see docs/formats.md in landfast's package.";
     throw new UserError(`No plan at ${path}: ${why}.`, remedy);
   }
-}
-
-function notAPlan(folder: string): UserError {
-  const remedy = `Name a file, or a folder with a ${FOLDER_PLAN}.`;
-  return new UserError(`${folder} is a folder, not a plan file.`, remedy);
 }
 
 function readerOf(folder: string): Pick<PlanInput, 'read' | 'list'> {

@@ -5,11 +5,9 @@
  *       by one that is right, or stays as it is.
  */
 
-import { randomUUID } from 'node:crypto';
-import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { messageOf, OperationalError, UserError } from '../base/errors.ts';
-import { makeFolders } from '../base/make-folders.ts';
+import { writeWhole } from '../base/write-whole.ts';
 import { edited, typedText } from '../plan/config/edit.ts';
 import { type ConfigKey, isSection, keyNamed } from '../plan/config/keys.ts';
 import { type Listed, listing } from '../plan/config/listing.ts';
@@ -44,18 +42,12 @@ export function settingsNamed(
   return found ?? (below.length > 0 ? below : null);
 }
 
-/** A setting that was changed; its value is undefined where it was removed. */
-export interface ChangedSetting {
-  readonly value: unknown;
-  readonly file: string;
-}
-
 /** Sets the value that a text means for a key, or removes the key where there is no text. */
 export function changeSetting(
   scope: ConfigFile['scope'],
   place: Place,
   { name, text }: { readonly name: string; readonly text: string | undefined },
-): ChangedSetting {
+): { readonly value: unknown; readonly file: string } {
   const key = keyNamed(name);
   const value = text === undefined ? undefined : valueFor(key, text);
   return { value, file: writeSetting(scope, place, { path: key.path, value }) };
@@ -129,12 +121,9 @@ function contentOf(text: string): string {
 
 function replace(path: string, text: string): void {
   try {
-    makeFolders(dirname(path));
     const before = statSync(path, { throwIfNoEntry: false });
     const target = before === undefined ? path : realpathSync(path); // A link stays a link.
-    const temporary = `${target}.${randomUUID()}.tmp`;
-    writeFileSync(temporary, text, { mode: before?.mode ?? 0o644 });
-    renameSync(temporary, target);
+    writeWhole(target, text, before?.mode ?? 0o644);
   } catch (error) {
     throw new OperationalError(`${path} could not be written: ${messageOf(error)}`);
   }

@@ -7,23 +7,22 @@ import { OperationalError, UserError } from '../base/errors.ts';
 import { branchesIn } from '../git/branches.ts';
 import { identityProblem, signingProblem } from '../git/commit.ts';
 import { isAncestor, readRef } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
 import { statusOf } from '../git/status.ts';
 import { openDatabase } from '../journal/database.ts';
 import { isClaimed } from '../journal/lease.ts';
-import type { Event } from '../model/event.ts';
 import { taskBranch } from '../model/names.ts';
 import { type Plan, type Sha, type TaskId, usesCheckout } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
+import { projectGate } from '../plan/config/discover.ts';
 import { nameList } from '../report/format.ts';
 import { brief } from '../report/sanitize.ts';
 import { checkExecution, type Execution, type RunOptions } from './execute.ts';
 import type { LoadedPlan } from './load-plan.ts';
 import { newRunId } from './names.ts';
 import type { Place } from './place.ts';
+import { rootFiles } from './project-files.ts';
 import { withoutSecrets } from './secrets.ts';
 import { branchBehind, remoteBase, targetIn, withKnownRemote } from './target.ts';
-import { tellUngated } from './ungated.ts';
 
 /** The plan of a new run, and the hash of the file it came from. */
 export type NewPlan = Pick<LoadedPlan, 'plan' | 'hash'>;
@@ -46,7 +45,9 @@ export async function newRun(
       await requireFreeBranches(plan, { dir: place.dir, run, base: from.base }, signal);
     }
     tellUngated(plan, place);
-    return { place, db, run, plan, started: firstFact(plan, hash, from), before: null, options };
+    const told = { plan: withoutSecrets(plan), planHash: hash };
+    const started = { type: 'run.started', ...told, ...from } as const;
+    return { place, db, run, plan, started, before: null, options };
   } catch (error) {
     db.close();
     throw error;
@@ -58,14 +59,6 @@ interface StartingPoint {
   readonly target: string | null;
 }
 
-function firstFact(
-  plan: Plan,
-  planHash: string,
-  from: StartingPoint,
-): Event & { type: 'run.started' } {
-  return { type: 'run.started', plan: withoutSecrets(plan), planHash, ...from };
-}
-
 /** The commit a run starts from and the branch it will publish to. */
 async function startingPoint(
   plan: Plan,
@@ -75,10 +68,13 @@ async function startingPoint(
   const nowhere = { base: null, target: null };
   if (plan.tasks.every(usesCheckout)) return nowhere;
   if (repository === null) return nowhere;
-  const problem = await identityProblem(repository.commonDir, signal);
+  const { commonDir } = repository;
+  const writes = plan.tasks.some(({ mode }) => mode === 'write');
+  const problem =
+    (await identityProblem(commonDir, signal)) ??
+    (writes ? await signingProblem(commonDir, signal) : null); // Nothing would land unsigned.
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
-  if (plan.tasks.some(({ mode }) => mode === 'write')) await requireSignatures(repository, signal);
-  if ((await readRef(repository.commonDir, 'refs/heads/landfast', signal)) !== null) {
+  if ((await readRef(commonDir, 'refs/heads/landfast', signal)) !== null) {
     throw new OperationalError(
       'A branch named landfast exists, so git cannot create landfast/… branches.',
       {
@@ -92,12 +88,6 @@ async function startingPoint(
     return { base, target };
   }
   return targetIn(repository, plan.target, signal);
-}
-
-/** Throws where commits are to be signed and cannot be: nothing would land. */
-async function requireSignatures({ commonDir }: Repository, signal: AbortSignal): Promise<void> {
-  const problem = await signingProblem(commonDir, signal);
-  if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
 }
 
 /** Refuses a plan whose work would get in the way of a branch that already exists. */
@@ -189,4 +179,20 @@ function isOwn({ conventions }: Plan, file: string): boolean {
   const { logs, reports } = conventions;
   const own = [...(logs === undefined ? [] : [logs.dir]), ...reports.map(({ path }) => path)];
   return inScope(file, own);
+}
+
+/**
+ * Says that work will land untested. Nothing is said where nothing lands, or where the plan says that
+ * nothing is to be verified.
+ */
+function tellUngated(plan: Plan, { dir, host }: Place): void {
+  const { gates, landing, tasks } = plan;
+  const isMeant = landing.verify === 'off' || landing.strategy === 'none';
+  if (gates.length > 0 || isMeant) return;
+  if (!tasks.some(({ mode }) => mode === 'write')) return;
+  const run = projectGate(rootFiles(dir))?.run ?? 'npm test';
+  host.warn(
+    `There is no gate: nothing is tested before it lands.
+  To add one to landfast.yaml: gates: [{ name: tests, run: ${run} }]`,
+  );
 }

@@ -4,7 +4,6 @@ import { CommanderError } from 'commander';
 import { ProblemsError } from '../app/problems.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
 
-/** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
 
 export function explain(error: unknown): number {

@@ -128,13 +128,7 @@ export interface LimitFlags {
 export function limitsFrom(flags: LimitFlags): LimitChanges {
   const { sequential, maxWorkers, gates, budget, disk, diskFree, memoryPerAttempt, load } = flags;
   const workers = sequential === true ? 1 : maxWorkers;
-  return {
-    ...(workers === undefined ? {} : { workers }),
-    ...(gates === undefined ? {} : { gates }),
-    ...(budget === undefined ? {} : { budgetUsd: budget }),
-    ...(disk === undefined ? {} : { diskBytes: disk }),
-    ...(diskFree === undefined ? {} : { diskFreeBytes: diskFree }),
-    ...(memoryPerAttempt === undefined ? {} : { memoryPerAttempt }),
-    ...(load === undefined ? {} : { loadPerCore: load }),
-  };
+  const sizes = { diskBytes: disk, diskFreeBytes: diskFree, memoryPerAttempt };
+  const limits = { workers, gates, budgetUsd: budget, ...sizes, loadPerCore: load };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

@@ -1,7 +1,6 @@
 /** `landfast kept`: work that is held by refs of ours: lists, shows, restores and drops it. */
 
 import { resolve } from 'node:path';
-import type { KeptRef } from '../../app/kept.ts';
 import { dropKept, findKept, keptChanges, listKept, restoreKept } from '../../app/kept.ts';
 import { requireRepository } from '../../app/place.ts';
 import { UserError } from '../../base/errors.ts';
@@ -47,6 +46,8 @@ interface KeptFlags extends CommonFlags {
   readonly yes?: boolean;
   readonly olderThan?: number;
 }
+
+type KeptRef = Awaited<ReturnType<typeof findKept>>;
 
 const LIMIT_MS = 120_000;
 

@@ -78,7 +78,11 @@ async function driveHere(execution: Execution, how: HowToRun): Promise<number> {
   const screen = openScreen({ run, before, dashboard, events, quiet });
   using signals = new Signals((text) => screen.say(text));
   const profile = openProfile(how.profile);
-  const closeScreen = once(() => screen.close());
+  let isOpen = true;
+  const closeScreen = (): void => {
+    if (isOpen) screen.close();
+    isOpen = false;
+  };
   const attended = place.host.attended && !quiet;
   const host = { ...place.host, attended, warn: (text: string) => screen.say(`landfast: ${text}`) };
   try {
@@ -105,12 +109,4 @@ async function driveHere(execution: Execution, how: HowToRun): Promise<number> {
   } finally {
     closeScreen();
   }
-}
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
 }

@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import type { Host } from '../../app/host.ts';
 import { findPlace, type Place } from '../../app/place.ts';
 
-/** The caller's terminal, environment and home. */
 export function terminalHost(): Host {
   return {
     env: process.env,

@@ -31,7 +31,9 @@ export function checkReport(path: string | undefined): void {
   } catch (error) {
     throw new UserError(`A report cannot be written as ${path}: ${messageOf(error)}`);
   }
-  if (isLink(path)) throw new UserError(`${path} is a symbolic link; a report never follows one.`);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    throw new UserError(`${path} is a symbolic link; a report never follows one.`);
+  }
 }
 
 export function writeReport(path: string, state: RunState, info: ReportInfo): void {
@@ -43,10 +45,6 @@ export function writeReport(path: string, state: RunState, info: ReportInfo): vo
   } catch (error) {
     throw new OperationalError(`The report could not be written: ${messageOf(error)}`);
   }
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 export interface Profile {
@@ -67,7 +65,6 @@ export function checkProfile(path: string | undefined): void {
   checkReport(path);
 }
 
-/** Begins to measure, if a file is named. */
 export function openProfile(path: string | undefined): Profile {
   if (path === undefined) return { onSpan: null, close: () => undefined };
   const spans: Span[] = [];

@@ -48,14 +48,18 @@ export function openScreen(options: ScreenOptions): Screen {
   return plainScreen(options);
 }
 
+const LINES_ONLY: Omit<Screen, 'recorded'> = {
+  heard: () => undefined,
+  say: (text) => console.error(text),
+  close: () => undefined,
+};
+
 function eventScreen(): Screen {
   return {
     recorded: (entries) => {
       for (const entry of entries) process.stdout.write(`${JSON.stringify(entry)}\n`);
     },
-    heard: () => undefined,
-    say: (text) => console.error(text),
-    close: () => undefined,
+    ...LINES_ONLY,
   };
 }
 
@@ -72,9 +76,7 @@ function plainScreen({ before, quiet, lines = 'stderr' }: ScreenOptions): Screen
         if (line !== null && !quiet) out.write(`${line}\n`);
       }
     },
-    heard: () => undefined,
-    say: (text) => console.error(text),
-    close: () => undefined,
+    ...LINES_ONLY,
   };
 }
 
