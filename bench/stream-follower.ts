@@ -12,7 +12,8 @@
 
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lastActions, readState } from '../src/app/watch-run.ts';
+import { lastActions } from '../src/app/activity.ts';
+import { readState } from '../src/app/runs.ts';
 import { openForReading } from '../src/journal/database.ts';
 import { follow } from '../src/journal/follow.ts';
 import { findRun } from '../src/journal/journal.ts';

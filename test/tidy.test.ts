@@ -29,9 +29,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['base', 'model', 'agents', 'process', 'workspace', 'transport'],
   engine: ['base', 'model', 'schedule', 'journal', 'worker', 'merge'],
   notify: ['base', 'model', 'process', 'report'],
-  tui: ['base', 'model', 'journal', 'report'],
+  tui: ['base', 'model', 'report'],
   app: ['*'],
-  cli: ['base', 'model', 'app', 'plan', 'schedule', 'journal', 'process', 'report', 'tui'],
+  cli: ['base', 'model', 'app', 'report', 'tui'],
   'index.ts': ['*'],
 };
 

@@ -5,6 +5,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { NO_ABILITIES } from '../agents/agent.ts';
 import { type AnyAgent, isFunctionAgent } from '../agents/function-agent.ts';
 import { AGENT_NAMES, findAgent } from '../agents/index.ts';
+import { closest } from '../base/closest.ts';
 import { OperationalError, trySystem, UserError } from '../base/errors.ts';
 import {
   assignedTo,
@@ -14,9 +15,7 @@ import {
   type Plan,
   type TaskSpec,
 } from '../model/plan.ts';
-import { closest } from '../plan/problem.ts';
 import type { AgentsKnown } from '../schedule/next-attempt.ts';
-import { unmetWishes } from './abilities.ts';
 import type { Host } from './host.ts';
 
 /** The agent of that name, or an error that lists those there are. */
@@ -136,7 +135,10 @@ export function requireAgents(
 
 /** Where a program is, as a shell would find it; null where it is not. */
 export function findProgram(file: string, { env }: Pick<Host, 'env'>): string | null {
-  const folders = file.includes('/') || isAbsolute(file) ? [''] : pathFolders(env);
+  const folders =
+    file.includes('/') || isAbsolute(file)
+      ? ['']
+      : (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const paths = folders.map((folder) => (folder === '' ? file : join(folder, file)));
   return paths.find(isExecutable) ?? null;
 }
@@ -149,6 +151,27 @@ function isExecutable(path: string): boolean {
   return trySystem(check, false);
 }
 
-function pathFolders(env: Host['env']): readonly string[] {
-  return (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+/** Every wish of a task that its agent cannot fulfil, by the key that has it. */
+export function unmetWishes(task: TaskSpec, { can }: AnyAgent): readonly string[] {
+  const { options } = task;
+  const { tools } = options;
+  const wishes: readonly (readonly [string, boolean, boolean])[] = [
+    ['fork', task.forks !== undefined, can.fork],
+    ['hears', task.hears.length > 0, can.prose],
+    ['role', task.role !== undefined, can.role],
+    ['model', task.model !== undefined, can.model],
+    [`permissions: ${task.permissions}`, true, can.permissions.includes(task.permissions)],
+    ['tools.allowed_tools', tools.allowed.length > 0, can.toolRules],
+    ['tools.disallowed_tools', tools.disallowed.length > 0, can.toolRules],
+    ['tools.allowed_cli', tools.commands.length > 0, can.commands],
+    ['tools.add_dirs', options.dirs.length > 0, can.dirs],
+    ['mcp', Object.keys(options.mcp).length > 0, can.mcp],
+    ['max_turns', options.maxTurns !== null, can.maxTurns],
+    ['budget_usd', options.budgetUsd !== null, can.budget],
+    ['estimate_usd', task.estimateUsd !== undefined, can.prose],
+    ['schema', options.schema !== null, can.schema],
+    ['command', options.command.length > 0, can.anyCommand],
+    ['prompt_as', options.promptAs !== 'stdin', can.anyCommand && can.plain === true],
+  ];
+  return wishes.filter(([, wanted, able]) => wanted && !able).map(([key]) => key);
 }

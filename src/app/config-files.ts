@@ -21,7 +21,7 @@ import {
 } from '../plan/config/read.ts';
 import type { Config } from '../plan/config/schema.ts';
 import { CONFIG_DIALECTS } from '../plan/formats/index.ts';
-import type { Problem } from '../plan/problem.ts';
+import { formatProblem, type Problem } from '../plan/problem.ts';
 import type { Host } from './host.ts';
 import type { Place } from './place.ts';
 import { ProblemsError } from './problems.ts';
@@ -58,7 +58,7 @@ export function loadConfiguration(
     else layers.push(layer);
   }
   if (isBroken) throw new ProblemsError(found);
-  for (const problem of found) host.problem(problem);
+  for (const problem of found) host.problem(formatProblem(problem));
   return mergeConfig(layers, host.home);
 }
 

@@ -12,8 +12,9 @@ import { drive, takeOver } from '../engine/drive.ts';
 import type { EditedPlan } from '../engine/recover.ts';
 import { withLease } from '../engine/with-lease.ts';
 import type { World } from '../engine/world.ts';
-import type { Database } from '../journal/database.ts';
+import { type Database, openDatabase } from '../journal/database.ts';
 import { openGateLogs } from '../journal/gate-log.ts';
+import { readEntries } from '../journal/journal.ts';
 import { assertLease, type Lease, LeaseLostError } from '../journal/lease.ts';
 import { masker } from '../journal/mask.ts';
 import { resolutionsIn, verdictsIn } from '../journal/memory.ts';
@@ -22,9 +23,16 @@ import { closeRunBranch } from '../merge/run-branch.ts';
 import type { Command, ReopeningCommand } from '../model/command.ts';
 import type { Chatter } from '../model/effect.ts';
 import type { Entry, Event } from '../model/event.ts';
-import type { LimitChanges } from '../model/plan.ts';
-import { type Plan, type TaskId, type TaskSpec, usesCheckout } from '../model/plan.ts';
+import { fold } from '../model/fold.ts';
+import {
+  type LimitChanges,
+  type Plan,
+  type TaskId,
+  type TaskSpec,
+  usesCheckout,
+} from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
+import { Notifier } from '../notify/notifier.ts';
 import { killMarked } from '../process/process-tree.ts';
 import { requireTempFolder } from '../process/scratch.ts';
 import { sameRepository } from '../transport/transport.ts';
@@ -37,11 +45,15 @@ import { sweepFolders } from '../workspace/remove.ts';
 import { type RunContext, runContext } from '../workspace/run-context.ts';
 import { agentNamed, executable, requireAgents } from './agents.ts';
 import { type FenceFor, fenceOf, resolveDir } from './fencing.ts';
-import { ignoreOwnFiles, keepsWorkspaces, logOptions, writeOwnReports } from './log-files.ts';
-import { notifierOf, webhooksOf } from './notifying.ts';
+import {
+  ignoreOwnFiles,
+  keepsWorkspaces,
+  logOptions,
+  writeOwnReports,
+  writeResultLogs,
+} from './own-files.ts';
 import { type Place, requireRepository } from './place.ts';
 import { poolOf, seedsOf } from './pooling.ts';
-import { writeResultLogs } from './result-logs.ts';
 import { Room } from './room.ts';
 
 /** How a run is executed. Plain JSON: a detached engine gets it from the command that started it. */
@@ -57,6 +69,7 @@ export interface RunOptions {
   readonly logDir?: string;
 }
 
+/** A run that is ready to be driven. Driving it closes `db`. */
 export interface Execution {
   readonly place: Place;
   readonly db: Database;
@@ -101,7 +114,7 @@ const TIDY_LIMIT_MS = 60_000;
 export function checkExecution(plan: Plan, options: RunOptions, place: Place): void {
   if (plan.tasks.some(({ mode }) => mode === 'write')) requireRepository(place);
   requireTempFolder();
-  requireAgents(plan, (name) => programOf(name, options), place.host);
+  requireAgents(plan, (name) => executable(options.programs[name]), place.host);
   if (place.repository !== null && !plan.tasks.every(usesCheckout)) {
     requireWorkspacesFolder({ repository: place.repository, plan });
   }
@@ -110,6 +123,7 @@ export function checkExecution(plan: Plan, options: RunOptions, place: Place): v
 /** Executes the run to its end; failed tasks are part of the state, not errors. */
 export async function execute(execution: Execution, attendant: Attendant): Promise<RunState> {
   const never = new AbortController().signal;
+  using _db = execution.db;
   const { run, place } = execution;
   const { repository, host } = place;
   const { onSpan } = attendant;
@@ -117,13 +131,15 @@ export async function execute(execution: Execution, attendant: Attendant): Promi
     await using runtime = new Runtime({ env: host.env, run, repository, onSpan });
     return await runtime.enter(() => executeHolding(execution, attendant, lease, held));
   };
-  return withLease(execution, work, never);
+  return await withLease(execution, work, never);
 }
 
 /** Tidies up again after an engine that was killed at the very end of its run. */
-export async function closeAgain(execution: Execution): Promise<void> {
-  const { before, place } = execution;
+export async function closeAgain(ended: Omit<Execution, 'db'>): Promise<void> {
+  const { before, place } = ended;
   assert(before !== null, 'a run that is closed again has a state');
+  using db = openDatabase(place.stateDir);
+  const execution = { ...ended, db };
   const close = async (lease: Lease, held: AbortSignal): Promise<void> => {
     const site = siteOf(execution, lease, { fenceFor: () => null, secrets: [] });
     await takeOver(site, held);
@@ -303,12 +319,8 @@ function siteOf(
     suspensions: new Suspensions(),
     fenceFor,
     transport: repository && sameRepository(repository),
-    executableOf: (name) => programOf(name, options),
+    executableOf: (name) => executable(options.programs[name]),
   };
-}
-
-function programOf(agent: string, { programs }: RunOptions): string | null {
-  return executable(programs[agent]);
 }
 
 /** Removes gate workspaces, and the run's branch once the target holds all of it. */
@@ -324,4 +336,33 @@ async function tidy(
   } catch (error) {
     say(`Cleanup was incomplete: ${messageOf(error)}`);
   }
+}
+
+/** Programs that show a note must find the user's session. */
+const DESKTOP_ENV = ['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XAUTHORITY'];
+
+/** The notifier of a run that is about to be driven. */
+function notifierOf(
+  { run, plan, place, db, started }: Execution,
+  { mask, warn, bell }: Pick<ConstructorParameters<typeof Notifier>[0], 'mask' | 'warn' | 'bell'>,
+): Notifier {
+  return new Notifier({
+    run,
+    notify: plan.notify,
+    before: started === null && plan.notify.length > 0 ? fold(readEntries(db, run, 0)) : null,
+    mask,
+    machine: {
+      dir: place.dir,
+      env: allowedEnv(place.host.env, DESKTOP_ENV),
+      platform: place.host.platform,
+    },
+    network: null,
+    bell,
+    warn,
+  });
+}
+
+/** Addresses of webhooks, which often are secrets as a whole. */
+function webhooksOf({ notify }: Plan): readonly string[] {
+  return notify.flatMap(({ to }) => (to.kind === 'webhook' ? [to.url] : []));
 }

@@ -1,7 +1,6 @@
 /** The program that calls a use case, as far as a use case depends on it. */
 
 import type { FunctionAgent } from '../agents/function-agent.ts';
-import type { Problem } from '../plan/problem.ts';
 import type { GateFunction } from '../workspace/run-context.ts';
 
 export interface Host {
@@ -18,6 +17,6 @@ export interface Host {
   readonly gates: ReadonlyMap<string, GateFunction>;
   /** Shows the user a warning or a hint: one sentence, or a few lines. */
   warn(text: string): void;
-  /** Shows a problem of a plan or a configuration that does not keep it from being used. */
-  problem(problem: Problem): void;
+  /** Shows a problem of a plan or a configuration that can be used all the same. */
+  problem(text: string): void;
 }

@@ -9,8 +9,6 @@ import { addWorktree } from '../git/worktree.ts';
 import { keptRef } from '../model/names.ts';
 import { isGitBranchName } from './names.ts';
 
-export type { KeptRef };
-
 const PREFIX = 'refs/landfast/kept';
 
 /** A kept ref, the run and task it is of, and what only it holds. */

@@ -10,17 +10,15 @@ import { createHash } from 'node:crypto';
 import { functionAgent } from '../agents/function-agent.ts';
 import { UserError } from '../base/errors.ts';
 import { Runtime } from '../base/runtime.ts';
-import { type Database, openDatabase, openForReading } from '../journal/database.ts';
+import { openForReading } from '../journal/database.ts';
 import { follow } from '../journal/follow.ts';
-import { listRuns, readEntries } from '../journal/journal.ts';
+import { listRuns } from '../journal/journal.ts';
 import type { Command, ReopeningCommand } from '../model/command.ts';
 import type { Entry, ReviewComment } from '../model/event.ts';
-import { fold } from '../model/fold.ts';
 import { inProcessGate } from '../model/gate.ts';
 import type { LimitChanges, Plan } from '../model/plan.ts';
 import { costOf, isGood, type RunState, type TaskState, taskCost } from '../model/state.ts';
 import type { NativePlan } from '../plan/formats/native/native-plan.ts';
-import { gateOf, landPlan } from '../plan/land-plan.ts';
 import { parsePlanObject } from '../plan/parse.ts';
 import { simulate as play } from '../schedule/simulate.ts';
 import { agentsKnown } from './agents.ts';
@@ -42,19 +40,17 @@ import type {
   SimulateOptions,
   TaskResult,
 } from './api.ts';
-import { branchesToLand } from './branches-to-land.ts';
 import { findConfig } from './config-files.ts';
 import { type Attendant, type Execution, execute, type RunOptions } from './execute.ts';
-import { isLive, noSuchRun, runNamed } from './find-run.ts';
 import type { Host } from './host.ts';
-import { asksGit, inputAround, loadPlan } from './load-plan.ts';
+import { GATE_LIMIT_MS, gateFrom, planLanding } from './land-branches.ts';
+import { inputAround, readPlan } from './load-plan.ts';
 import { findPlace, type Place, requireRepository } from './place.ts';
 import { ProblemsError } from './problems.ts';
-import { resumedRun } from './resume-run.ts';
+import { leftRun, resumedRun } from './resume-run.ts';
+import { isLive, noSuchRun, type RunView, runNamed, viewRun } from './runs.ts';
 import { newRun } from './start-run.ts';
-import { requireLive, runToSteer, send } from './steer.ts';
-import { targetIn } from './target.ts';
-import { readState } from './watch-run.ts';
+import { requireLive, send } from './steer.ts';
 
 /** Opens the repository of a folder; `process` stands for what the caller did not say. */
 export async function openHosted(
@@ -113,31 +109,31 @@ class OpenedRepository implements Repository {
   async resume(run?: string, settings: ResumeOptions = {}): Promise<Run> {
     settings.signal?.throwIfAborted();
     const place = placeFor(this.#place, settings);
-    const id = this.#idOf(run);
-    const db = openDatabase(place.stateDir);
-    return drive(this.#resumed(id, place, db, settings), settings);
+    const left = leftRun(place, run);
+    if (left === null) throw noSuchRun(run ?? '');
+    const continuation = { source: null, retry: reopening(settings) };
+    return drive(resumedRun(left, optionsFor(settings), continuation), settings);
   }
 
   async land(branches: readonly string[], settings: LandOptions = {}): Promise<RunResult> {
-    const { gates = [], verify, strategy, agent = null, ...rest } = settings;
-    const checked = await inRuntime(this.#place.host, async () => {
-      const signal = settings.signal ?? NEVER;
-      const { dir, host } = this.#place;
-      const repository = requireRepository(this.#place);
-      const config = await findConfig(this.#place, signal);
-      const { base, target } = await targetIn(repository, settings.target ?? config.target, signal);
-      const found = await branchesToLand(branches, { dir, target, base, host }, signal);
-      if (found.length === 0) throw new UserError(`${target} already holds these branches.`);
-      const wish = { branches: found, target, gates: gates.map(gateFrom), verify, strategy };
-      const plan = landPlan({ ...wish, agent, like: null, config, home: host.home });
-      return checkedPlan(plan, hashOf(found), []);
-    });
-    const run = await this.#begin(checked, rest);
+    const { gates = [], verify, strategy, target, agent = null, ...rest } = settings;
+    const place = placeFor(this.#place, rest);
+    const wish = { branches, target, gates: gates.map(gateFrom), verify, strategy, agent };
+    const landing = await inRuntime(place.host, () =>
+      planLanding(wish, place, settings.signal ?? NEVER),
+    );
+    if (landing.plan === null) {
+      throw new UserError(`${landing.target} already holds these branches.`);
+    }
+    const run = await this.#begin(checkedPlan(landing.plan, landing.hash, []), rest);
     return run.result();
   }
 
   async run(id?: string): Promise<Run> {
-    return new FollowedRun(this.#place, this.#idOf(id));
+    using db = openForReading(this.#place.stateDir);
+    const run = runNamed(db, id, this.#place);
+    if (run === null) throw noSuchRun(id ?? '');
+    return new FollowedRun(this.#place, run);
   }
 
   async runs(): Promise<readonly RunSummary[]> {
@@ -156,43 +152,18 @@ class OpenedRepository implements Repository {
     const place = placeFor(this.#place, settings);
     const options = optionsFor(settings);
     const limits = { ...checked.plan.limits, ...options.limits };
-    const added = Object.keys(settings.gates ?? {}).map((name) => inProcessGate(gateSpec(name)));
+    const added = Object.keys(settings.gates ?? {}).map((name) =>
+      inProcessGate({ name, timeoutMs: GATE_LIMIT_MS }),
+    );
     const plan = { ...checked.plan, limits, gates: [...checked.plan.gates, ...added] };
     const execution = await inRuntime(place.host, () =>
       newRun({ plan, hash: checked.hash }, place, options, settings.signal ?? NEVER),
     );
     return drive(execution, settings);
   }
-
-  #resumed(run: string, place: Place, db: Database, settings: ResumeOptions): Execution {
-    try {
-      const left = { place, db, run, before: fold(readEntries(db, run, 0)) };
-      return resumedRun(left, optionsFor(settings), { source: null, retry: reopening(settings) });
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-  }
-
-  #idOf(prefix: string | undefined): string {
-    using db = openForReading(this.#place.stateDir);
-    const run = runNamed(db, prefix, this.#place);
-    if (run === null) throw noSuchRun(prefix ?? '');
-    return run;
-  }
 }
 
 const NEVER = new AbortController().signal;
-const GATE_LIMIT_MS = 600_000;
-
-function gateSpec(name: string): Parameters<typeof inProcessGate>[0] {
-  return { name, timeoutMs: GATE_LIMIT_MS };
-}
-
-/** `npm test` is a gate of that name; `tests=npm test` is one called tests. */
-function gateFrom(text: string) {
-  return gateOf(text) ?? { name: text, run: text, timeoutMs: GATE_LIMIT_MS };
-}
 
 async function check(
   source: string | NativePlan,
@@ -201,8 +172,7 @@ async function check(
 ): Promise<CheckedPlan> {
   const { dir: root, host } = place;
   if (typeof source === 'string') {
-    const config = await findConfig(place, NEVER, { asksGit: asksGit(source, format, host) });
-    const loaded = loadPlan(source, { root, host, format, config });
+    const loaded = await readPlan(source, place, { format }, NEVER);
     if (loaded === null) throw new UserError(`${source} is not started by one of its own agents.`);
     return checkedPlan(loaded.plan, loaded.hash, loaded.problems);
   }
@@ -250,7 +220,7 @@ function optionsFor(settings: RunSettings): RunOptions {
 
 /** Starts the engine of a run in this process; the run is in the journal once this resolves. */
 async function drive(execution: Execution, { signal }: RunSettings): Promise<Run> {
-  const { place, run, db } = execution;
+  const { place, run } = execution;
   const recorded = Promise.withResolvers<void>();
   const stops: Command[] = [];
   const stop = (): void => {
@@ -270,10 +240,7 @@ async function drive(execution: Execution, { signal }: RunSettings): Promise<Run
   };
   const ended = execute(execution, attendant)
     .then((state) => resultOf(state, run))
-    .finally(() => {
-      signal?.removeEventListener('abort', stop);
-      db.close();
-    });
+    .finally(() => signal?.removeEventListener('abort', stop));
   // A failure before the first entry rejects here, a later one rejects `result`.
   await Promise.race([recorded.promise, ended]);
   return new FollowedRun(place, run, ended);
@@ -304,9 +271,7 @@ class FollowedRun implements Run {
   async result(): Promise<RunResult> {
     if (this.#ended !== null) return this.#ended;
     for await (const _ of this.events()); // Until there are no more.
-    using db = openForReading(this.#place.stateDir);
-    if (db === null) throw noSuchRun(this.id);
-    return resultOf(readState(db, this.id), this.id);
+    return resultOf(this.#view().state, this.id);
   }
 
   cancel(task?: string): Promise<void> {
@@ -348,10 +313,15 @@ class FollowedRun implements Run {
   }
 
   async #send(command: Command): Promise<void> {
-    const steered = runToSteer(this.#place, this.id);
-    if (steered === null) throw noSuchRun(this.id);
-    requireLive(steered);
-    await send(steered, command);
+    const view = this.#view();
+    requireLive(view);
+    await send(view, command);
+  }
+
+  #view(): RunView {
+    const view = viewRun(this.#place, this.id);
+    if (view === null) throw noSuchRun(this.id);
+    return view;
   }
 }
 

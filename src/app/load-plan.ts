@@ -2,15 +2,19 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { rethrowBug, UserError } from '../base/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Config } from '../plan/config/schema.ts';
 import type { PlanInput, ReadOptions } from '../plan/formats/format.ts';
 import { formatNamed } from '../plan/formats/index.ts';
 import { mayAskGit, parsePlan } from '../plan/parse.ts';
-import type { Problem } from '../plan/problem.ts';
+import { formatProblem, type Problem } from '../plan/problem.ts';
+import { nameList } from '../report/format.ts';
+import { brief } from '../report/sanitize.ts';
+import { findConfig } from './config-files.ts';
 import type { Host } from './host.ts';
+import type { Place } from './place.ts';
 import { ProblemsError } from './problems.ts';
 
 export interface LoadedPlan {
@@ -25,6 +29,8 @@ export interface LoadedPlan {
   readonly problems: readonly Problem[];
   /** The exit code for surroundings in which it cannot run. */
   readonly refusalExit: 1 | 2 | 3;
+  /** What is configured where it was read. */
+  readonly config: Config;
 }
 
 /** Where a plan is read, and with what around it. */
@@ -46,7 +52,7 @@ const FOLDER_PLAN = 'manifest.json';
  * cannot run; null inside an agent of the same plan, where nothing is to be started.
  */
 export function loadPlan(given: string, from: PlanSource): LoadedPlan | null {
-  const { host } = from;
+  const { host, config = {} } = from;
   if (isIdle(from.format, host)) return null;
   const path = planFile(given, host);
   const bytes = readBytes(path);
@@ -56,14 +62,31 @@ export function loadPlan(given: string, from: PlanSource): LoadedPlan | null {
   if (plan === null || format === null) {
     throw new ProblemsError(problems, { exitCode: refusalExit === 1 ? 1 : 2, why });
   }
-  for (const problem of problems) host.problem(problem);
+  for (const problem of problems) host.problem(formatProblem(problem));
   const place = relative(from.root, resolve(host.cwd, path));
   const hash = createHash('sha256').update(`${place}\0`).update(bytes).digest('hex');
-  return { plan, format, why, hash, preview, problems, refusalExit: refusalExit ?? 3 };
+  return { plan, format, why, hash, preview, problems, refusalExit: refusalExit ?? 3, config };
+}
+
+/** Loads a plan with what is configured in its place. */
+export async function readPlan(
+  path: string,
+  place: Place,
+  { format = null, options = {} }: Partial<Pick<PlanSource, 'format' | 'options'>>,
+  signal: AbortSignal,
+): Promise<LoadedPlan | null> {
+  const { dir: root, host } = place;
+  const config = await findConfig(place, signal, { asksGit: asksGit(path, format, host) });
+  return loadPlan(path, { root, host, format, config, options });
+}
+
+/** Whether a user means a folder that is a plan, and not a run. */
+export function isPlanFolder(name: string | undefined, { host }: Place): name is string {
+  return name !== undefined && planFile(name, host) !== name && existsSync(planFile(name, host));
 }
 
 /** Whether reading this plan takes what git knows; what is wrong with it, `loadPlan` says. */
-export function asksGit(given: string, format: string | null, host: Host): boolean {
+function asksGit(given: string, format: string | null, host: Host): boolean {
   const path = planFile(given, host);
   try {
     return mayAskGit({ path, text: readBytes(path).toString('utf8') }, format);
@@ -106,14 +129,11 @@ function isIdle(format: string | null, { env }: Host): boolean {
   return variable !== undefined && env[variable] === '1';
 }
 
-/** A `~/` that no shell has replaced, because it was in quotes. */
-function withHome(path: string, home: string): string {
-  return path.startsWith('~/') && !existsSync(path) ? join(home, path.slice(2)) : path;
-}
-
 /** The file that a plan is read from. */
 export function planFile(given: string, { home }: Pick<Host, 'home'>): string {
-  const path = withHome(given, home);
+  // No shell has replaced a `~/` that was in quotes.
+  const isHome = given.startsWith('~/') && !existsSync(given);
+  const path = isHome ? join(home, given.slice(2)) : given;
   const inside = join(path, FOLDER_PLAN);
   return existsSync(inside) ? inside : path;
 }
@@ -121,7 +141,10 @@ export function planFile(given: string, { home }: Pick<Host, 'home'>): string {
 function readBytes(path: string): Buffer {
   try {
     const stat = statSync(path);
-    if (stat.isDirectory()) throw notAPlan(path);
+    if (stat.isDirectory()) {
+      const remedy = `Name a file, or a folder with a ${FOLDER_PLAN}.`;
+      throw new UserError(`${path} is a folder, not a plan file.`, remedy);
+    }
     if (stat.size > MOST_BYTES) throw new UserError(`${path} is too large to be a plan.`);
     return readFileSync(path);
   } catch (error) {
@@ -131,11 +154,6 @@ function readBytes(path: string): Buffer {
     const remedy = "Check the path, or see docs/formats.md in landfast's package.";
     throw new UserError(`No plan at ${path}: ${why}.`, remedy);
   }
-}
-
-function notAPlan(folder: string): UserError {
-  const remedy = `Name a file, or a folder with a ${FOLDER_PLAN}.`;
-  return new UserError(`${folder} is a folder, not a plan file.`, remedy);
 }
 
 function readerOf(folder: string): Pick<PlanInput, 'read' | 'list'> {
@@ -161,4 +179,25 @@ function readable<T>(read: () => T): T | null {
     rethrowBug(error);
     return null;
   }
+}
+
+const MOST_STATE_BYTES = 1024 * 1024;
+
+/**
+ * A sentence about the state that the tool of a format left beside a plan; null where there is none.
+ * It does not say whether the branches of completed tasks are merged, so everything runs.
+ */
+export function leftoverState(format: string, plan: string): string | null {
+  const leftover = formatNamed(format)?.leftover;
+  if (leftover === undefined) return null;
+  const name = leftover.fileFor(basename(plan, extname(plan)));
+  const file = join(dirname(plan), name);
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return null;
+  const done = size > MOST_STATE_BYTES ? null : leftover.completedIn(readFileSync(file, 'utf8'));
+  const what =
+    done === null
+      ? 'it cannot be read'
+      : `its completed tasks (${brief(nameList(done, 10), 300) || 'none'}) run again`;
+  return `landfast: ${name} of ${leftover.tool} is not used: ${what}.`;
 }

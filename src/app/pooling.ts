@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import { Group } from '../base/group.ts';
-import { git, type Sha } from '../git/git.ts';
+import { refHolding } from '../git/branches.ts';
+import { git } from '../git/git.ts';
 import { headOf } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { removeWorktree } from '../git/worktree.ts';
@@ -95,22 +96,15 @@ export async function removePooled(
   const pool = new Pool({ commonDir, folder, run: '', ...limits, me: thisClaimOwner() });
   if (state === 'idle' && existsSync(join(path, '.git'))) {
     const ref = keptRef('pool', `${Date.now()}`);
-    const beyond = await heldHead(path, signal);
-    const held = beyond === null ? {} : { beyond };
+    const head = await headOf(path, signal);
+    const isHeld = head !== null && (await refHolding(path, head, [], signal)) !== null;
+    const held = isHeld ? { beyond: head } : {};
     await git(path, ['checkout', '-q', '-f', '--detach'], signal);
     await keepWork(path, { ref, message: 'Left in a workspace of the pool', ...held }, signal);
     return (await pool.drain([path], signal)) === 1;
   }
   await removeWorktree(commonDir, path, signal);
   return true;
-}
-
-/** The commit that a worktree is at, if a branch or another ref holds it. */
-async function heldHead(path: string, signal: AbortSignal): Promise<Sha | null> {
-  const head = await headOf(path, signal);
-  if (head === null) return null;
-  const args = ['for-each-ref', '--count=1', `--contains=${head}`];
-  return (await git(path, args, signal)).stdout === '' ? null : head;
 }
 
 /** The pool and the seeds of a repository, outside of any run. */
@@ -144,7 +138,7 @@ export function openPool(place: Place): OpenedPool {
 }
 
 /** As a native plan has it. */
-export const DEFAULT_WORKERS = 4;
+const DEFAULT_WORKERS = 4;
 
 /** What waits in the pool, for people and programs. */
 export async function poolView(

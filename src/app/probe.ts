@@ -30,9 +30,9 @@ async function probe(agent: Agent, host: Host, signal: AbortSignal): Promise<Fou
   const path = file === null ? null : findProgram(file, host);
   if (path === null) return { agent, path, version: null, login: 'unknown' };
   const answer =
-    versionArgs.length === 0 ? null : await ask({ agent, path, args: versionArgs, host }, signal);
+    versionArgs.length === 0 ? null : await ask(agent, { path, args: versionArgs, host }, signal);
   const version = /\d+\.\d+(?:\.\d+)?[\w.-]*/.exec(`${answer?.stdout} ${answer?.stderr}`);
-  const said = login === null ? null : await ask({ agent, path, args: login.args, host }, signal);
+  const said = login === null ? null : await ask(agent, { path, args: login.args, host }, signal);
   return {
     agent,
     path,
@@ -41,15 +41,13 @@ async function probe(agent: Agent, host: Host, signal: AbortSignal): Promise<Fou
   };
 }
 
-interface Question {
-  readonly agent: Agent;
-  readonly path: string;
-  readonly args: readonly string[];
-  readonly host: Host;
-}
-
 async function ask(
-  { agent, path, args, host }: Question,
+  agent: Agent,
+  {
+    path,
+    args,
+    host,
+  }: { readonly path: string; readonly args: readonly string[]; readonly host: Host },
   signal: AbortSignal,
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
   const { inherit } = agent.command(PROBE);

@@ -2,27 +2,30 @@
 
 import { UserError } from '../base/errors.ts';
 import { respond } from '../engine/commands.ts';
-import type { Database } from '../journal/database.ts';
+import { openDatabase, openForReading } from '../journal/database.ts';
+import { readEntries } from '../journal/journal.ts';
 import type { ReopeningCommand } from '../model/command.ts';
 import type { PlanDifference } from '../model/event.ts';
+import { fold } from '../model/fold.ts';
 import type { Plan } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { shellWord } from '../report/sanitize.ts';
-import { replan } from '../schedule/replan.ts';
+import { isSamePlan, replan } from '../schedule/replan.ts';
 import { agentsKnown, requireAbilities } from './agents.ts';
 import { checkExecution, type Execution, type RunOptions } from './execute.ts';
-import { isLive } from './find-run.ts';
 import type { LoadedPlan } from './load-plan.ts';
 import type { Place } from './place.ts';
-import { withKnownRemote } from './remote-base.ts';
+import { isLive, runNamed } from './runs.ts';
 import { withoutSecrets, withSecrets } from './secrets.ts';
+import { withKnownRemote } from './target.ts';
 
-/** A run with its journal, as it was left. */
+/** A run as its last engine has left it. */
 export interface LeftRun {
   readonly place: Place;
-  readonly db: Database;
   readonly run: string;
   readonly before: RunState;
+  /** Whether an engine drives it already. */
+  readonly live: boolean;
 }
 
 /** What a resumed run continues with. */
@@ -31,41 +34,54 @@ export interface Continuation {
   readonly source: Plan | null;
   /** What the run is taken up for; null to give all failed tasks a new chance. */
   readonly retry: ReopeningCommand | null;
+  readonly edited?: EditedRun;
 }
 
-/** The run, ready to be executed further with the plan it has. */
+/** The run to take up again; null where none is named and nothing has run yet. */
+export function leftRun(place: Place, prefix: string | undefined): LeftRun | null {
+  using db = openForReading(place.stateDir);
+  const run = runNamed(db, prefix, place);
+  if (db === null || run === null) return null;
+  return { place, run, before: fold(readEntries(db, run, 0)), live: isLive(db, run) };
+}
+
+/** The run, ready to be executed further with the plan it has, or with an edited one. */
 export function resumedRun(
-  left: LeftRun,
+  { place, run, before }: LeftRun,
   options: RunOptions,
-  { source, retry }: Continuation,
+  { source, retry, edited }: Continuation,
 ): Execution {
-  const { place, before } = left;
-  const old = withSecrets(before.plan, source, place.host);
-  const plan = { ...old, limits: { ...old.limits, ...options.limits } };
+  const plan = edited?.plan ?? limited(withSecrets(before.plan, source, place.host), options);
   checkExecution(plan, options, place);
-  return { ...left, plan, started: null, options, retry };
+  const db = openDatabase(place.stateDir);
+  const next = edited?.next ?? null;
+  return { place, db, run, before, plan, started: null, options, retry, next };
 }
 
-/** The run with an edited plan. */
+function limited(plan: Plan, { limits }: RunOptions): Plan {
+  return { ...plan, limits: { ...plan.limits, ...limits } };
+}
+
+/** The plan of a run after an edit, and how it differs from what the run has. */
 export interface EditedRun {
-  readonly execution: Execution;
+  readonly plan: Plan;
+  readonly next: NonNullable<Execution['next']>;
   readonly difference: PlanDifference;
+  readonly isSame: boolean;
 }
 
-/** The run, ready to be executed further with an edited plan; how that differs is told. */
-export async function editedRun(
-  left: LeftRun,
+/** Brings an edited plan to a run; refuses what cannot be changed any more. */
+export async function editRun(
+  { place, run, before, live }: LeftRun,
   loaded: Pick<LoadedPlan, 'plan' | 'hash'>,
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<EditedRun> {
-  const { place, db, run, before } = left;
-  if (isLive(db, run)) {
+  if (live) {
     const remedy = `End it first, its work is kept: landfast cancel --run ${shellWord(run)}`;
     throw new UserError(`Run ${run} is live and keeps its plan.`, remedy);
   }
-  const known = await withKnownRemote(loaded.plan, place, signal);
-  const wanted = { ...known, limits: { ...known.limits, ...options.limits } };
+  const wanted = limited(await withKnownRemote(loaded.plan, place, signal), options);
   const next = { plan: withoutSecrets(wanted), hash: loaded.hash };
   const [told, own] = [replan(before, next.plan), replan(before, wanted)];
   if (told.kind === 'refused') throw new UserError(told.why, told.remedy);
@@ -74,8 +90,8 @@ export async function editedRun(
     place.host.warn(`The run keeps its target, ${before.target}.`);
   }
   requireAbilities(own.plan, place.host);
-  const execution = { ...left, plan: own.plan, started: null, options, next };
-  return { execution, difference: told.difference };
+  const { difference } = told;
+  return { plan: own.plan, next, difference, isSame: isSamePlan(difference) };
 }
 
 /** Refuses a command for a run without an engine that its engine would refuse. */

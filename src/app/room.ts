@@ -20,8 +20,8 @@ import { type Evictable, evictionOrder } from '../schedule/machine-limits.ts';
 import { freeBytes, Usage, worktreesBelow } from '../workspace/disk.ts';
 import { gatesFolder, plainFolder, workspacesFolder } from '../workspace/folders.ts';
 import type { RunContext } from '../workspace/run-context.ts';
-import { isLive } from './find-run.ts';
 import { seedStore } from './pooling.ts';
+import { isLive } from './runs.ts';
 
 /** How old a measurement may be. */
 const LOOK_MS = 1_000;

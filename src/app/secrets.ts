@@ -17,13 +17,14 @@ type Env = Readonly<Record<string, string>>;
 /** The plan as it may be written down or printed. */
 export function withoutSecrets(plan: Plan): Plan {
   const notify = mapWebhooks(plan, () => MASK);
-  return mapEnvs({ ...plan, notify }, (env) => {
-    const entries = Object.entries(env).map(([name, value]) => [
-      name,
-      isSecretName(name) ? MASK : value,
-    ]);
-    return Object.fromEntries(entries);
-  });
+  return mapEnvs({ ...plan, notify }, masked);
+}
+
+function masked(env: Env): Env {
+  const entries = Object.entries(env);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, isSecretName(name) ? MASK : value]),
+  );
 }
 
 /** The plan with its secrets again: those of `source`, the same plan from its file, or of `env`. */
@@ -95,21 +96,14 @@ function mapEnvs(plan: Plan, change: (env: Env, where: string) => Env): Plan {
 }
 
 /** A list is often shown to others: what is called like a secret is not in it. */
-export function withoutSecretValue({
-  key,
-  value,
-}: {
+export function withoutSecretValue(listed: {
   readonly key: string;
   readonly value: unknown;
 }): unknown {
+  const { key, value } = listed;
   const name = key.split('.').at(-1) ?? '';
   if (key.startsWith('defaults.env.')) return isSecretName(name) ? MASK : value;
   if (!key.startsWith('defaults.mcp.')) return value;
-  const server = value as { readonly env?: Readonly<Record<string, string>> };
-  if (server.env === undefined) return server;
-  const env = Object.entries(server.env).map(([one, content]) => [
-    one,
-    isSecretName(one) ? MASK : content,
-  ]);
-  return { ...server, env: Object.fromEntries(env) };
+  const server = value as { readonly env?: Env };
+  return server.env === undefined ? server : { ...server, env: masked(server.env) };
 }

@@ -1,28 +1,33 @@
-/** A new run of a plan: where it starts, what it publishes to, and what would keep it from landing. */
+/**
+ * A new run of a plan: where it starts, what it publishes to, and what would keep it from landing. What
+ * would stop it only after hours of work is said before it starts.
+ */
 
-import { OperationalError } from '../base/errors.ts';
+import { OperationalError, UserError } from '../base/errors.ts';
+import { branchesIn } from '../git/branches.ts';
 import { identityProblem, signingProblem } from '../git/commit.ts';
-import { readRef } from '../git/refs.ts';
-import type { Repository } from '../git/repository.ts';
+import { isAncestor, readRef } from '../git/refs.ts';
+import { statusOf } from '../git/status.ts';
 import { openDatabase } from '../journal/database.ts';
 import { isClaimed } from '../journal/lease.ts';
-import type { Event } from '../model/event.ts';
-import { type Plan, type Sha, usesCheckout } from '../model/plan.ts';
-import { requireFreeBranches } from './branches.ts';
-import { requireNoEdits } from './edits.ts';
+import { taskBranch } from '../model/names.ts';
+import { type Plan, type Sha, type TaskId, usesCheckout } from '../model/plan.ts';
+import { inScope } from '../model/scope.ts';
+import { projectGate } from '../plan/config/discover.ts';
+import { nameList } from '../report/format.ts';
+import { brief } from '../report/sanitize.ts';
 import { checkExecution, type Execution, type RunOptions } from './execute.ts';
 import type { LoadedPlan } from './load-plan.ts';
 import { newRunId } from './names.ts';
 import type { Place } from './place.ts';
-import { remoteBase, withKnownRemote } from './remote-base.ts';
+import { rootFiles } from './project-files.ts';
 import { withoutSecrets } from './secrets.ts';
-import { branchBehind, targetIn } from './target.ts';
-import { tellUngated } from './ungated.ts';
+import { branchBehind, remoteBase, targetIn, withKnownRemote } from './target.ts';
 
 /** The plan of a new run, and the hash of the file it came from. */
 export type NewPlan = Pick<LoadedPlan, 'plan' | 'hash'>;
 
-/** Prepares a new run, ready to be executed. The caller closes `db` afterwards. */
+/** Prepares a new run, ready to be executed. */
 export async function newRun(
   { plan: given, hash }: NewPlan,
   place: Place,
@@ -40,7 +45,9 @@ export async function newRun(
       await requireFreeBranches(plan, { dir: place.dir, run, base: from.base }, signal);
     }
     tellUngated(plan, place);
-    return { place, db, run, plan, started: firstFact(plan, hash, from), before: null, options };
+    const told = { plan: withoutSecrets(plan), planHash: hash };
+    const started = { type: 'run.started', ...told, ...from } as const;
+    return { place, db, run, plan, started, before: null, options };
   } catch (error) {
     db.close();
     throw error;
@@ -52,14 +59,6 @@ interface StartingPoint {
   readonly target: string | null;
 }
 
-function firstFact(
-  plan: Plan,
-  planHash: string,
-  from: StartingPoint,
-): Event & { type: 'run.started' } {
-  return { type: 'run.started', plan: withoutSecrets(plan), planHash, ...from };
-}
-
 /** The commit a run starts from and the branch it will publish to. */
 async function startingPoint(
   plan: Plan,
@@ -69,10 +68,13 @@ async function startingPoint(
   const nowhere = { base: null, target: null };
   if (plan.tasks.every(usesCheckout)) return nowhere;
   if (repository === null) return nowhere;
-  const problem = await identityProblem(repository.commonDir, signal);
+  const { commonDir } = repository;
+  const writes = plan.tasks.some(({ mode }) => mode === 'write');
+  const problem =
+    (await identityProblem(commonDir, signal)) ??
+    (writes ? await signingProblem(commonDir, signal) : null); // Nothing would land unsigned.
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
-  if (plan.tasks.some(({ mode }) => mode === 'write')) await requireSignatures(repository, signal);
-  if ((await readRef(repository.commonDir, 'refs/heads/landfast', signal)) !== null) {
+  if ((await readRef(commonDir, 'refs/heads/landfast', signal)) !== null) {
     throw new OperationalError(
       'A branch named landfast exists, so git cannot create landfast/… branches.',
       {
@@ -88,11 +90,109 @@ async function startingPoint(
   return targetIn(repository, plan.target, signal);
 }
 
-/** Throws where commits are to be signed and cannot be: nothing would land. */
-export async function requireSignatures(
-  { commonDir }: Repository,
+/** Refuses a plan whose work would get in the way of a branch that already exists. */
+async function requireFreeBranches(
+  plan: Plan,
+  { dir, run, base }: { readonly dir: string; readonly run: string; readonly base: Sha },
   signal: AbortSignal,
 ): Promise<void> {
-  const problem = await signingProblem(commonDir, signal);
-  if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
+  const branches = wantedBranches(plan, run);
+  if ([...branches.keys()].every((branch) => branch.includes(run))) return;
+  for (const there of await branchesIn(dir, signal)) {
+    const task = branches.get(there.name);
+    const wanted = task ?? clashing(branches, there.name);
+    if (wanted === undefined) continue;
+    if (task === undefined) {
+      throw new OperationalError(
+        `Task ${wanted} cannot have its branch beside ${there.name}: one name contains the other.`,
+        { remedy: `Rename one of them: git branch -m ${there.name} ${there.name}-old` },
+      );
+    }
+    if (there.checkout !== '') {
+      throw new OperationalError(
+        `The branch ${there.name} of task ${task} is checked out in ${there.checkout}.`,
+        { remedy: 'Switch to another branch there, or give the task another branch.' },
+      );
+    }
+    if (await isAncestor(dir, there.tip, base, signal)) continue;
+    throw new OperationalError(
+      `The branch ${there.name} of task ${task} exists and holds commits of its own.`,
+      { remedy: `Merge them, or rename it: git branch -m ${there.name} ${there.name}-old` },
+    );
+  }
+}
+
+/** Every task's branch, by name; two tasks cannot share one. */
+function wantedBranches(plan: Plan, run: string): ReadonlyMap<string, TaskId> {
+  const branches = new Map<string, TaskId>();
+  for (const task of plan.tasks) {
+    if (usesCheckout(task)) continue;
+    const branch = taskBranch(plan.conventions, run, task);
+    const other = branches.get(branch);
+    if (other !== undefined) {
+      throw new UserError(
+        `Tasks ${other} and ${task.id} have the same branch: ${branch}.`,
+        'Give each its own.',
+      );
+    }
+    branches.set(branch, task.id);
+  }
+  return branches;
+}
+
+/** A ref is a file or a folder, never both. */
+function clashing(branches: ReadonlyMap<string, TaskId>, name: string): TaskId | undefined {
+  for (const [branch, task] of branches) {
+    if (branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`)) return task;
+  }
+  return undefined;
+}
+
+/** Throws where changes in the checkout of the target branch keep a plan from running. */
+async function requireNoEdits(
+  plan: Plan,
+  { repository }: Place,
+  target: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { edits } = plan.conventions;
+  if (edits === undefined || repository === null) return;
+  const untracked = edits === 'apart' ? 'all' : 'no';
+  const status = await statusOf(repository.dir, { untracked }, signal);
+  if (status.branch !== target) return; // Publishing leaves this checkout alone.
+  const files = [...status.changed, ...status.untracked].filter((file) => !isOwn(plan, file));
+  const writers = plan.tasks.filter(({ mode }) => mode === 'write');
+  const met =
+    edits === 'none'
+      ? files
+      : files.filter((file) => writers.some(({ writes }) => inScope(file, writes)));
+  if (met.length === 0) return;
+  const which = edits === 'none' ? '' : ', which tasks will write';
+  throw new OperationalError(
+    `Uncommitted changes are in the way: ${brief(nameList(met, 5), 300)}${which}.`,
+    { remedy: 'Commit them, or stash them: git stash --include-untracked' },
+  );
+}
+
+/** Logs and reports of earlier runs are no changes of the user's. */
+function isOwn({ conventions }: Plan, file: string): boolean {
+  const { logs, reports } = conventions;
+  const own = [...(logs === undefined ? [] : [logs.dir]), ...reports.map(({ path }) => path)];
+  return inScope(file, own);
+}
+
+/**
+ * Says that work will land untested. Nothing is said where nothing lands, or where the plan says that
+ * nothing is to be verified.
+ */
+function tellUngated(plan: Plan, { dir, host }: Place): void {
+  const { gates, landing, tasks } = plan;
+  const isMeant = landing.verify === 'off' || landing.strategy === 'none';
+  if (gates.length > 0 || isMeant) return;
+  if (!tasks.some(({ mode }) => mode === 'write')) return;
+  const run = projectGate(rootFiles(dir))?.run ?? 'npm test';
+  host.warn(
+    `There is no gate: nothing is tested before it lands.
+  To add one to landfast.yaml: gates: [{ name: tests, run: ${run} }]`,
+  );
 }

@@ -5,39 +5,21 @@
  *   G2. The engine has the last word: its refusal is shown as it is, and nothing was changed then.
  */
 
+import { closest } from '../base/closest.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
 import { awaitAnswer, sendCommand } from '../journal/commands.ts';
-import { openDatabase, openForReading } from '../journal/database.ts';
+import { openDatabase } from '../journal/database.ts';
 import { mendedWork } from '../merge/run-branch.ts';
 import type { Command } from '../model/command.ts';
 import type { MendedWork } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import type { RunState } from '../model/state.ts';
-import { closest } from '../plan/problem.ts';
 import { resumeCommand } from '../report/remedy.ts';
-import { isLive, runNamed } from './find-run.ts';
-import type { Place } from './place.ts';
-import { readState } from './watch-run.ts';
-
-export interface Steered {
-  readonly place: Place;
-  readonly run: string;
-  readonly state: RunState;
-  readonly live: boolean;
-}
+import type { RunView } from './runs.ts';
 
 const PATIENCE_MS = 10_000;
 
-/** The run to steer, as it stands; null where nothing has run yet. */
-export function runToSteer(place: Place, prefix: string | undefined): Steered | null {
-  using db = openForReading(place.stateDir);
-  const run = runNamed(db, prefix, place);
-  if (db === null || run === null) return null;
-  return { place, run, state: readState(db, run), live: isLive(db, run) };
-}
-
 /** Refuses names that the run does not have, each with what was probably meant. */
-export function requireTasks({ run, state }: Steered, ids: readonly TaskId[]): void {
+export function requireTasks({ run, state }: RunView, ids: readonly TaskId[]): void {
   const unknown = ids.filter((id) => !state.tasks.has(id));
   if (unknown.length === 0) return;
   const guesses = unknown.flatMap((id) => closest(id, state.tasks.keys()) ?? []);
@@ -50,7 +32,7 @@ export function requireTasks({ run, state }: Steered, ids: readonly TaskId[]): v
 }
 
 /** Refuses a run that nobody drives. */
-export function requireLive({ run, live, state }: Steered): void {
+export function requireLive({ run, live, state }: RunView): void {
   if (live) return;
   const remedy =
     state.outcome === 'succeeded'
@@ -60,7 +42,10 @@ export function requireLive({ run, live, state }: Steered): void {
 }
 
 /** Sends the wish and waits until the engine has granted it. */
-export async function send({ place, run }: Steered, command: Command): Promise<void> {
+export async function send(
+  { place, run }: Pick<RunView, 'place' | 'run'>,
+  command: Command,
+): Promise<void> {
   using db = openDatabase(place.stateDir);
   const id = sendCommand(db, run, command, Date.now());
   const reply = await awaitAnswer(db, id, AbortSignal.timeout(PATIENCE_MS));
@@ -76,7 +61,7 @@ export async function send({ place, run }: Steered, command: Command): Promise<v
 
 /** What people have committed to branches of tasks; an engine that starts looks itself. */
 export async function mendedIn(
-  { place, run, state }: Steered,
+  { place, run, state }: RunView,
   signal: AbortSignal,
 ): Promise<readonly MendedWork[]> {
   const { repository } = place;

@@ -6,21 +6,38 @@ import { entriesIn, placeTold, realOf } from '../git/git-dir.ts';
 import type { Repository } from '../git/repository.ts';
 import { unmergedIn } from '../git/status.ts';
 import { listWorktrees } from '../git/worktree.ts';
-import type { Database } from '../journal/database.ts';
+import { type Database, openForReading } from '../journal/database.ts';
 import { listRuns } from '../journal/journal.ts';
 import {
   type Claimed,
   claim,
   type Listed,
   type Pooled,
+  pooledRow,
   type RunPlace,
   type Unmerged,
+  type WorkspaceRow,
+  workspaceRow,
 } from '../report/workspaces.ts';
 import { gatesFolder, workspacesFolder } from '../workspace/folders.ts';
 import { thisClaimOwner } from '../workspace/pool/claim-owner.ts';
 import { idleState } from '../workspace/pool/idle-worktrees.ts';
-import { isLive } from './find-run.ts';
-import { readState } from './watch-run.ts';
+import { type Place, requireRepository } from './place.ts';
+import { isLive, readState } from './runs.ts';
+
+/** All workspaces as a list shows them: those that runs account for, and those that wait. */
+export async function workspaceRows(
+  place: Place,
+  signal: AbortSignal,
+): Promise<readonly WorkspaceRow[]> {
+  const repository = requireRepository(place);
+  using db = openForReading(place.stateDir);
+  const claimed = await survey(repository, db, signal);
+  const used = await Promise.all(
+    claimed.map(async (one) => workspaceRow(one, await unmergedOf(one, signal))),
+  );
+  return [...used, ...pooled(repository).map(pooledRow)];
+}
 
 /** Every workspace that a run accounts for. */
 export async function survey(
@@ -66,7 +83,7 @@ async function listedIn(repository: Repository, signal: AbortSignal): Promise<re
 }
 
 /** Null where it cannot be said: the folder is not there, or an agent is breaking it just now. */
-export async function unmergedOf(
+async function unmergedOf(
   { path, gone, kind, of }: Claimed,
   signal: AbortSignal,
 ): Promise<Unmerged | null> {

@@ -1,14 +1,18 @@
 /**
- * The branch that a run publishes to, and the commit it starts from.
+ * The branch that a run publishes to, the commit it starts from, and the remote they may be of.
  *
  *   T1. A symbolic ref (`master` for `main`) is resolved here, once: from then on the run knows only
  *       the branch behind it, which is also what git says is checked out.
  */
 
 import { OperationalError, UserError } from '../base/errors.ts';
-import { git, type Sha } from '../git/git.ts';
-import { readRef } from '../git/refs.ts';
+import { refBehind } from '../git/branches.ts';
+import { readRef, resolveCommit } from '../git/refs.ts';
+import { fetchBranch, remoteAddress } from '../git/remote.ts';
 import { headBranch, type Repository } from '../git/repository.ts';
+import type { Plan, Sha } from '../model/plan.ts';
+import type { Host } from './host.ts';
+import type { Place } from './place.ts';
 
 export interface Target {
   readonly base: Sha;
@@ -35,10 +39,8 @@ export async function branchBehind(
   name: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const args = ['symbolic-ref', '--quiet', `${BRANCHES}${name}`];
-  const { code, stdout } = await git(commonDir, args, signal, { okCodes: [0, 1, 128] });
-  if (code !== 0) return name;
-  const ref = stdout.trim();
+  const ref = await refBehind(commonDir, `${BRANCHES}${name}`, signal);
+  if (ref === null) return name;
   if (ref.startsWith(BRANCHES)) return ref.slice(BRANCHES.length);
   throw new UserError(
     `${name} is a symbolic ref to ${ref}, which is not a branch.`,
@@ -72,4 +74,45 @@ async function namedBranch(
   const base = await readRef(repository.commonDir, `${BRANCHES}${target}`, signal);
   if (base !== null) return { base, target };
   throw new UserError(`There is no branch ${target}.`, `Create it first: git branch ${target}.`);
+}
+
+const ORIGIN = 'origin';
+
+/** The newest commit of the branch that a plan starts from: of `origin` where there is one. */
+export async function remoteBase(
+  { dir, commonDir }: Repository,
+  branch: string,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Sha> {
+  if ((await remoteAddress(commonDir, ORIGIN, signal)) === null) {
+    const local = await resolveCommit(dir, `refs/heads/${branch}`, signal);
+    if (local !== null) return local;
+    throw new UserError(`There is no branch ${branch}.`, `Create it first: git branch ${branch}.`);
+  }
+  const fetched = await fetchBranch(dir, { remote: ORIGIN, branch }, signal);
+  const tip = await resolveCommit(dir, `refs/remotes/${ORIGIN}/${branch}`, signal);
+  if (tip === null) {
+    const why = fetched.kind === 'failed' ? ` ${fetched.why}` : '';
+    throw new OperationalError(`${ORIGIN} has no branch ${branch}.${why}`, {
+      remedy: `Push it (git push ${ORIGIN} ${branch}), or name another base_branch.`,
+    });
+  }
+  if (fetched.kind === 'failed') {
+    host.warn(`${branch} is used as it was last fetched: ${fetched.why}`);
+  }
+  return tip;
+}
+
+/** The plan without a push where its remote is not there; a person is told. */
+export async function withKnownRemote(
+  plan: Plan,
+  { repository, host }: Place,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { push, ...landing } = plan.landing;
+  if (push === undefined || repository === null) return plan;
+  if ((await remoteAddress(repository.commonDir, push, signal)) !== null) return plan;
+  host.warn(`There is no remote ${push}: finished branches are not pushed.`);
+  return { ...plan, landing };
 }

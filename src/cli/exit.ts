@@ -4,10 +4,8 @@ import { CommanderError } from 'commander';
 import { ProblemsError } from '../app/problems.ts';
 import { OperationalError, UserError } from '../base/errors.ts';
 
-/** Exit codes (docs: `landfast --help`). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, world: 3, bug: 70 } as const;
 
-/** Says what went wrong; returns the exit code that goes with it. */
 export function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof ProblemsError) {

@@ -13,6 +13,7 @@ import { globalOptions, type Wrap } from './options.ts';
 import { commandWord, writtenOut } from './prefixes.ts';
 
 interface CommandFile {
+  /** Describes the command for the command line and its help. */
   describe(program: Command, wrap: Wrap): void;
 }
 

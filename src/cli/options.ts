@@ -1,7 +1,8 @@
 /** Options that several commands share, and how the texts given to options become values. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { bytesIn } from '../plan/formats/native/values.ts';
+import { bytesIn } from '../base/byte-size.ts';
+import type { LimitChanges } from '../model/plan.ts';
 
 /** The command line, or one command of it. */
 export type Program = Command;
@@ -11,7 +12,12 @@ type Action = (...given: any[]) => Promise<number>;
 /** Makes a command of an action: its answer becomes the exit code. */
 export type Wrap = (command: Action) => (...given: unknown[]) => Promise<void>;
 
-/** Options of every command. */
+/** What most commands are given. */
+export interface CommonFlags {
+  readonly projectDir: string;
+  readonly json?: boolean;
+}
+
 export function globalOptions(program: Command): Command {
   return program.option('-C, --project-dir <dir>', 'use the repository in this folder', '.');
 }
@@ -39,7 +45,6 @@ export function howToRun(command: Command): Command {
     .option('--detach', 'continue in the background once the run has started');
 }
 
-/** Names separated by commas. */
 export function list(text: string): readonly string[] {
   return text
     .split(',')
@@ -47,12 +52,16 @@ export function list(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
+/** Options as users type them: `dryRun` is `--dry-run`. */
+export function optionNames(keys: readonly string[]): readonly string[] {
+  return keys.map((key) => `--${key.replace(/[A-Z]/g, (x) => `-${x.toLowerCase()}`)}`);
+}
+
 /** One more value of an option that may be given several times. */
 export function more(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
-/** A whole number of at least 1. */
 export function positive(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number of at least 1.');
@@ -72,7 +81,6 @@ export function two(text: string): number {
   );
 }
 
-/** An amount in US dollars. */
 export function money(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
@@ -86,14 +94,12 @@ export function size(text: string): number {
   throw new InvalidArgumentError('It must be a size such as 10GB or 512MiB.');
 }
 
-/** A size above zero. */
 export function room(text: string): number {
   const bytes = size(text);
   if (bytes > 0) return bytes;
   throw new InvalidArgumentError('It must be a size above zero, such as 10GB.');
 }
 
-/** A load average for each core. */
 export function load(text: string): number {
   if (/^\d{1,4}(?:\.\d{1,4})?$/.test(text) && Number(text) > 0) return Number(text);
   throw new InvalidArgumentError('It must be a load per core above zero, such as 1.5.');
@@ -105,4 +111,24 @@ export function age(text: string): number {
   const ms = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 }[unit ?? ''];
   if (ms !== undefined) return Number(number) * ms * 1_000;
   throw new InvalidArgumentError('It must be a duration such as 90m, 12h or 7d.');
+}
+
+export interface LimitFlags {
+  readonly maxWorkers?: number;
+  readonly sequential?: boolean;
+  readonly gates?: number;
+  readonly budget?: number;
+  readonly disk?: number;
+  readonly diskFree?: number;
+  readonly memoryPerAttempt?: number;
+  readonly load?: number;
+}
+
+/** The limits that were given; the others stay what they are. */
+export function limitsFrom(flags: LimitFlags): LimitChanges {
+  const { sequential, maxWorkers, gates, budget, disk, diskFree, memoryPerAttempt, load } = flags;
+  const workers = sequential === true ? 1 : maxWorkers;
+  const sizes = { diskBytes: disk, diskFreeBytes: diskFree, memoryPerAttempt };
+  const limits = { workers, gates, budgetUsd: budget, ...sizes, loadPerCore: load };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

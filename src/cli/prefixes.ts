@@ -7,8 +7,8 @@
  */
 
 import type { Command, Option } from 'commander';
+import { closest } from '../base/closest.ts';
 import { UserError } from '../base/errors.ts';
-import { closest } from '../plan/problem.ts';
 
 /** The arguments with every short form of the command's options written out. */
 export function writtenOut(program: Command, args: readonly string[]): readonly string[] {

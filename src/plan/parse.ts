@@ -3,6 +3,7 @@
  * markers are an error. Never throws; `plan` is null exactly when a problem is an error.
  */
 
+import { closest } from '../base/closest.ts';
 import type { ParsedPlan, PlanFormat, PlanInput, SourceFile } from './formats/format.ts';
 import { FORMATS, formatNamed } from './formats/index.ts';
 import { lacksSeedKey, SEED_NEEDS } from './formats/native/checks.ts';
@@ -10,7 +11,7 @@ import { complete } from './formats/native/lower.ts';
 import { native, parseObject } from './formats/native/native.ts';
 import type { NativePlan } from './formats/native/native-plan.ts';
 import { firstUnseen, UNSEEN_REMEDY } from './lint/validate.ts';
-import { closest, type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
+import { type Place, ProblemLog, placeAt, quote, START } from './problem.ts';
 import { withoutBom } from './syntax/markdown.ts';
 
 /** About a thousand long prompts. */

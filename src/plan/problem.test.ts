@@ -1,7 +1,7 @@
 /** How problems are told. */
 
 import { expect, test } from 'vitest';
-import { closest, editDistance, formatProblem, ProblemLog, quote } from './problem.ts';
+import { formatProblem, ProblemLog, quote } from './problem.ts';
 
 test('a problem is one line that editors understand, and its remedy below', () => {
   const problem = { file: 'plan.yaml', line: 12, column: 5, severity: 'error' } as const;
@@ -36,24 +36,4 @@ test('beyond two hundred problems the rest is counted', () => {
 
   expect(log.sorted()).toHaveLength(201);
   expect(log.sorted().at(-1)?.message).toBe('and 50 more problems');
-});
-
-test.each([
-  ['promt', 'prompt'],
-  ['pormpt', 'prompt'],
-  ['Needs', 'needs'],
-  ['writs', 'writes'],
-  ['x', null],
-  ['deadline', null],
-])('%s is meant as %s', (word, expected) => {
-  expect(closest(word, ['id', 'prompt', 'needs', 'writes'])).toBe(expected);
-});
-
-test.each([
-  ['', 'abc', 3],
-  ['abc', 'abc', 0],
-  ['abc', 'acb', 1],
-  ['kitten', 'sitting', 3],
-])('%j and %j are %i apart', (a, b, expected) => {
-  expect(editDistance(a, b)).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lower } from './formats/native/lower.ts';
-import { idsOf, spawnPlan, tasksIn } from './spawn-plan.ts';
+import { idsOf, spawnPlan } from './spawn-plan.ts';
 
 const AROUND = {
   land: true,
@@ -120,9 +120,4 @@ test('without workspaces, tasks work where the user is', () => {
     ['here', undefined],
     ['here', 'src/app'],
   ]);
-});
-
-test('a list has one task a line; blank lines are none', () => {
-  expect(tasksIn(' fix a\r\n\r\n\tfix b \n- fix c')).toEqual(['fix a', 'fix b', '- fix c']);
-  expect(tasksIn(' \n')).toEqual([]);
 });

@@ -50,14 +50,6 @@ export function conventionsFor(prefix: string | undefined): Conventions {
   return { ...NATIVE_CONVENTIONS, commitMessage: '{title}', ...names };
 }
 
-/** The tasks of a file: one a line. */
-export function tasksIn(text: string): readonly string[] {
-  return text
-    .split(/\r\n|\r|\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
 /** An id for each text: its slug, with a number if that is taken. */
 export function idsOf(
   prompts: readonly string[],

@@ -97,3 +97,10 @@ export interface Cell {
 function twoDigits(n: number): string {
   return String(n).padStart(2, '0');
 }
+
+/** A value on one line: booleans as words, lists with commas. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isPlainList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isPlainList ? value.join(',') : JSON.stringify(value);
+}

@@ -4,7 +4,7 @@
  */
 
 import type { RunOutcome } from '../model/event.ts';
-import type { TaskId } from '../model/plan.ts';
+import type { Plan, TaskId } from '../model/plan.ts';
 import type { Publish, RunState, TaskState } from '../model/state.ts';
 import { costOf, isGood, isOver, pendingInstructions } from '../model/state.ts';
 import { denialsOf } from './denied.ts';
@@ -17,6 +17,7 @@ import {
 import {
   type Cell,
   columns,
+  count,
   dollars,
   durationText,
   type Ink,
@@ -119,6 +120,22 @@ function taskJson(state: RunState, task: TaskState, info: StatusInfo) {
     waits_for: wait && 'until' in wait ? { ...wait, until: isoTime(wait.until) } : wait,
     failed: failedCommand(lastFailureOf(state, task), task.spec.id),
   };
+}
+
+/** A plan that has never run, for programs. */
+export function pendingJson({ name, tasks }: Plan) {
+  const pending = tasks.map(({ id, wave = null }) => ({ id, wave, state: 'pending' }));
+  return { run: null, name, outcome: null, tasks: pending };
+}
+
+/** A plan that has never run, for people. */
+export function pendingText({ name, tasks }: Plan): string {
+  const width = Math.max(...tasks.map(({ id }) => id.length));
+  const lines = tasks.map(
+    ({ id, wave }) =>
+      `  ${wave === undefined ? '      ' : `wave ${wave}`}  ${id.padEnd(width)}  pending`,
+  );
+  return `${[`${name}: no run yet, ${count(tasks.length, 'task')} pending`, ...lines].join('\n')}\n`;
 }
 
 export interface RunRow {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { AGENTS, findAgent } from '../../src/agents/index.ts';
-import { lostSessions } from '../../src/app/sessions.ts';
+import { lostSessions } from '../../src/app/doctor.ts';
 import { findSession, storePlace } from '../../src/worker/sessions.ts';
 import { JournalBuilder } from '../support/journal-builder.ts';
 import { tempDir } from '../support/temp-dir.ts';

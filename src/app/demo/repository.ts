@@ -12,8 +12,8 @@ import { dirname, join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { git } from '../../git/git.ts';
 import { newTempFolder, requireTempFolder } from '../../process/scratch.ts';
-import { demoPlan, type PlanChoices } from './plan.ts';
 import { SHOP_FILES } from './shop.ts';
+import { demoPlan, type PlanChoices } from './tasks.ts';
 
 export interface DemoFolder {
   /** The folder that holds all of it. */
@@ -24,7 +24,6 @@ export interface DemoFolder {
   remove(): Promise<void>;
 }
 
-/** Makes the empty folder. */
 export async function makeFolder(): Promise<DemoFolder> {
   requireTempFolder();
   // Resolved, because git will name it so.
@@ -69,7 +68,6 @@ const SETTINGS = {
   'core.excludesFile': '/dev/null',
 };
 
-/** The history of `main` as a graph. */
 export async function historyOf({ repository }: DemoFolder, signal: AbortSignal): Promise<string> {
   const args = ['log', '--graph', '--oneline', '--no-decorate', 'main'];
   return (await git(repository, args, signal)).stdout;

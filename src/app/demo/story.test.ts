@@ -4,8 +4,8 @@ import { planInput } from '../../../test/support/plan-input.ts';
 import type { Failure } from '../../model/failure.ts';
 import { parsePlan } from '../../plan/parse.ts';
 import { planJson } from '../../report/plan-text.ts';
-import { demoPlan } from './plan.ts';
 import { deviations, storyOf } from './story.ts';
+import { demoPlan } from './tasks.ts';
 
 const SCRIPTED = { agent: 'shell', prose: false, tests: "'/opt/my node/bin/node' --test" };
 

@@ -1,14 +1,13 @@
 /**
- * The tasks of the demo: who needs whom, what each may change, and what a coding agent is told.
- *
- * They are chosen so that one run shows what matters:
+ * The tasks of the demo (who needs whom, what each may change, what a coding agent is told), and its
+ * plan. They are chosen so that one run shows what matters:
  *   T1. `stock` fails once and is tried again (only when it is scripted).
  *   T2. `discount` and `shipping` may both write `src/rules`: they take turns.
  *   T3. `cents` changes what `total` returns while `receipt` uses it as it was. Their files differ,
  *       so git merges them without a word; each is green alone, and together they are red.
  */
 
-import type { SCRIPTS } from './scripts.ts';
+import { SCRIPTS } from './scripts.ts';
 
 export type DemoTaskId = keyof typeof SCRIPTS;
 
@@ -29,7 +28,6 @@ export const ROLES = {
   together: { first: 'cents', second: 'receipt' },
 } as const satisfies Readonly<Record<string, unknown>>;
 
-/** The tasks in the order of the plan. */
 export const DEMO_TASKS: readonly DemoTask[] = [
   {
     id: 'cents',
@@ -113,3 +111,50 @@ receipt's lines. Test it in test/checkout.test.js.
 `,
   },
 ];
+
+export interface PlanChoices {
+  /** Who does the tasks. */
+  readonly agent: string;
+  /** Whether that agent reads prose rather than scripts. */
+  readonly prose: boolean;
+  /** A shell command that runs the project's tests. */
+  readonly tests: string;
+}
+
+/** How many tasks may run at the same time. */
+export const WORKERS = 4;
+
+/** The text of plan.yaml. */
+export function demoPlan(choices: PlanChoices): string {
+  return `# What landfast demo runs. To look at it without running it: landfast plan plan.yaml
+landfast: 1
+name: corner shop
+target: main
+defaults: { agent: ${choices.agent}, retries: 1, timeout: 10m }
+gates:
+  - name: tests
+    run: ${JSON.stringify(choices.tests)}
+    timeout: 1m
+limits: { workers: ${WORKERS} }
+tasks:
+${DEMO_TASKS.map((task) => taskText(task, choices)).join('\n')}`;
+}
+
+function taskText(task: DemoTask, { prose, tests }: PlanChoices): string {
+  const lines = [
+    `  - id: ${task.id}`,
+    ...(task.needs.length === 0 ? [] : [`    needs: [${task.needs.join(', ')}]`]),
+    `    writes: [${task.writes.join(', ')}]`,
+    ...(task.checked ? [`    checks: [${JSON.stringify(tests)}]`] : []),
+    '    prompt: |',
+    ...indented(prose ? task.prose : SCRIPTS[task.id]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function indented(text: string): readonly string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '' : `      ${line}`));
+}

@@ -3,10 +3,9 @@
 import { overlaps } from '../../model/scope.ts';
 import { durationText, type Ink, nameList, shortSha } from '../../report/format.ts';
 import { brief } from '../../report/sanitize.ts';
-import { WORKERS } from './plan.ts';
 import type { DemoFolder } from './repository.ts';
 import type { Catch, Pair, Retry, Story } from './story.ts';
-import { DEMO_TASKS, ROLES } from './tasks.ts';
+import { DEMO_TASKS, ROLES, WORKERS } from './tasks.ts';
 
 export interface Telling {
   readonly folder: DemoFolder;
@@ -16,7 +15,6 @@ export interface Telling {
   readonly ink: Ink;
 }
 
-/** What is going to happen, and where. */
 export function openingText({ folder, keep, agent, ink }: Telling): string {
   const who = agent === null ? 'scripted agents: no account, no network' : `agent ${agent}`;
   const { retried, apart, together } = ROLES;

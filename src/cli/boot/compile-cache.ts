@@ -32,7 +32,6 @@ import { makeFolders } from '../../base/make-folders.ts';
 /** How much of the program a command needs: all that a run does, or something less. */
 export type Extent = 'run' | 'part';
 
-/** What is compiled of the program in this process. */
 export interface Compiled {
   /** Whether this is more than what was found. */
   isMore(extent: Extent): boolean;
@@ -52,12 +51,10 @@ export interface ProgramFile {
   readonly cache: string | null;
 }
 
-/** For two Nodes and a build before; each takes about two megabytes. */
-const MOST = 6;
+const MOST = 6; // For two Nodes and a build before; each takes about two megabytes.
 
 type Wrapped = (exports: object, require: NodeJS.Require, module: object) => void;
 
-/** Loads a program; `require` is what it gets Node's own modules from. */
 export function load<T>(
   file: ProgramFile,
   require: NodeJS.Require,

@@ -18,10 +18,8 @@ const YOUNG_BYTES = 4 * 1024 * 1024;
 /** By how much the old ones may grow until they are looked at. */
 const GROWING_PERCENT = 50;
 
-/** What V8 has itself. */
 const USUAL = ['--heap-growing-percent=0', '--semi-space-growth-factor=2', '--flush-bytecode'];
 
-/** What was set, in this order. */
 const set: string[] = [];
 
 /** Keeps the heap small from now on; if it is said, with all that was ever compiled. */

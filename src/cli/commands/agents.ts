@@ -1,12 +1,11 @@
 /** `landfast agents`: which agents there are, which are installed, what each can do. */
 
 import { type FoundAgent, probeAgents } from '../../app/probe.ts';
-import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../exit.ts';
 import type { Program, Wrap } from '../options.ts';
-import { terminalHost } from '../terminal/host.ts';
+import { NEVER, terminalHost } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('agents')
@@ -15,14 +14,10 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => agents(command.optsWithGlobals())));
 }
 
-/** Lists the agents. */
-export async function agents(flags: { readonly json?: boolean }): Promise<number> {
-  const found = await probeAgents(terminalHost(), new AbortController().signal);
-  if (flags.json === true) {
-    process.stdout.write(jsonText(found.map(rowOf)));
-    return EXIT.ok;
-  }
-  for (const each of found) {
+async function agents(flags: { readonly json?: boolean }): Promise<number> {
+  const found = await probeAgents(terminalHost(), NEVER);
+  if (flags.json === true) printJson(found.map(rowOf));
+  for (const each of flags.json === true ? [] : found) {
     const { agent } = each;
     console.log(`${agent.name.padEnd(10)}${stateOf(each)}`);
     console.log(`${' '.repeat(10)}can: ${abilityWords(agent.can).join(', ')}`);

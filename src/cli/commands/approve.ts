@@ -3,16 +3,12 @@
  * live run is asked; a run without one is taken up for this.
  */
 
-import { runToSteer, send } from '../../app/steer.ts';
-import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../exit.ts';
+import { send } from '../../app/steer.ts';
 import { howToRun, type Program, type Wrap } from '../options.ts';
 import type { HowToRun } from '../terminal/drive.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import { steer } from '../terminal/steering.ts';
 import { refuseAtStart, takeUp } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('approve')
@@ -30,16 +26,14 @@ interface ApproveFlags extends HowToRun {
   readonly json?: boolean;
 }
 
-async function approve(prefix: string | undefined, flags: ApproveFlags): Promise<number> {
-  const steered = runToSteer(await placeAt(flags.projectDir, new AbortController().signal), prefix);
-  if (steered === null) return tellNoRun(flags);
+function approve(run: string | undefined, flags: ApproveFlags): Promise<number> {
   const { decline = false, ...how } = flags;
-  const command = { kind: 'approve', publish: !decline } as const;
-  if (!steered.live) return takeUp(steered, command, how);
-  const { run } = steered;
-  refuseAtStart(run, flags);
-  await send(steered, command);
-  if (flags.json === true) process.stdout.write(jsonText({ run, approved: !decline }));
-  else console.log(`run ${run}: ${decline ? 'publishing is declined' : 'approved'}.`);
-  return EXIT.ok;
+  return steer({ ...flags, ...(run === undefined ? {} : { run }) }, async (view) => {
+    const command = { kind: 'approve', publish: !decline } as const;
+    if (!view.live) return await takeUp(view, command, how);
+    refuseAtStart(view.run, flags);
+    await send(view, command);
+    const line = `run ${view.run}: ${decline ? 'publishing is declined' : 'approved'}.`;
+    return { json: { approved: !decline }, lines: [line] };
+  });
 }

@@ -1,18 +1,14 @@
 /** `landfast attach`: a run that somebody else drives, as if it ran here; leaving does not end it. */
 
-import { runNamed } from '../../app/find-run.ts';
-import { readState } from '../../app/watch-run.ts';
-import { openForReading } from '../../journal/database.ts';
+import { viewRun } from '../../app/runs.ts';
 import { shellWord } from '../../report/sanitize.ts';
 import type { Program, Wrap } from '../options.ts';
-import { Following } from '../terminal/following.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { tellNoRun } from '../terminal/output.ts';
 import { runExitCode } from '../terminal/signals.ts';
 import { tell } from '../terminal/tell.ts';
 import { watch } from './status.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('attach')
@@ -25,21 +21,18 @@ export function describe(program: Program, wrap: Wrap): void {
 export const INTERRUPTED = 130;
 
 /** Shows a run until it ends, then its summary; answers with the run's own exit code. */
-export async function attach(
+async function attach(
   prefix: string | undefined,
   flags: { readonly projectDir: string },
 ): Promise<number> {
-  const place = await placeAt(flags.projectDir, new AbortController().signal);
-  using db = openForReading(place.stateDir);
-  const run = runNamed(db, prefix, place);
-  if (db === null || run === null) return tellNoRun({});
-  using following = new Following(place.stateDir, run);
-  await watch(place, run, false, following.signal);
-  if (following.signal.reason === 'interrupted') {
+  const place = await placeAt(flags.projectDir, NEVER);
+  const run = viewRun(place, prefix)?.run;
+  if (run === undefined) return tellNoRun({});
+  if ((await watch(place, run, false)) === 'stopped') {
     sayLeft(run);
     return INTERRUPTED;
   }
-  const state = readState(db, run);
+  const { state } = viewRun(place, run)!;
   await tell({ place, run, how: {} }, state);
   return runExitCode(state);
 }

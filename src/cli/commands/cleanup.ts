@@ -2,20 +2,16 @@
  * `landfast cleanup`: removes what runs have left, after showing what and why. Without a terminal and without `--yes` it only lists.
  */
 
-import { createInterface } from 'node:readline/promises';
-import { findLeftovers, removeAll } from '../../app/cleanup.ts';
-import { endRun } from '../../app/end-runs.ts';
-import { isLive, runNamed } from '../../app/find-run.ts';
+import { endRun, findLeftovers, removeAll } from '../../app/cleanup.ts';
 import { type Place, requireRepository } from '../../app/place.ts';
-import { type Database, openForReading } from '../../journal/database.ts';
-import { listRuns } from '../../journal/journal.ts';
+import { allRuns, viewRun } from '../../app/runs.ts';
 import { cleanupText, countKinds } from '../../report/cleanup.ts';
-import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../exit.ts';
-import { age, type Program, type Wrap } from '../options.ts';
+import { age, type CommonFlags, type Program, type Wrap } from '../options.ts';
+import { isYes } from '../terminal/ask.ts';
 import { placeAt } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('cleanup')
@@ -40,15 +36,13 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => cleanup(command.optsWithGlobals())));
 }
 
-export interface CleanupFlags {
-  readonly projectDir: string;
+interface CleanupFlags extends CommonFlags {
   readonly run?: string;
   readonly olderThan?: number;
   readonly all?: boolean;
   readonly force?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
-  readonly json?: boolean;
   /** End live runs first. */
   readonly cancel?: boolean;
 }
@@ -56,16 +50,15 @@ export interface CleanupFlags {
 const LIMIT_MS = 600_000;
 
 /** Shows what can go, and removes it if that is wanted. */
-export async function cleanup(flags: CleanupFlags): Promise<number> {
+async function cleanup(flags: CleanupFlags): Promise<number> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const place = await placeAt(flags.projectDir, signal);
-  const repository = requireRepository(place);
-  using db = openForReading(place.stateDir);
-  const run = flags.run === undefined ? null : runNamed(db, flags.run, place);
-  if (db !== null && !(await endLive(db, { place, only: run }, flags, signal))) return EXIT.failed;
+  requireRepository(place);
+  const run = flags.run === undefined ? null : (viewRun(place, flags.run)?.run ?? null);
+  if (!(await endLive(place, run, flags, signal))) return EXIT.failed;
   const all = flags.all === true || flags.force === true;
   const scope = { now: Date.now(), all, olderThanMs: flags.olderThan ?? 0, run };
-  const found = await findLeftovers(repository, db, scope, signal);
+  const found = await findLeftovers(place, scope, signal);
   const { verdicts } = found;
   if (flags.json !== true) process.stdout.write(cleanupText(verdicts));
   const meant = verdicts.filter(({ remove }) => remove);
@@ -73,7 +66,7 @@ export async function cleanup(flags: CleanupFlags): Promise<number> {
     meant.length > 0 && flags.dryRun !== true && (await isWanted(flags, 'Remove them?'));
   const removed = wanted ? await removeAll(meant, found, place.host.warn, signal) : [];
   if (flags.json === true) {
-    process.stdout.write(jsonText({ verdicts, removed: removed.map(({ path }) => path) }));
+    printJson({ verdicts, removed: removed.map(({ path }) => path) });
   } else if (wanted) console.log(`Removed: ${countKinds(removed) || 'nothing'}.`);
   const missed = wanted && removed.length < meant.length;
   return missed || (all && verdicts.some(({ live }) => live)) ? EXIT.failed : EXIT.ok;
@@ -81,22 +74,20 @@ export async function cleanup(flags: CleanupFlags): Promise<number> {
 
 /** With `--cancel`, live runs are ended first; false where somebody was asked and said no. */
 async function endLive(
-  db: Database,
-  { place, only }: { readonly place: Place; readonly only: string | null },
+  place: Place,
+  only: string | null,
   flags: CleanupFlags,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (flags.cancel !== true || flags.dryRun === true) return true;
-  const live = listRuns(db)
-    .map(({ run }) => run)
-    .filter((run) => (only === null || run === only) && isLive(db, run));
+  const live = allRuns(place).filter(({ run, live }) => live && (only === null || run === only));
   if (live.length === 0) return true;
-  const names = live.join(', ');
+  const names = live.map(({ run }) => run).join(', ');
   if (!(await isWanted(flags, `Cancel ${names}? Agents are stopped; their work is kept.`)))
     return false;
-  for (const run of live) {
-    await endRun(place, run, signal);
-    console.error(`Run ${run} has ended; its work is kept.`);
+  for (const view of live) {
+    await endRun(view, signal);
+    console.error(`Run ${view.run} has ended; its work is kept.`);
   }
   return true;
 }
@@ -107,8 +98,5 @@ async function isWanted({ yes, force, json }: CleanupFlags, question: string): P
     console.error('Nothing was removed. To remove: landfast cleanup --yes');
     return false;
   }
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await asking.question(`${question} [y/N] `);
-  asking.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return isYes(question);
 }

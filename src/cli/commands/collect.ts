@@ -1,23 +1,16 @@
 /** `landfast collect`: the results of a run, from any process, now or when it has ended. */
 
-import { isLive, runNamed } from '../../app/find-run.ts';
-import type { Place } from '../../app/place.ts';
-import { readState } from '../../app/watch-run.ts';
-import { type Database, openForReading } from '../../journal/database.ts';
-import { follow } from '../../journal/follow.ts';
-import { jsonText } from '../../report/json.ts';
+import { type RunView, viewRun } from '../../app/runs.ts';
 import { resultsJson, resultsText } from '../../report/results.ts';
-import { inkOf, wantsColor } from '../../tui/styled-text.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
-import { Following } from '../terminal/following.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
+import { followHere, tellAbandoned } from '../terminal/following.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { outputInk, printJson, tellNoRun } from '../terminal/output.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { runExitCode } from '../terminal/signals.ts';
 import { INTERRUPTED, sayLeft } from './attach.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('collect')
@@ -28,42 +21,31 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((run, _, command: Program) => collect(run, command.optsWithGlobals())));
 }
 
-export interface CollectFlags {
-  readonly projectDir: string;
+interface CollectFlags extends CommonFlags {
   readonly wait?: boolean;
-  readonly json?: boolean;
 }
 
 /** Shows what is over; having waited, it ends with the exit code of the run. */
-export async function collect(prefix: string | undefined, flags: CollectFlags): Promise<number> {
-  const place = await placeAt(flags.projectDir, new AbortController().signal);
-  using db = openForReading(place.stateDir);
-  const run = runNamed(db, prefix, place);
-  if (db === null || run === null) return tellNoRun(flags);
+async function collect(prefix: string | undefined, flags: CollectFlags): Promise<number> {
+  const view = viewRun(await placeAt(flags.projectDir, NEVER), prefix);
+  if (view === null) return tellNoRun(flags);
   if (flags.wait !== true) {
-    show(db, run, flags);
+    show(view, flags);
     return EXIT.ok;
   }
-  if (await untilOver(place, run)) return show(db, run, flags);
+  const { place, run } = view;
+  const quietly = { dashboard: false, events: false, quiet: false };
+  const screen = openScreen({ run, before: null, ...quietly });
+  const followed = await followHere(place, run, screen.recorded);
+  tellAbandoned(followed, run);
+  if (followed !== 'stopped') return show(viewRun(place, run)!, flags);
   sayLeft(run);
   return INTERRUPTED;
 }
 
-/** Tells on standard error how it goes on; false when somebody does not want to wait longer. */
-async function untilOver(place: Place, run: string): Promise<boolean> {
-  using following = new Following(place.stateDir, run);
-  const { signal } = following;
-  const screen = openScreen({ run, before: null, dashboard: false, events: false, quiet: false });
-  for await (const entries of follow(place.stateDir, run, 0, signal)) screen.recorded(entries);
-  return signal.reason !== 'interrupted';
-}
-
-function show(db: Database, run: string, { json }: CollectFlags): number {
-  const state = readState(db, run);
-  const ink = inkOf(wantsColor(process.env, process.stdout.isTTY === true));
-  const info = { run, live: isLive(db, run), ink };
-  process.stdout.write(
-    json === true ? jsonText(resultsJson(state, info)) : resultsText(state, info),
-  );
+function show({ state, run, live }: RunView, { json }: CollectFlags): number {
+  const info = { run, live, ink: outputInk() };
+  if (json === true) printJson(resultsJson(state, info));
+  else process.stdout.write(resultsText(state, info));
   return runExitCode(state);
 }

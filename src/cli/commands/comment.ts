@@ -4,19 +4,15 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { requireTasks, runToSteer, send } from '../../app/steer.ts';
+import { requireTasks, send } from '../../app/steer.ts';
 import { isSystemError, messageOf, UserError } from '../../base/errors.ts';
 import type { ReviewComment } from '../../model/event.ts';
 import { count } from '../../report/format.ts';
-import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../exit.ts';
 import { howToRun, type Program, type Wrap } from '../options.ts';
 import type { HowToRun } from '../terminal/drive.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import { steer } from '../terminal/steering.ts';
 import { refuseAtStart, takeUp } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('comment')
@@ -37,32 +33,23 @@ interface CommentFlags extends HowToRun {
   readonly json?: boolean;
 }
 
-async function comment(
-  task: string,
-  words: readonly string[],
-  flags: CommentFlags,
-): Promise<number> {
-  const steered = runToSteer(
-    await placeAt(flags.projectDir, new AbortController().signal),
-    flags.run,
-  );
-  if (steered === null) return tellNoRun(flags);
-  requireTasks(steered, [task]);
+function comment(task: string, words: readonly string[], flags: CommentFlags): Promise<number> {
   const { from, run: _, ...how } = flags;
-  const comments = [...commentsIn(words), ...(from === undefined ? [] : commentsFrom(from))];
-  if (comments.length === 0) {
-    throw new UserError('No comments given.', 'landfast comment TASK FILE:LINE TEXT');
-  }
-  const command = { kind: 'comment', task, comments } as const;
-  if (!steered.live) return takeUp(steered, command, how);
-  const { run, state } = steered;
-  refuseAtStart(run, flags);
-  await send(steered, command);
-  const isRunning = state.tasks.get(task)?.status.kind === 'running';
-  const when = isRunning ? 'when its attempt ends' : 'in its next attempt';
-  if (flags.json === true) process.stdout.write(jsonText({ run, task, comments: comments.length }));
-  else console.log(`${task}: its agent gets ${count(comments.length, 'review comment')} ${when}.`);
-  return EXIT.ok;
+  return steer(flags, async (view) => {
+    requireTasks(view, [task]);
+    const comments = [...commentsIn(words), ...(from === undefined ? [] : commentsFrom(from))];
+    if (comments.length === 0) {
+      throw new UserError('No comments given.', 'landfast comment TASK FILE:LINE TEXT');
+    }
+    const command = { kind: 'comment', task, comments } as const;
+    if (!view.live) return await takeUp(view, command, how);
+    refuseAtStart(view.run, flags);
+    await send(view, command);
+    const isRunning = view.state.tasks.get(task)?.status.kind === 'running';
+    const when = isRunning ? 'when its attempt ends' : 'in its next attempt';
+    const line = `${task}: its agent gets ${count(comments.length, 'review comment')} ${when}.`;
+    return { json: { task, comments: comments.length }, lines: [line] };
+  });
 }
 
 /** Pairs of a place and a text; a single text is about the whole work. */

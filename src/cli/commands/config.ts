@@ -1,17 +1,15 @@
 /** `landfast config`: what is configured, where it comes from, and changing it. */
 
-import { findGitFacts, loadConfiguration } from '../../app/config-files.ts';
-import { valueFor, writeSetting } from '../../app/config-write.ts';
 import type { Place } from '../../app/place.ts';
 import { withoutSecretValue } from '../../app/secrets.ts';
+import { changeSetting, listSettings, settingsNamed } from '../../app/settings.ts';
 import { UserError } from '../../base/errors.ts';
-import { isSection, keyNamed, type Listed, listing, shownValue } from '../../plan/config/keys.ts';
-import { jsonText } from '../../report/json.ts';
+import { shownValue } from '../../report/format.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
-import { placeAt } from '../terminal/host.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('config')
@@ -28,36 +26,27 @@ export function describe(program: Program, wrap: Wrap): void {
     );
 }
 
-export interface ConfigFlags {
-  readonly projectDir: string;
+interface ConfigFlags extends CommonFlags {
   readonly list?: boolean;
   readonly origin?: boolean;
   readonly global?: boolean;
   readonly unset?: boolean;
-  readonly json?: boolean;
 }
 
-/** Shows one value or all of them, or changes one. */
-export async function config(
+async function config(
   name: string | undefined,
   text: string | undefined,
   flags: ConfigFlags,
 ): Promise<number> {
   checkUse(name, text, flags);
-  const signal = new AbortController().signal;
-  const place = await placeAt(flags.projectDir, signal);
-  if (name !== undefined && (text !== undefined || flags.unset === true)) {
-    return change(name, text, place, flags);
-  }
-  const listed = await read(place, flags, signal);
-  if (listed === null) return EXIT.usage;
-  if (name === undefined) return showAll(listed, flags);
-  return isSection(name)
-    ? showAll(
-        listed.filter(({ key }) => key.startsWith(`${name}.`)),
-        flags,
-      )
-    : showOne(name, listed, flags);
+  const place = await placeAt(flags.projectDir, NEVER);
+  const isChange = text !== undefined || flags.unset === true;
+  if (name !== undefined && isChange) return change(name, text, place, flags);
+  const listed = await listSettings(place, flags.global === true ? 'global' : 'all', NEVER);
+  const found = name === undefined ? listed : settingsNamed(listed, name);
+  if (found !== null && 'length' in found) showAll(found, flags);
+  else showOne(name ?? '', found, flags);
+  return EXIT.ok;
 }
 
 function checkUse(name: string | undefined, text: string | undefined, flags: ConfigFlags): void {
@@ -73,59 +62,37 @@ function change(
   name: string,
   text: string | undefined,
   place: Place,
-  { global, unset, json }: ConfigFlags,
+  { global, json }: ConfigFlags,
 ): number {
-  const key = keyNamed(name);
-  const value = unset === true || text === undefined ? undefined : valueFor(key, text);
   const scope = global === true ? 'global' : 'project';
-  const file = writeSetting(scope, place, { path: key.path, value });
-  if (json === true) process.stdout.write(jsonText({ key: name, value: value ?? null, file }));
+  const { value, file } = changeSetting(scope, place, { name, text });
+  if (json === true) printJson({ key: name, value: value ?? null, file });
   else if (value === undefined) console.log(`${name} removed from ${file}`);
   else console.log(`${name} = ${firstLine(shownValue(value))} in ${file}`);
   return EXIT.ok;
 }
 
-/** Everything that has a value; with --global only what the global files say. */
-async function read(
-  place: Place,
-  { global }: ConfigFlags,
-  signal: AbortSignal,
-): Promise<readonly Listed[]> {
-  const configuration = loadConfiguration(place, global === true ? ['global'] : undefined);
-  if (global !== true) {
-    return listing(configuration, await findGitFacts(configuration.config, place, signal));
-  }
-  return listing(configuration, null).filter(({ origin }) => origin !== 'default');
-}
+type Listed = Awaited<ReturnType<typeof listSettings>>[number];
 
-function showAll(listed: readonly Listed[], { origin, json }: ConfigFlags): number {
+function showAll(listed: readonly Listed[], { origin, json }: ConfigFlags): void {
   const shown = listed.map((one) => ({ ...one, value: withoutSecretValue(one) }));
   if (json === true) {
     const entries = shown.map(({ key, value, origin: from }) =>
       origin === true ? [key, { value, origin: from }] : [key, value],
     );
-    process.stdout.write(jsonText(Object.fromEntries(entries)));
-    return EXIT.ok;
+    return printJson(Object.fromEntries(entries));
   }
   const width = Math.max(0, ...shown.map((one) => one.origin.length));
   for (const { key, value, origin: from } of shown) {
     const before = origin === true ? `${from.padEnd(width)}  ` : '';
     console.log(`${before}${key} = ${firstLine(shownValue(value))}`);
   }
-  return EXIT.ok;
 }
 
-function showOne(name: string, listed: readonly Listed[], { origin, json }: ConfigFlags): number {
-  keyNamed(name);
-  const found = listed.find(({ key }) => key === name);
-  const below = listed.filter(({ key }) => key.startsWith(`${name}.`));
-  if (found === undefined && below.length > 0) {
-    return showAll(below, { projectDir: '.', ...(origin && { origin }), ...(json && { json }) });
-  }
-  if (json === true) process.stdout.write(jsonText(found?.value ?? null));
-  else if (found === undefined) console.error(`landfast: ${name} has no value.`);
+function showOne(name: string, found: Listed | null, { origin, json }: ConfigFlags): void {
+  if (json === true) printJson(found?.value ?? null);
+  else if (found === null) console.error(`landfast: ${name} has no value.`);
   else console.log(`${origin === true ? `${found.origin}  ` : ''}${shownValue(found.value)}`);
-  return EXIT.ok;
 }
 
 function firstLine(text: string): string {

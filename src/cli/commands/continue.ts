@@ -1,13 +1,9 @@
 /** `landfast continue`: paused tasks of a live run proceed, with the same processes. */
 
-import { requireLive, requireTasks, runToSteer, send } from '../../app/steer.ts';
-import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../exit.ts';
+import { requireLive, requireTasks, send } from '../../app/steer.ts';
 import type { Program, Wrap } from '../options.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import { type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('continue')
@@ -18,24 +14,11 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((tasks, _, command: Program) => continueTasks(tasks, command.optsWithGlobals())));
 }
 
-export interface ContinueFlags {
-  readonly projectDir: string;
-  readonly run?: string;
-  readonly json?: boolean;
-}
-
-/** Ends the pause of tasks. */
-async function continueTasks(tasks: readonly string[], flags: ContinueFlags): Promise<number> {
-  const steered = runToSteer(
-    await placeAt(flags.projectDir, new AbortController().signal),
-    flags.run,
-  );
-  if (steered === null) return tellNoRun(flags);
-  requireTasks(steered, tasks);
-  requireLive(steered);
-  await send(steered, { kind: 'continue-tasks', tasks });
-  const { run } = steered;
-  if (flags.json === true) process.stdout.write(jsonText({ run, tasks, paused: false }));
-  else console.log(`${tasks.join(', ')}: no longer paused.`);
-  return EXIT.ok;
+function continueTasks(tasks: readonly string[], flags: SteerFlags): Promise<number> {
+  return steer(flags, async (view) => {
+    requireTasks(view, tasks);
+    requireLive(view);
+    await send(view, { kind: 'continue-tasks', tasks });
+    return { json: { tasks, paused: false }, lines: [`${tasks.join(', ')}: no longer paused.`] };
+  });
 }

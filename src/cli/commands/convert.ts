@@ -1,16 +1,12 @@
 /** `landfast convert`: any accepted plan as a native one. */
 
 import { writeFileSync } from 'node:fs';
-import { findConfig } from '../../app/config-files.ts';
-import { inputOf, loadPlan } from '../../app/load-plan.ts';
+import { convertPlan } from '../../app/convert.ts';
 import { messageOf, OperationalError, UserError } from '../../base/errors.ts';
-import { convert as converted } from '../../plan/print/convert.ts';
-import { formatProblem } from '../../plan/problem.ts';
 import { EXIT } from '../exit.ts';
 import type { Program, Wrap } from '../options.ts';
-import { placeAt } from '../terminal/host.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('convert')
@@ -22,7 +18,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((plan, _, command: Program) => convert(plan, command.optsWithGlobals())));
 }
 
-export interface ConvertFlags {
+interface ConvertFlags {
   readonly projectDir: string;
   readonly format?: string;
   readonly output?: string;
@@ -31,17 +27,12 @@ export interface ConvertFlags {
 
 /** Prints the native plan, or writes it to a file. What it holds is the user's own: no masks. */
 export async function convert(path: string, flags: ConvertFlags): Promise<number> {
-  const signal = new AbortController().signal;
-  const place = await placeAt(flags.projectDir, signal);
-  const config = await findConfig(place, signal);
-  const { dir: root, host } = place;
-  const from = { root, host, format: flags.format ?? null, config };
-  const loaded = loadPlan(path, from);
-  if (loaded === null) return EXIT.ok;
-  const result = converted({ ...loaded, warnings: loaded.problems }, inputOf(path, from));
+  const place = await placeAt(flags.projectDir, NEVER);
+  const result = await convertPlan(path, flags.format ?? null, place, NEVER);
+  if (result === null) return EXIT.ok;
   if (result.kind === 'problems') {
     console.error('landfast: the native format cannot express all of this plan:');
-    for (const problem of result.problems) console.error(formatProblem(problem));
+    for (const problem of result.problems) console.error(problem);
     return EXIT.failed;
   }
   if (flags.output === undefined) process.stdout.write(result.text);

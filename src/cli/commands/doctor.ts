@@ -1,12 +1,11 @@
 /** `landfast doctor`: exits 1 when something that every run needs is missing. */
 
 import { diagnose, type Finding } from '../../app/doctor.ts';
-import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../exit.ts';
-import type { Program, Wrap } from '../options.ts';
-import { placeAt } from '../terminal/host.ts';
+import type { CommonFlags, Program, Wrap } from '../options.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('doctor')
@@ -15,15 +14,10 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => doctor(command.optsWithGlobals())));
 }
 
-/** Checks everything and prints what it found. */
-export async function doctor(flags: {
-  readonly projectDir: string;
-  readonly json?: boolean;
-}): Promise<number> {
-  const signal = new AbortController().signal;
-  const place = await placeAt(flags.projectDir, signal);
-  const findings = [nodeFinding(), ...(await diagnose(place, signal))];
-  if (flags.json === true) process.stdout.write(jsonText(findings));
+async function doctor(flags: CommonFlags): Promise<number> {
+  const place = await placeAt(flags.projectDir, NEVER);
+  const findings = [nodeFinding(), ...(await diagnose(place, NEVER))];
+  if (flags.json === true) printJson(findings);
   else for (const finding of findings) print(finding);
   return findings.some(({ state }) => state === 'missing') ? EXIT.failed : EXIT.ok;
 }

@@ -1,18 +1,16 @@
 /** `landfast kept`: work that is held by refs of ours: lists, shows, restores and drops it. */
 
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import type { KeptRef } from '../../app/kept.ts';
 import { dropKept, findKept, keptChanges, listKept, restoreKept } from '../../app/kept.ts';
 import { requireRepository } from '../../app/place.ts';
 import { UserError } from '../../base/errors.ts';
 import { columns, count, isoTime, PLAIN_INK, shortSha } from '../../report/format.ts';
-import { jsonText } from '../../report/json.ts';
 import { EXIT } from '../exit.ts';
-import { age, type Program, type Wrap } from '../options.ts';
+import { age, type CommonFlags, type Program, type Wrap } from '../options.ts';
+import { isYes } from '../terminal/ask.ts';
 import { placeAt } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('kept')
@@ -41,9 +39,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((refs, _, command: Program) => drop(refs, command.optsWithGlobals())));
 }
 
-export interface KeptFlags {
-  readonly projectDir: string;
-  readonly json?: boolean;
+interface KeptFlags extends CommonFlags {
   readonly patch?: boolean;
   readonly branch?: string;
   readonly worktree?: string;
@@ -51,13 +47,14 @@ export interface KeptFlags {
   readonly olderThan?: number;
 }
 
+type KeptRef = Awaited<ReturnType<typeof findKept>>;
+
 const LIMIT_MS = 120_000;
 
-/** Lists what is kept. */
-export async function kept(flags: KeptFlags): Promise<number> {
+async function kept(flags: KeptFlags): Promise<number> {
   const { repository, signal } = await here(flags);
   const rows = (await listKept(repository, signal)).map((one) => ({ ...one, at: isoTime(one.at) }));
-  if (flags.json === true) process.stdout.write(jsonText(rows));
+  if (flags.json === true) printJson(rows);
   else if (rows.length === 0) console.log('Nothing is kept.');
   else {
     const cells = rows.map(({ run, what, at, commit, commits, files }) =>
@@ -74,7 +71,6 @@ export async function kept(flags: KeptFlags): Promise<number> {
   return EXIT.ok;
 }
 
-/** Shows what a kept ref changes. */
 async function show(name: string, flags: KeptFlags): Promise<number> {
   const { repository, signal } = await here(flags);
   const one = await findKept(repository, name, signal);
@@ -136,10 +132,7 @@ async function isWanted(meant: readonly KeptRef[], { yes }: KeptFlags): Promise<
     console.error('Nothing was dropped. To drop it, add --yes.');
     return false;
   }
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await asking.question(`Drop ${count(meant.length, 'kept ref')}? [y/N] `);
-  asking.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return isYes(`Drop ${count(meant.length, 'kept ref')}?`);
 }
 
 async function here({ projectDir }: KeptFlags) {

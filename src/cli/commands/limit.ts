@@ -1,15 +1,19 @@
 /** `landfast limit`: sets limits of a live run; the others stay what they are. */
 
-import { requireLive, runToSteer, send } from '../../app/steer.ts';
+import { requireLive, send } from '../../app/steer.ts';
 import { UserError } from '../../base/errors.ts';
-import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../exit.ts';
-import { type LimitFlags, limitsFrom } from '../limits.ts';
-import { load, money, type Program, positive, size, type Wrap } from '../options.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import {
+  type LimitFlags,
+  limitsFrom,
+  load,
+  money,
+  type Program,
+  positive,
+  size,
+  type Wrap,
+} from '../options.ts';
+import { type SteerFlags, steer } from '../terminal/steering.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('limit')
@@ -25,23 +29,16 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((run, _, command: Program) => setLimits(run, command.optsWithGlobals())));
 }
 
-interface SetLimitFlags extends LimitFlags {
-  readonly projectDir: string;
-  readonly json?: boolean;
-}
-
-async function setLimits(prefix: string | undefined, flags: SetLimitFlags): Promise<number> {
-  const steered = runToSteer(await placeAt(flags.projectDir, new AbortController().signal), prefix);
-  if (steered === null) return tellNoRun(flags);
-  const limits = limitsFrom(flags);
-  if (Object.keys(limits).length === 0) {
-    throw new UserError('No limit is given.', 'landfast limit --help lists them.');
-  }
-  requireLive(steered);
-  await send(steered, { kind: 'limit', limits });
-  const { run } = steered;
-  const texts = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
-  if (flags.json === true) process.stdout.write(jsonText({ run, limits }));
-  else console.log(`run ${run}: ${texts.join(', ')}. Running attempts are not ended.`);
-  return EXIT.ok;
+function setLimits(run: string | undefined, flags: LimitFlags & SteerFlags): Promise<number> {
+  return steer({ ...flags, ...(run === undefined ? {} : { run }) }, async (view) => {
+    const limits = limitsFrom(flags);
+    if (Object.keys(limits).length === 0) {
+      throw new UserError('No limit is given.', 'landfast limit --help lists them.');
+    }
+    requireLive(view);
+    await send(view, { kind: 'limit', limits });
+    const texts = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+    const line = `run ${view.run}: ${texts.join(', ')}. Running attempts are not ended.`;
+    return { json: { limits }, lines: [line] };
+  });
 }

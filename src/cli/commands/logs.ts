@@ -1,17 +1,22 @@
 /** `landfast logs`: what a task's agent said and did, and what was printed around it. */
 
-import { existsSync } from 'node:fs';
 import { isPlain } from '../../app/agents.ts';
-import { isLive, runNamed } from '../../app/find-run.ts';
-import type { Place } from '../../app/place.ts';
-import { folderOf, readState } from '../../app/watch-run.ts';
+import {
+  type AttemptOf,
+  folderOf,
+  followGateLogs,
+  type GateReader,
+  hasLogs,
+  readAttemptLog,
+  readGateLogs,
+  transcriptLine,
+} from '../../app/logs.ts';
+import { type RunView, viewRun } from '../../app/runs.ts';
 import { assert } from '../../base/assert.ts';
 import { UserError } from '../../base/errors.ts';
-import { type Database, openForReading } from '../../journal/database.ts';
-import { follow } from '../../journal/follow.ts';
-import { attemptFiles, attemptsDir, parseTranscript } from '../../journal/transcript.ts';
-import type { AroundName } from '../../model/effect.ts';
-import type { RunState, TaskState } from '../../model/state.ts';
+import type { TaskState } from '../../model/state.ts';
+import { durationText, shortSha } from '../../report/format.ts';
+import type { GateLook } from '../../report/gate-looks.ts';
 import { clean } from '../../report/sanitize.ts';
 import {
   attemptFooter,
@@ -21,15 +26,11 @@ import {
 } from '../../report/transcript-text.ts';
 import { widthOf } from '../../tui/styled-text.ts';
 import { EXIT } from '../exit.ts';
-import { type Program, positive, type Wrap } from '../options.ts';
-import { Following } from '../terminal/following.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
-import { printFile } from '../terminal/print-file.ts';
-import { clock } from '../terminal/screen.ts';
-import { followGates, printGates } from './gate-logs.ts';
+import { type CommonFlags, type Program, positive, type Wrap } from '../options.ts';
+import { tellAbandoned, untilInterrupted } from '../terminal/following.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { clock, tellNoRun } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('logs')
@@ -48,8 +49,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((task, _, command: Program) => logs(task, command.optsWithGlobals())));
 }
 
-export interface LogsFlags {
-  readonly projectDir: string;
+interface LogsFlags extends CommonFlags {
   readonly run?: string;
   readonly attempt?: number;
   readonly follow?: boolean;
@@ -60,31 +60,22 @@ export interface LogsFlags {
   readonly setup?: boolean;
   readonly prompt?: boolean;
   readonly raw?: boolean;
-  readonly json?: boolean;
 }
 
 /** Prints what a task's attempt or gates said, and goes on while they run if asked to. */
-export async function logs(task: string | undefined, flags: LogsFlags): Promise<number> {
-  const place = await placeAt(flags.projectDir, new AbortController().signal);
-  using db = openForReading(place.stateDir);
-  const run = runNamed(db, flags.run, place);
-  if (db === null || run === null) return tellNoRun(flags);
+async function logs(task: string | undefined, flags: LogsFlags): Promise<number> {
+  const view = viewRun(await placeAt(flags.projectDir, NEVER), flags.run);
+  if (view === null) return tellNoRun(flags);
   checkFlags(task, flags);
-  const state = readState(db, run);
+  const { run, state } = view;
   const known = task === undefined ? undefined : state.tasks.get(task);
   if (task !== undefined && known === undefined) {
     const names = [...state.tasks.keys()].join(', ');
     throw new UserError(`Run ${run} has no task ${task}.`, `It has: ${names}.`);
   }
-  if (flags.gate !== undefined) {
-    const { gate, candidate = null, raw = false } = flags;
-    const wish = { task: task ?? null, gate: gate === true ? null : gate, candidate, raw };
-    const of = { place, run, plan: state.plan };
-    const isFollowed = flags.follow === true && isLive(db, run);
-    return await (isFollowed ? followGates(of, wish) : printGates(db, of, wish));
-  }
+  if (flags.gate !== undefined) return await gateLogs(view, task ?? null, flags);
   assert(known !== undefined, 'without a task a gate is asked for');
-  return await attemptLogs(db, { place, run, state, task: known }, flags);
+  return await attemptLogs(view, known, flags);
 }
 
 function checkFlags(task: string | undefined, flags: LogsFlags): void {
@@ -104,117 +95,106 @@ function checkFlags(task: string | undefined, flags: LogsFlags): void {
   }
 }
 
-interface LogsOf {
-  readonly place: Place;
-  readonly run: string;
-  readonly state: RunState;
-  readonly task: TaskState;
-}
-
-/** What was said in one attempt. */
-async function attemptLogs(db: Database, of: LogsOf, flags: LogsFlags): Promise<number> {
-  const { place, run, task } = of;
-  const { id } = task.spec;
-  const number = flags.attempt ?? Math.max(1, task.attempts.length);
-  const live = isLive(db, run);
-  if (task.attempts[number - 1] === undefined && !(flags.follow === true && live)) {
-    throw new UserError(`Task ${id} has no attempt ${number} yet.`);
+async function attemptLogs(view: RunView, task: TaskState, flags: LogsFlags): Promise<number> {
+  const { run, live } = view;
+  const { follow = false, attempt = Math.max(1, task.attempts.length) } = flags;
+  if (task.attempts[attempt - 1] === undefined && !(follow && live)) {
+    throw new UserError(`Task ${task.spec.id} has no attempt ${attempt} yet.`);
   }
-  const folder = attemptsDir(place.stateDir, run);
-  if (!live && !existsSync(folder)) {
+  if (!live && !hasLogs(view)) {
     console.error(`Nothing is kept of what was said in run ${run}: no word, or it was cleaned up.`);
   }
-  using following = new Following(place.stateDir, run);
-  const isRunning = live && task.attempts[number - 1]?.endedAt == null;
-  const until =
-    flags.follow === true && isRunning
-      ? endOfAttempt(place, run, { task: id, attempt: number }, following.signal)
-      : AbortSignal.abort();
-  const files = attemptFiles(folder, id, number);
+  const of = { view, task, attempt };
   const around = (['prompt', 'checks', 'setup'] as const).find((name) => flags[name] === true);
-  if (around !== undefined) await printAround(around, files[around], { of, number, until });
-  else if (flags.raw === true || flags.json === true) {
-    const paths = flags.raw === true ? [files.stdout, files.stderr] : [files.transcript];
-    await Promise.all(paths.map((path) => printFile(path, (line) => line, until)));
-  } else await printReadable(db, of, { number, until });
+  if (around !== undefined) await printAround(of, around, follow);
+  else if (flags.raw === true) await printLog(of, { name: 'raw', follow }, (line) => line);
+  else if (flags.json === true) await printLog(of, { name: 'transcript', follow }, (line) => line);
+  else await printReadable(of, follow);
   return EXIT.ok;
 }
 
-interface Which {
-  readonly number: number;
-  readonly until: AbortSignal;
+/** Prints the lines of a log for which `show` has a text; false where nothing is kept of it. */
+async function printLog(
+  of: AttemptOf,
+  log: Parameters<typeof readAttemptLog>[1],
+  show: (line: string) => string | null,
+): Promise<boolean> {
+  const print = (line: string): void => {
+    const text = show(line);
+    if (text !== null) process.stdout.write(`${text}\n`);
+  };
+  const followed = await untilInterrupted((signal) => readAttemptLog(of, log, print, signal));
+  tellAbandoned(followed, of.view.run);
+  return followed !== 'missing';
 }
 
 /** The prompt, or the output of what ran before and after the agent. */
 async function printAround(
-  name: AroundName,
-  file: string,
-  { of, number, until }: Which & { readonly of: LogsOf },
+  of: AttemptOf,
+  name: keyof typeof NAMES,
+  follow: boolean,
 ): Promise<void> {
-  if (until.aborted && !existsSync(file)) {
-    const { id, prompt } = of.task.spec;
-    if (name === 'prompt') process.stdout.write(`${prompt}\n`);
-    else console.error(`No ${NAMES[name]} has printed anything in attempt ${number} of ${id}.`);
-    return;
-  }
-  await printFile(file, name === 'prompt' ? (line) => line : clean, until);
+  const show = name === 'prompt' ? (line: string) => line : clean;
+  if (await printLog(of, { name, follow }, show)) return;
+  const { id, prompt } = of.task.spec;
+  if (name === 'prompt') process.stdout.write(`${prompt}\n`);
+  else console.error(`No ${NAMES[name]} has printed anything in attempt ${of.attempt} of ${id}.`);
 }
 
-const NAMES: Readonly<Record<Exclude<AroundName, 'prompt'>, string>> = {
-  checks: 'check',
-  setup: 'set-up command',
-};
+const NAMES = { prompt: 'prompt', checks: 'check', setup: 'set-up command' } as const;
 
 /** The attempt for people, below what it is and above how it ended. */
-async function printReadable(db: Database, of: LogsOf, { number, until }: Which): Promise<void> {
-  const { place, run, task } = of;
-  const { id } = task.spec;
-  const view = viewOf(of);
-  const known = task.attempts[number - 1];
-  if (known !== undefined) process.stdout.write(`${attemptHeader(task, known, view)}\n`);
-  const files = attemptFiles(attemptsDir(place.stateDir, run), id, number);
-  const printsText = isPlain(known?.by.agent ?? task.spec.agent);
-  const paths = printsText ? [files.stdout, files.stderr] : [files.transcript];
-  const show = printsText ? (line: string) => line : (line: string) => readable(line, view);
-  await Promise.all(paths.map((path) => printFile(path, show, until)));
-  const after = readState(db, run).tasks.get(id)?.attempts[number - 1];
-  const footer = after === undefined ? null : attemptFooter(after, view);
+async function printReadable(of: AttemptOf, follow: boolean): Promise<void> {
+  const { view, task, attempt } = of;
+  const shown = transcriptView(of);
+  const known = task.attempts[attempt - 1];
+  if (known !== undefined) process.stdout.write(`${attemptHeader(task, known, shown)}\n`);
+  const name = isPlain(known?.by.agent ?? task.spec.agent) ? 'raw' : 'transcript';
+  const show = (line: string) => (name === 'raw' ? line : readable(line, shown));
+  await printLog(of, { name, follow }, show);
+  const after = viewRun(view.place, view.run)?.state.tasks.get(task.spec.id);
+  const ended = after?.attempts[attempt - 1];
+  const footer = ended === undefined ? null : attemptFooter(ended, shown);
   if (footer !== null) process.stdout.write(`${footer}\n`);
 }
 
-function viewOf({ place, run, state, task }: LogsOf): TranscriptView {
-  const workspace = folderOf(place, { run, plan: state.plan }, task.spec);
+function transcriptView({ view, task }: AttemptOf): TranscriptView {
   const { columns, isTTY } = process.stdout;
-  return { clock, width: isTTY ? columns || 80 : Number.POSITIVE_INFINITY, widthOf, workspace };
+  const width = isTTY ? columns || 80 : Number.POSITIVE_INFINITY;
+  return { clock, width, widthOf, workspace: folderOf(view, task) };
 }
 
 function readable(line: string, view: TranscriptView): string | null {
-  const [said] = parseTranscript([line]);
+  const said = transcriptLine(line);
   return said === undefined ? null : transcriptText(said.at, said.event, view);
 }
 
-/** Aborted when the journal says that the attempt is over. */
-function endOfAttempt(
-  place: Place,
-  run: string,
-  which: { readonly task: string; readonly attempt: number },
-  signal: AbortSignal,
-): AbortSignal {
-  const over = new AbortController();
-  const wait = async (): Promise<void> => {
-    for await (const entries of follow(place.stateDir, run, 0, signal)) {
-      const isEnd = entries.some(
-        ({ event }) =>
-          (event.type === 'attempt.finished' || event.type === 'attempt.failed') &&
-          event.task === which.task &&
-          event.attempt === which.attempt,
-      );
-      if (isEnd) break;
-    }
+/** All that gates printed on a candidate, while they print it if asked to. */
+async function gateLogs(view: RunView, task: string | null, flags: LogsFlags): Promise<number> {
+  const { gate, candidate = null, raw = false, follow = false } = flags;
+  const wish = { task, gate: typeof gate === 'string' ? gate : null, candidate };
+  const print = (line: string): void => {
+    process.stdout.write(`${raw ? line : clean(line)}\n`);
   };
-  wait().then(
-    () => over.abort(),
-    (error: unknown) => over.abort(error),
-  );
-  return over.signal;
+  const reader: GateReader = {
+    look: (look) => print(`── ${clean(gateTitle(look))} ──`),
+    line: print,
+    unkept: ({ ended }) => {
+      for (const line of (ended?.output ?? '').split('\n')) print(line);
+      console.error('All of it is not kept (--no-log, or it was cleaned up).');
+    },
+  };
+  if (!follow || !view.live) await readGateLogs(view, wish, reader);
+  else {
+    const gates = (signal: AbortSignal) => followGateLogs(view, wish, reader, signal);
+    tellAbandoned(await untilInterrupted(gates), view.run);
+  }
+  return EXIT.ok;
+}
+
+function gateTitle({ task, gate, tree, ended, at }: GateLook): string {
+  const whose = task === null ? 'the publication' : task;
+  const verdict =
+    ended === null ? '' : `, ${ended.ok ? 'green' : 'red'} after ${durationText(ended.ms)}`;
+  return `gate ${gate} on ${whose}, tree ${shortSha(tree)}, ${clock(at)}${verdict}`;
 }

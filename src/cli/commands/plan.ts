@@ -1,22 +1,18 @@
 /** `landfast plan`: check a plan and show what would run. */
 
-import { adjust } from '../../app/adjust.ts';
 import { isCoding, requireAbilities } from '../../app/agents.ts';
-import { findConfig } from '../../app/config-files.ts';
-import { type LoadedPlan, loadPlan } from '../../app/load-plan.ts';
+import { type LoadedPlan, readPlan } from '../../app/load-plan.ts';
+import { adjust, type ReadFlags, readOptionsOf } from '../../app/plan-flags.ts';
 import { ProblemsError } from '../../app/problems.ts';
-import { type ReadFlags, readOptionsOf } from '../../app/read-options.ts';
 import { withoutSecrets } from '../../app/secrets.ts';
 import { UserError } from '../../base/errors.ts';
-import { jsonText } from '../../report/json.ts';
 import { planJson, planText } from '../../report/plan-text.ts';
 import { EXIT } from '../exit.ts';
-import { limitsFrom } from '../limits.ts';
-import { type Program, positive, type Wrap } from '../options.ts';
-import { placeAt } from '../terminal/host.ts';
+import { limitsFrom, type Program, positive, type Wrap } from '../options.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { printJson } from '../terminal/output.ts';
 import { validatePrompts } from './validate-prompts.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('plan')
@@ -33,7 +29,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((path, _, command: Program) => plan(path, command.optsWithGlobals())));
 }
 
-export interface PlanCommandFlags extends ReadFlags {
+interface PlanCommandFlags extends ReadFlags {
   readonly projectDir: string;
   readonly format?: string;
   readonly maxWorkers?: number;
@@ -49,44 +45,33 @@ export interface PlanCommandFlags extends ReadFlags {
 export async function plan(path: string, flags: PlanCommandFlags): Promise<number> {
   if (flags.prompts === true) return validatePrompts(path, flags);
   if (flags.fix === true) throw new UserError('--fix applies only to prompts.', 'Add --prompts.');
-  const signal = new AbortController().signal;
-  const place = await placeAt(flags.projectDir, signal);
-  const config = await findConfig(place, signal);
-  const { dir: root, host } = place;
-  const from = { root, host, format: flags.format ?? null, config, options: readOptionsOf(flags) };
-  const explain = flags.explain === true && flags.json !== true ? printLines : () => undefined;
-  const loaded = explained(() => loadPlan(path, from), explain);
+  const place = await placeAt(flags.projectDir, NEVER);
+  const { json = false, explain = false, format = null } = flags;
+  const reading = readPlan(path, place, { format, options: readOptionsOf(flags) }, NEVER);
+  const loaded = await (explain && !json ? explained(reading) : reading);
   if (loaded === null) return EXIT.ok;
   const shown = adjust(loaded.plan, { limits: limitsFrom(flags) }, isCoding);
   requireAbilities(shown, place.host);
-  const { workers } = shown.limits;
-  process.stdout.write(
-    flags.json === true
-      ? jsonText({
-          format: loaded.format,
-          ...(flags.explain === true ? { why: loaded.why } : {}),
-          ...planJson(withoutSecrets(shown)),
-        })
-      : planText(shown, { format: loaded.format, maxWorkers: workers }),
-  );
+  const why = explain ? { why: loaded.why } : {};
+  if (json) printJson({ format: loaded.format, ...why, ...planJson(withoutSecrets(shown)) });
+  else {
+    const maxWorkers = shown.limits.workers;
+    process.stdout.write(planText(shown, { format: loaded.format, maxWorkers }));
+  }
   return EXIT.ok;
 }
 
 /** Says how the format was found, also of a plan with errors. */
-function explained(
-  load: () => LoadedPlan | null,
-  explain: (why: readonly string[]) => void,
-): LoadedPlan | null {
+async function explained(reading: Promise<LoadedPlan | null>): Promise<LoadedPlan | null> {
+  const explain = (why: readonly string[]): void => {
+    process.stdout.write(why.map((line) => `${line}\n`).join(''));
+  };
   try {
-    const loaded = load();
+    const loaded = await reading;
     explain(loaded?.why ?? []);
     return loaded;
   } catch (error) {
     if (error instanceof ProblemsError) explain(error.why);
     throw error;
   }
-}
-
-function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }

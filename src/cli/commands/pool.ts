@@ -8,10 +8,9 @@ import { count } from '../../report/format.ts';
 import { jsonText } from '../../report/json.ts';
 import { type PoolView, poolText, sizeText } from '../../report/pool.ts';
 import { EXIT } from '../exit.ts';
-import { type Program, positive, type Wrap } from '../options.ts';
+import { type CommonFlags, type Program, positive, type Wrap } from '../options.ts';
 import { placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('pool')
@@ -34,22 +33,16 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((_, command: Program) => drain(command.optsWithGlobals())));
 }
 
-export interface PoolFlags {
-  readonly projectDir: string;
-  readonly json?: boolean;
-}
-
 const LIMIT_MS = 30 * 60_000;
 
-/** Shows what waits. */
-async function status(flags: PoolFlags): Promise<number> {
+async function status(flags: CommonFlags): Promise<number> {
   const { opened, signal } = await open(flags);
   show(await poolView(opened, signal), flags);
   return EXIT.ok;
 }
 
 /** Makes as many as are missing for `wanted`, at the current head. */
-async function warm(wanted: number | undefined, flags: PoolFlags): Promise<number> {
+async function warm(wanted: number | undefined, flags: CommonFlags): Promise<number> {
   const { opened, signal } = await open(flags);
   const onMade = (made: number, missing: number): void => {
     if (flags.json !== true) console.error(`${made} of ${missing}`);
@@ -89,7 +82,7 @@ function refusal(
 }
 
 /** Removes what waits, and what dead processes have left. */
-async function drain(flags: PoolFlags): Promise<number> {
+async function drain(flags: CommonFlags): Promise<number> {
   const { opened, signal } = await open(flags);
   const { removed, seeds } = await drainPool(opened, signal);
   if (flags.json === true) process.stdout.write(jsonText({ removed, seeds }));
@@ -97,11 +90,11 @@ async function drain(flags: PoolFlags): Promise<number> {
   return EXIT.ok;
 }
 
-async function open({ projectDir }: PoolFlags) {
+async function open({ projectDir }: CommonFlags) {
   const signal = AbortSignal.timeout(LIMIT_MS);
   return { opened: openPool(await placeAt(projectDir, signal)), signal };
 }
 
-function show(view: PoolView, { json }: PoolFlags): void {
+function show(view: PoolView, { json }: CommonFlags): void {
   process.stdout.write(json === true ? jsonText(view) : poolText(view));
 }

@@ -3,36 +3,27 @@
  * drives goes on here, from its journal alone, or with an edited plan.
  */
 
-import { findConfig } from '../../app/config-files.ts';
-import { checkExecution, closeAgain } from '../../app/execute.ts';
-import { isLive, runNamed } from '../../app/find-run.ts';
-import { asksGit, loadPlan } from '../../app/load-plan.ts';
-import type { Place } from '../../app/place.ts';
+import { closeAgain } from '../../app/execute.ts';
+import { readPlan } from '../../app/load-plan.ts';
 import {
   type Continuation,
-  editedRun,
+  editRun,
   type LeftRun,
+  leftRun,
   requireGranted,
   resumedRun,
 } from '../../app/resume-run.ts';
-import { type Steered, send } from '../../app/steer.ts';
+import type { RunView } from '../../app/runs.ts';
+import { send } from '../../app/steer.ts';
 import { UserError } from '../../base/errors.ts';
-import { openDatabase, openForReading } from '../../journal/database.ts';
-import { readEntries } from '../../journal/journal.ts';
 import type { ReopeningCommand } from '../../model/command.ts';
-import type { PlanDifference } from '../../model/event.ts';
-import { fold } from '../../model/fold.ts';
-import type { RunState } from '../../model/state.ts';
-import { jsonText } from '../../report/json.ts';
 import { differenceLines } from '../../report/plan-text.ts';
-import { isSamePlan } from '../../schedule/replan.ts';
 import { EXIT } from '../exit.ts';
-import { howToRun, type Program, type Wrap } from '../options.ts';
+import { howToRun, optionNames, type Program, type Wrap } from '../options.ts';
 import { checkHow, driveRun, type HowToRun, optionsOf } from '../terminal/drive.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
+import { printJson, tellNoRun } from '../terminal/output.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('resume')
@@ -46,7 +37,7 @@ export function describe(program: Program, wrap: Wrap): void {
   );
 }
 
-export interface ResumeFlags extends HowToRun {
+interface ResumeFlags extends HowToRun {
   readonly json?: boolean;
   /** The file of an edited plan. */
   readonly plan?: string;
@@ -58,35 +49,30 @@ export interface ResumeFlags extends HowToRun {
 export async function resume(
   prefix: string | undefined,
   how: ResumeFlags,
-  { source, retry }: Continuation = { source: null, retry: null },
+  continuation: Continuation = { source: null, retry: null },
 ): Promise<number> {
-  const place = await placeAt(how.projectDir, new AbortController().signal);
-  const run = runToResume(place, prefix);
-  if (run === null) return tellNoRun(how);
-  using db = openDatabase(place.stateDir);
-  const before = fold(readEntries(db, run, 0));
-  if (before.paused !== null && before.outcome === null && isLive(db, run)) {
-    return goOn({ place, run, state: before, live: true }, how);
-  }
+  const left = leftRun(await placeAt(how.projectDir, NEVER), prefix);
+  if (left === null) return tellNoRun(how);
+  const { run, before } = left;
+  if (before.paused !== null && before.outcome === null && left.live) return goOn(left, how);
   if (how.json === true) {
     throw new UserError(`Run ${run} is not paused.`, 'For its facts as JSON: resume --events.');
   }
-  if (how.plan !== undefined) return await resumeEdited({ place, db, run, before }, how.plan, how);
+  if (how.plan !== undefined) return await resumeEdited(left, how.plan, how);
   if (how.dryRun === true) throw new UserError('--dry-run needs --plan FILE.');
-  const left = { place, db, run, before };
   const options = optionsOf(how);
-  if (before.outcome === 'succeeded' && retry?.kind !== 'approve') {
+  if (before.outcome === 'succeeded' && continuation.retry?.kind !== 'approve') {
     await closeAgain({ ...left, plan: before.plan, started: null, options });
     console.error(`landfast: run ${run} has succeeded; there is nothing left to do.`);
     return EXIT.ok;
   }
   checkHow(how);
-  return await driveRun(resumedRun(left, options, { source, retry }), how);
+  return await driveRun(resumedRun(left, options, continuation), how);
 }
 
 /** Takes up a run without an engine for one command, which is checked first. */
 export async function takeUp(
-  { run, state }: Steered,
+  { run, state }: RunView,
   command: ReopeningCommand,
   flags: HowToRun & { readonly json?: boolean },
 ): Promise<number> {
@@ -103,37 +89,21 @@ export async function takeUp(
 }
 
 /** Goes on with an edited plan: how it differs is shown first. */
-async function resumeEdited(left: LeftRun, path: string, how: ResumeFlags): Promise<number> {
-  const { place, run, before } = left;
-  const { signal } = new AbortController();
-  const { dir: root, host } = place;
-  const config = await findConfig(place, signal, { asksGit: asksGit(path, null, host) });
-  const loaded = loadPlan(path, { root, host, format: null, config });
+async function resumeEdited(left: LeftRun, path: string, flags: ResumeFlags): Promise<number> {
+  const { place, run } = left;
+  const loaded = await readPlan(path, place, {}, NEVER);
   if (loaded === null) return EXIT.ok;
-  const { plan: _, dryRun, ...rest } = how;
-  const { execution, difference } = await editedRun(left, loaded, optionsOf(rest), signal);
-  tellDifference(before, difference, run);
+  const { plan: _, dryRun, ...how } = flags;
+  const options = optionsOf(how);
+  const edited = await editRun(left, loaded, options, NEVER);
+  const { isSame, difference } = edited;
+  console.error(`landfast: the plan of run ${run} ${isSame ? 'has not changed.' : 'changes:'}`);
+  const lines = isSame ? [] : differenceLines(left.before, difference);
+  for (const line of lines) console.error(`  ${line}`);
   if (dryRun === true) return EXIT.ok;
-  if (isSamePlan(difference)) {
-    return await resume(run, rest, { source: loaded.plan, retry: null });
-  }
-  checkHow(rest);
-  checkExecution(execution.plan, execution.options, place);
-  return await driveRun(execution, rest);
-}
-
-function tellDifference(before: RunState, difference: PlanDifference, run: string): void {
-  if (isSamePlan(difference)) {
-    return console.error(`landfast: the plan of run ${run} has not changed.`);
-  }
-  console.error(`landfast: the plan of run ${run} changes:`);
-  for (const line of differenceLines(before, difference)) console.error(`  ${line}`);
-}
-
-/** Only read: where nothing has run yet, nothing is made either. */
-function runToResume(place: Place, prefix: string | undefined): string | null {
-  using db = openForReading(place.stateDir);
-  return runNamed(db, prefix, place);
+  if (isSame) return await resume(run, how, { source: loaded.plan, retry: null });
+  checkHow(how);
+  return await driveRun(resumedRun(left, options, { source: null, retry: null, edited }), how);
 }
 
 /** Options that only an engine that is about to start can follow. */
@@ -160,7 +130,7 @@ const AT_START = [
 export function refuseAtStart(run: string, how: Omit<ResumeFlags, 'json'>): void {
   const given = AT_START.filter((key) => how[key] !== undefined);
   if (given.length === 0) return;
-  const names = given.map((key) => `--${key.replace(/[A-Z]/g, (x) => `-${x.toLowerCase()}`)}`);
+  const names = optionNames(given);
   throw new UserError(
     `Run ${run} is live: ${names.join(', ')} cannot be changed now.`,
     'Leave it out.',
@@ -168,11 +138,11 @@ export function refuseAtStart(run: string, how: Omit<ResumeFlags, 'json'>): void
 }
 
 /** Ends the pause of a live run: the same engine, the same processes. */
-async function goOn(steered: Steered, how: ResumeFlags): Promise<number> {
-  refuseAtStart(steered.run, how);
-  await send(steered, { kind: 'continue' });
-  const { run } = steered;
-  if (how.json === true) process.stdout.write(jsonText({ run, paused: false }));
+async function goOn(left: LeftRun, how: ResumeFlags): Promise<number> {
+  const { run } = left;
+  refuseAtStart(run, how);
+  await send(left, { kind: 'continue' });
+  if (how.json === true) printJson({ run, paused: false });
   else console.log(`run ${run} continues.`);
   return EXIT.ok;
 }

@@ -3,17 +3,14 @@
  * drives goes on here, with these tasks and no other failed one.
  */
 
-import { mendedIn, requireTasks, runToSteer, send } from '../../app/steer.ts';
+import { mendedIn, requireTasks, send } from '../../app/steer.ts';
 import { UserError } from '../../base/errors.ts';
-import { jsonText } from '../../report/json.ts';
-import { EXIT } from '../exit.ts';
 import { howToRun, type Program, type Wrap } from '../options.ts';
 import type { HowToRun } from '../terminal/drive.ts';
-import { placeAt } from '../terminal/host.ts';
-import { tellNoRun } from '../terminal/no-run.ts';
+import { NEVER } from '../terminal/host.ts';
+import { steer } from '../terminal/steering.ts';
 import { refuseAtStart, takeUp } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('retry')
@@ -28,31 +25,24 @@ export function describe(program: Program, wrap: Wrap): void {
   );
 }
 
-export interface RetryFlags extends HowToRun {
+interface RetryFlags extends HowToRun {
   readonly run?: string;
   readonly fresh?: boolean;
   readonly note?: string;
   readonly json?: boolean;
 }
 
-/** Tries tasks again. */
-export async function retry(tasks: readonly string[], flags: RetryFlags): Promise<number> {
-  const { signal } = new AbortController();
-  const steered = runToSteer(await placeAt(flags.projectDir, signal), flags.run);
-  if (steered === null) return tellNoRun(flags);
-  const { run, state, live } = steered;
-  requireTasks(steered, tasks);
+function retry(tasks: readonly string[], flags: RetryFlags): Promise<number> {
   const { fresh = false, note, run: _, ...how } = flags;
-  if (note?.trim() === '') throw new UserError('The note is empty.');
-  const told = note === undefined ? {} : { note };
-  const command = { kind: 'retry', tasks, fresh, ...told } as const;
-  if (!live) return takeUp(steered, command, how);
-  refuseAtStart(run, flags);
-  await send(steered, { ...command, mended: await mendedIn(steered, signal) });
-  if (flags.json === true) process.stdout.write(jsonText({ run, tasks, retried: true }));
-  else
-    console.log(
-      `${tasks.join(', ')}: tried again${state.paused ? ' once the run continues' : ''}.`,
-    );
-  return EXIT.ok;
+  return steer(flags, async (view) => {
+    requireTasks(view, tasks);
+    if (note?.trim() === '') throw new UserError('The note is empty.');
+    const told = note === undefined ? {} : { note };
+    const command = { kind: 'retry', tasks, fresh, ...told } as const;
+    if (!view.live) return await takeUp(view, command, how);
+    refuseAtStart(view.run, flags);
+    await send(view, { ...command, mended: await mendedIn(view, NEVER) });
+    const when = view.state.paused ? ' once the run continues' : '';
+    return { json: { tasks, retried: true }, lines: [`${tasks.join(', ')}: tried again${when}.`] };
+  });
 }

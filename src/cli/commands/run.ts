@@ -4,30 +4,38 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { Option } from 'commander';
-import { adjust, type PlanChanges } from '../../app/adjust.ts';
 import { isCoding, requireAbilities } from '../../app/agents.ts';
-import { findConfig } from '../../app/config-files.ts';
-import { leftoverState } from '../../app/leftover-state.ts';
-import { asksGit, type LoadedPlan, loadPlan, planFile } from '../../app/load-plan.ts';
+import { type LoadedPlan, leftoverState, planFile, readPlan } from '../../app/load-plan.ts';
 import type { Place } from '../../app/place.ts';
-import { formatOf, type ReadFlags, readOptionsOf } from '../../app/read-options.ts';
+import {
+  adjust,
+  formatOf,
+  type PlanChanges,
+  type ReadFlags,
+  readOptionsOf,
+  USUAL_PLAN,
+} from '../../app/plan-flags.ts';
+import { lastRunOf } from '../../app/runs.ts';
 import { OperationalError, UserError } from '../../base/errors.ts';
-import { openDatabase } from '../../journal/database.ts';
-import { newestRunOf } from '../../journal/journal.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { Config } from '../../plan/config/schema.ts';
-import { FORMATS } from '../../plan/formats/index.ts';
 import { dryRunResults, executionSummary } from '../../report/execution-summary.ts';
 import { dryRunText } from '../../report/plan-text.ts';
 import { EXIT, showError } from '../exit.ts';
-import { limitsFrom } from '../limits.ts';
-import { digits, howToRun, list, type Program, two, type Wrap } from '../options.ts';
-import { agreed } from '../terminal/ask.ts';
+import {
+  digits,
+  howToRun,
+  limitsFrom,
+  list,
+  optionNames,
+  type Program,
+  two,
+  type Wrap,
+} from '../options.ts';
+import { isYes } from '../terminal/ask.ts';
 import { type HowToRun, startRun } from '../terminal/drive.ts';
-import { placeAt } from '../terminal/host.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
 import { resume as resumeNewest } from './resume.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('run')
@@ -62,7 +70,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((plan, _, command: Program) => run(plan, command.optsWithGlobals())));
 }
 
-export interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
+interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
   readonly resume?: boolean;
   readonly dryRun?: boolean;
   readonly format?: string;
@@ -73,27 +81,17 @@ export interface RunFlags extends PlanChanges, HowToRun, ReadFlags {
   readonly yolo?: boolean;
 }
 
-/** Runs a plan, or goes on with its last run. */
 export async function run(named: string | undefined, flags: RunFlags): Promise<number> {
   const path = planPath(named, flags);
   if (path === null) return resumeNewest(undefined, flags);
   if (lacksTaskFile(path, flags)) return EXIT.failed;
-  const signal = new AbortController().signal;
-  const place = await placeAt(flags.projectDir, signal);
-  const format = formatOf(flags);
-  const config = await findConfig(place, signal, { asksGit: asksGit(path, format, place.host) });
-  const from = {
-    root: place.dir,
-    host: place.host,
-    format,
-    config,
-    options: readOptionsOf(flags),
-  };
-  const loaded = loadPlan(path, from);
+  const place = await placeAt(flags.projectDir, NEVER);
+  const reading = { format: formatOf(flags), options: readOptionsOf(flags) };
+  const loaded = await readPlan(path, place, reading, NEVER);
   if (loaded === null) return EXIT.ok;
   try {
-    const isAsked = flags.fromTodo !== undefined && !wantsExecution(flags, config);
-    return await runLoaded({ ...loaded, path }, place, { ...flags, isAsked }, signal);
+    const isAsked = flags.fromTodo !== undefined && !wantsExecution(flags, loaded);
+    return await runLoaded({ ...loaded, path }, place, { ...flags, isAsked });
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     showError(error);
@@ -101,8 +99,8 @@ export async function run(named: string | undefined, flags: RunFlags): Promise<n
   }
 }
 
-function wantsExecution({ execute, yolo }: RunFlags, { workflow = {} }: Config): boolean {
-  const { mode, stop_after_generate: stops = true } = workflow;
+function wantsExecution({ execute, yolo }: RunFlags, { config }: LoadedPlan): boolean {
+  const { mode, stop_after_generate: stops = true } = config.workflow ?? {};
   return execute === true || yolo === true || mode === 'yolo' || !stops;
 }
 
@@ -118,7 +116,6 @@ async function runLoaded(
   loaded: LoadedPlan & { readonly path: string },
   place: Place,
   flags: RunFlags & { readonly isAsked: boolean },
-  signal: AbortSignal,
 ): Promise<number> {
   const plan = adjust(loaded.plan, { ...flags, limits: limitsFrom(flags) }, isCoding);
   tellUnknown(loaded.plan, flags);
@@ -130,7 +127,7 @@ async function runLoaded(
   }
   if (flags.isAsked && flags.resume !== true) {
     tellDryRun(plan, loaded);
-    if (!(await agreed(signal))) return EXIT.ok;
+    if (!(await isAgreed())) return EXIT.ok;
   }
   if (flags.resume === true) {
     refuseChanges(flags);
@@ -141,11 +138,19 @@ async function runLoaded(
     const leftover = leftoverState(loaded.format, loaded.path);
     if (leftover !== null) console.error(leftover);
   }
-  return startRun({ ...loaded, plan }, place, flags, signal);
+  return startRun({ ...loaded, plan }, place, flags, NEVER);
 }
 
-/** The file that one of the formats is usually in. */
-const USUAL_PLAN = FORMATS.flatMap(({ usualFile }) => usualFile ?? [])[0]!;
+/** Whether a person says yes to the plan that was shown; without a terminal nobody can. */
+async function isAgreed(): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    console.error('landfast: nothing was started. Add --execute to run this plan.');
+    return false;
+  }
+  const isWanted = await isYes('Run this plan?');
+  if (!isWanted) console.error('landfast: nothing was started.');
+  return isWanted;
+}
 
 /** The plan to run; null where none is needed because a run goes on. */
 function planPath(named: string | undefined, flags: RunFlags): string | null {
@@ -188,27 +193,22 @@ function tellDryRun(plan: Plan, { format, preview }: LoadedPlan): void {
 }
 
 const CHANGES = [
-  ['tasks', '--tasks'],
-  ['agent', '--agent'],
-  ['target', '--target'],
-  ['split', '--split'],
-  ['streams', '--streams'],
-  ['onConflict', '--on-conflict'],
-  ['autoApprove', '--auto-approve'],
+  'tasks',
+  'agent',
+  'target',
+  'split',
+  'streams',
+  'onConflict',
+  'autoApprove',
 ] as const;
 
 /** A run goes on with the plan it began with. */
 function refuseChanges(flags: RunFlags): void {
-  const given = CHANGES.filter(([key]) => flags[key] !== undefined).map(([, name]) => name);
+  const given = optionNames(CHANGES.filter((key) => flags[key] !== undefined));
   const names = flags.barriers === false ? [...given, '--no-barriers'] : given;
   if (names.length === 0) return;
   throw new UserError(
     `A resumed run keeps its plan: ${names.join(', ')} cannot be changed.`,
     'Leave it out, or start a new run without --resume.',
   );
-}
-
-function lastRunOf(place: Place, hash: string): string | null {
-  using db = openDatabase(place.stateDir);
-  return newestRunOf(db, hash);
 }

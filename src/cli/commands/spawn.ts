@@ -1,22 +1,14 @@
 /** `landfast spawn`: tasks from the command line become a run. */
 
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { adjust } from '../../app/adjust.ts';
-import { isCoding } from '../../app/agents.ts';
-import { findConfig } from '../../app/config-files.ts';
-import { takenIds } from '../../app/spawn-ids.ts';
+import { planSpawn } from '../../app/spawn.ts';
 import { UserError } from '../../base/errors.ts';
-import type { Config } from '../../plan/config/schema.ts';
-import { spawnPlan, tasksIn } from '../../plan/spawn-plan.ts';
-import { limitsFrom } from '../limits.ts';
-import { howToRun, type Program, positive, type Wrap } from '../options.ts';
+import { howToRun, limitsFrom, type Program, positive, type Wrap } from '../options.ts';
 import { type HowToRun, startRun } from '../terminal/drive.ts';
-import { placeAt } from '../terminal/host.ts';
+import { NEVER, placeAt } from '../terminal/host.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   const described = program
     .command('spawn')
@@ -35,7 +27,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((tasks, _, command: Program) => spawn(tasks, command.optsWithGlobals())));
 }
 
-export interface SpawnFlags extends HowToRun {
+interface SpawnFlags extends HowToRun {
   readonly parallel?: number;
   readonly agent?: string;
   readonly model?: string;
@@ -47,31 +39,18 @@ export interface SpawnFlags extends HowToRun {
 }
 
 /** Runs the tasks given, those of standard input in the place of `-`. */
-export async function spawn(tasks: readonly string[], flags: SpawnFlags): Promise<number> {
-  const signal = new AbortController().signal;
+async function spawn(tasks: readonly string[], flags: SpawnFlags): Promise<number> {
   const prompts = await promptsOf(tasks);
   refuseIdle(flags);
-  const place = await placeAt(flags.projectDir, signal);
-  const config = await findConfig(place, signal);
-  const { agent, model, land, target } = flags;
-  const taken = await takenIds(place, config, signal);
+  const place = await placeAt(flags.projectDir, NEVER);
+  const { agent, model, land, target, parallel: maxWorkers = flags.maxWorkers } = flags;
   const here = flags.worktree ? null : folderWithin(place.dir, flags.projectDir);
-  const wanted = spawnPlan({
-    prompts,
-    agent,
-    model,
-    land,
-    here,
-    config,
-    home: place.host.home,
-    taken,
-  });
-  const how = { ...flags, ...parallelOf(flags, config) };
-  const limits = limitsFrom(how);
-  const changes = { limits, ...(target === undefined ? {} : { target }) };
-  const plan = adjust(wanted, changes, isCoding);
-  const hash = createHash('sha256').update(JSON.stringify(prompts)).digest('hex');
-  return startRun({ plan, hash }, place, how, signal);
+  const limits = limitsFrom({ ...flags, ...(maxWorkers === undefined ? {} : { maxWorkers }) });
+  const wish = { prompts, agent, model, land, here, target, limits };
+  const planned = await planSpawn(wish, place, NEVER);
+  const { workers } = planned.limits;
+  const how = { ...flags, ...(workers === undefined ? {} : { maxWorkers: workers }) };
+  return startRun(planned, place, how, NEVER);
 }
 
 /** In the user's own checkout nothing is committed: there is nothing to land or to publish. */
@@ -85,15 +64,6 @@ function refuseIdle({ worktree, land, target }: SpawnFlags): void {
 
 function folderWithin(root: string, folder: string): string {
   return relative(realpathSync(root), realpathSync(folder)).split(sep).join('/');
-}
-
-function parallelOf(flags: SpawnFlags, config: Config): Pick<HowToRun, 'maxWorkers'> {
-  const { parallel = flags.maxWorkers } = flags;
-  if (parallel === undefined) return {};
-  const most = config.max_parallel ?? parallel;
-  if (most < parallel)
-    console.error(`landfast: max_parallel is ${most}: at most that many run at a time.`);
-  return { maxWorkers: Math.min(parallel, most) };
 }
 
 async function promptsOf(tasks: readonly string[]): Promise<readonly string[]> {
@@ -111,4 +81,12 @@ async function promptsOf(tasks: readonly string[]): Promise<readonly string[]> {
   const wrong = parts.findIndex((part) => part.trim() === '' || part.includes('\0'));
   if (wrong === -1) return parts;
   throw new UserError(`Task ${wrong + 1} of ${parts.length} is empty or not text.`);
+}
+
+/** The tasks of a file: one a line. */
+export function tasksIn(file: string): readonly string[] {
+  return file
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }

@@ -3,7 +3,6 @@
 import { EXIT } from '../exit.ts';
 import type { Program, Wrap } from '../options.ts';
 
-/** Describes the command for the command line and its help. */
 export function describe(program: Program, wrap: Wrap): void {
   program
     .command('version')

@@ -2,24 +2,13 @@
 
 import { createInterface } from 'node:readline/promises';
 
-/** Whether a person says yes to the plan that was shown; without a terminal nobody can. */
-export async function agreed(signal: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    console.error('landfast: nothing was started. Add --execute to run this plan.');
-    return false;
-  }
-  const answer = await ask('Run this plan? [y/N] ', signal);
-  if (/^y(?:es)?$/i.test(answer.trim())) return true;
-  console.error('landfast: nothing was started.');
-  return false;
-}
-
-/** What was answered; empty where the input ended, or Ctrl-C was pressed. */
-async function ask(question: string, signal: AbortSignal): Promise<string> {
+/** Whether a person says yes; not where the input ended, or Ctrl-C was pressed. */
+export async function isYes(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const gone = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    return await Promise.race([lines.question(question, { signal }), gone]);
+    const answer = await Promise.race([lines.question(`${question} [y/N] `), gone]);
+    return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     lines.close();
   }

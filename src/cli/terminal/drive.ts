@@ -9,10 +9,9 @@ import type { Place } from '../../app/place.ts';
 import { type NewPlan, newRun } from '../../app/start-run.ts';
 import { exitCodeOf } from '../../report/summary.ts';
 import { whileExecuting } from '../boot/executing.ts';
-import { checkDetach, detach } from '../detach.ts';
-import { type LimitFlags, limitsFrom } from '../limits.ts';
-import { checkProfile, openProfile } from '../profile.ts';
-import { checkReport } from '../report-file.ts';
+import { type LimitFlags, limitsFrom } from '../options.ts';
+import { checkDetach, detach } from './detach.ts';
+import { checkProfile, checkReport, openProfile } from './run-files.ts';
 import { openScreen } from './screen.ts';
 import { Signals } from './signals.ts';
 import { tell } from './tell.ts';
@@ -63,7 +62,6 @@ export async function startRun(
   checkHow(how);
   const host = how.quiet === true ? { ...place.host, warn: () => undefined } : place.host;
   const execution = await newRun(plan, { ...place, host }, optionsOf(how), signal);
-  using _db = execution.db;
   return await driveRun({ ...execution, place }, how);
 }
 
@@ -80,7 +78,11 @@ async function driveHere(execution: Execution, how: HowToRun): Promise<number> {
   const screen = openScreen({ run, before, dashboard, events, quiet });
   using signals = new Signals((text) => screen.say(text));
   const profile = openProfile(how.profile);
-  const closeScreen = once(() => screen.close());
+  let isOpen = true;
+  const closeScreen = (): void => {
+    if (isOpen) screen.close();
+    isOpen = false;
+  };
   const attended = place.host.attended && !quiet;
   const host = { ...place.host, attended, warn: (text: string) => screen.say(`landfast: ${text}`) };
   try {
@@ -107,12 +109,4 @@ async function driveHere(execution: Execution, how: HowToRun): Promise<number> {
   } finally {
     closeScreen();
   }
-}
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
 }

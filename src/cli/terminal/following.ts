@@ -1,35 +1,27 @@
-/** Following a run that somebody else drives: until it is over, or its engine is dead. */
+/** Following a run that another process drives; Ctrl-C leaves it. */
 
-import { isLive } from '../../app/find-run.ts';
-import { openForReading } from '../../journal/database.ts';
-import { outcomeOf } from '../../journal/journal.ts';
+import type { Place } from '../../app/place.ts';
+import { type Followed, followRun } from '../../app/runs.ts';
+import type { Entry } from '../../model/event.ts';
 import { resumeCommand } from '../../report/remedy.ts';
-import { notIgnored } from './signals.ts';
+import { untilSignalled } from './signals.ts';
 
-const LOOK_MS = 500;
+/** Calls `follow` with a signal that Ctrl-C aborts. */
+export function untilInterrupted<T>(follow: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return untilSignalled(['SIGINT'], 'once', follow);
+}
 
-/** Aborted by Ctrl-C, and when no engine is left that could bring the run to an end. */
-export class Following implements Disposable {
-  readonly #stop = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  readonly #interrupt = (): void => this.#stop.abort('interrupted');
+/** Hands over the entries of a run until it is over, has no engine, or Ctrl-C is pressed. */
+export function followHere(
+  place: Place,
+  run: string,
+  onEntries: (entries: readonly Entry[]) => void,
+): Promise<Followed> {
+  return untilInterrupted((signal) => followRun(place, run, onEntries, signal));
+}
 
-  constructor(stateDir: string, run: string) {
-    for (const name of notIgnored('SIGINT')) process.once(name, this.#interrupt);
-    this.#timer = setInterval(() => {
-      using db = openForReading(stateDir);
-      if (db === null || isLive(db, run) || outcomeOf(db, run) !== null) return;
-      console.error(`No engine is driving this run. Continue: ${resumeCommand(run)}`);
-      this.#stop.abort('dead');
-    }, LOOK_MS);
-  }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
-    process.off('SIGINT', this.#interrupt);
-  }
+/** Says it where a run was left by its engine. */
+export function tellAbandoned(followed: Followed | 'missing', run: string): void {
+  if (followed !== 'abandoned') return;
+  console.error(`No engine is driving this run. Continue: ${resumeCommand(run)}`);
 }

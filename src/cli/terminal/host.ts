@@ -3,9 +3,7 @@
 import { homedir } from 'node:os';
 import type { Host } from '../../app/host.ts';
 import { findPlace, type Place } from '../../app/place.ts';
-import { formatProblem } from '../../plan/problem.ts';
 
-/** The caller's terminal, environment and home. */
 export function terminalHost(): Host {
   return {
     env: process.env,
@@ -16,9 +14,12 @@ export function terminalHost(): Host {
     gates: new Map(),
     attended: process.stdin.isTTY === true && process.stderr.isTTY === true,
     warn: (text) => console.error(`landfast: ${text}`),
-    problem: (problem) => console.error(formatProblem(problem)),
+    problem: (text) => console.error(text),
   };
 }
+
+/** For what only ends with the process. */
+export const NEVER = new AbortController().signal;
 
 /** The repository of `-C DIR`. */
 export function placeAt(projectDir: string, signal: AbortSignal): Promise<Place> {

@@ -5,7 +5,8 @@
  *   S2. Progress goes to standard error; standard output belongs to data.
  */
 
-import { agentsKnown, isPlain } from '../../app/agents.ts';
+import { waitsIn } from '../../app/activity.ts';
+import { isPlain } from '../../app/agents.ts';
 import type { Chatter } from '../../model/effect.ts';
 import type { Entry } from '../../model/event.ts';
 import { apply } from '../../model/fold.ts';
@@ -13,11 +14,11 @@ import type { TaskId } from '../../model/plan.ts';
 import type { RunState, TaskState } from '../../model/state.ts';
 import { actionOf, printedAction } from '../../report/action.ts';
 import { STALE_MS } from '../../report/task-view.ts';
-import { waitsOf } from '../../schedule/decide.ts';
 import { frame } from '../../tui/live.ts';
 import { Painter } from '../../tui/painter.ts';
 import { plainLine } from '../../tui/plain-log.ts';
 import { wantsColor } from '../../tui/styled-text.ts';
+import { clock } from './output.ts';
 
 export interface Screen {
   recorded(entries: readonly Entry[]): void;
@@ -47,14 +48,18 @@ export function openScreen(options: ScreenOptions): Screen {
   return plainScreen(options);
 }
 
+const LINES_ONLY: Omit<Screen, 'recorded'> = {
+  heard: () => undefined,
+  say: (text) => console.error(text),
+  close: () => undefined,
+};
+
 function eventScreen(): Screen {
   return {
     recorded: (entries) => {
       for (const entry of entries) process.stdout.write(`${JSON.stringify(entry)}\n`);
     },
-    heard: () => undefined,
-    say: (text) => console.error(text),
-    close: () => undefined,
+    ...LINES_ONLY,
   };
 }
 
@@ -66,15 +71,12 @@ function plainScreen({ before, quiet, lines = 'stderr' }: ScreenOptions): Screen
       for (const entry of entries) {
         state = apply(state, entry);
         const known = state;
-        const waitOf = ({ spec }: TaskState) =>
-          waitsOf(known, entry.at, agentsKnown).get(spec.id) ?? null;
+        const waitOf = ({ spec }: TaskState) => waitsIn(known, entry.at).get(spec.id) ?? null;
         const line = plainLine(entry, known, { clock, waitOf });
         if (line !== null && !quiet) out.write(`${line}\n`);
       }
     },
-    heard: () => undefined,
-    say: (text) => console.error(text),
-    close: () => undefined,
+    ...LINES_ONLY,
   };
 }
 
@@ -87,10 +89,9 @@ function liveScreen({ run, before }: ScreenOptions): Screen {
   const color = wantsColor(process.env, true);
   const lastFrame = (): readonly string[] => {
     if (state === null) return [];
-    const known = state;
     const { columns, rows } = process.stderr;
     const now = state.finishedAt ?? Date.now();
-    const waits = waitsOf(known, now, agentsKnown);
+    const waits = waitsIn(state, now);
     // A terminal may not tell its size, or say that it is none.
     const size = { width: columns || 80, height: (rows || 24) - 1 };
     return frame({ run, state, now, ...size, actions, color, waits, clock, liveness });
@@ -127,12 +128,4 @@ function actionIn(line: Chatter, agent: string | undefined): string | null {
   const isOurs = line.from === 'setup' || line.from === 'checks';
   const isText = isOurs || (agent !== undefined && isPlain(agent));
   return isText ? printedAction(line.text) : null;
-}
-
-/** A moment on the user's clock. */
-export function clock(at: number): string {
-  const date = new Date(at);
-  return [date.getHours(), date.getMinutes(), date.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
 }

@@ -29,7 +29,7 @@ export class Signals implements Disposable {
 
   /** The exit code that tells the caller of the signal; null when there was none. */
   get exitCode(): number | null {
-    return this.#caught === null ? null : exitCodeFor(wordFor(this.#caught));
+    return this.#caught === null ? null : signalExitCode(this.#caught);
   }
 
   take(): readonly Command[] {
@@ -66,8 +66,27 @@ export class Signals implements Disposable {
   }
 }
 
+/**
+ * Does work with a signal that these signals of the system abort, each with its name. With `once`, a
+ * second one ends the process.
+ */
+export async function untilSignalled<T>(
+  names: readonly NodeJS.Signals[],
+  listen: 'on' | 'once',
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const listener = (name: NodeJS.Signals): void => stop.abort(name);
+  for (const name of notIgnored(...names)) process[listen](name, listener);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const name of names) process.off(name, listener);
+  }
+}
+
 /** Those of these signals that were not ignored at the start (bin/landfast.cjs finds out). */
-export function notIgnored<Name extends NodeJS.Signals>(...names: Name[]): readonly Name[] {
+function notIgnored<Name extends NodeJS.Signals>(...names: Name[]): readonly Name[] {
   const ignored = (process.env.LANDFAST_IGNORED ?? '').split(' ');
   return names.filter((name) => !ignored.includes(name));
 }
@@ -81,14 +100,13 @@ function wordFor(name: NodeJS.Signals): string {
 /** The exit code of a run, as the process that drove it gave it. */
 export function runExitCode(state: RunState): number {
   const { outcome, stopping } = state;
-  const bySignal =
-    outcome === 'interrupted' && stopping !== null ? exitCodeFor(stopping.why) : null;
-  return bySignal ?? exitCodeOf(state);
+  const why = outcome === 'interrupted' ? stopping?.why : undefined;
+  return SIGNAL_EXITS.get(why ?? '') ?? exitCodeOf(state);
 }
 
-/** The exit code of a run that was stopped for this reason; null where it was no signal. */
-export function exitCodeFor(why: string): number | null {
-  return SIGNAL_EXITS.get(why) ?? null;
+/** The exit code of a process that ends because of a signal. */
+export function signalExitCode(name: NodeJS.Signals): number {
+  return SIGNAL_EXITS.get(wordFor(name)) ?? 1;
 }
 
 const SIGNAL_EXITS: ReadonlyMap<string, number> = new Map([

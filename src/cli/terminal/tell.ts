@@ -1,8 +1,7 @@
 /** The end of a run as its plan's users know it, on the terminal. */
 
+import { lastLines } from '../../app/logs.ts';
 import type { Place } from '../../app/place.ts';
-import { readTail } from '../../journal/tail.ts';
-import { attemptFiles, attemptsDir } from '../../journal/transcript.ts';
 import type { FailureKind } from '../../model/failure.ts';
 import type { RunState } from '../../model/state.ts';
 import type { Totals } from '../../report/chrome-trace.ts';
@@ -14,8 +13,8 @@ import { streamLines } from '../../report/stream-lines.ts';
 import { exitCodeOf, summaryText } from '../../report/summary.ts';
 import { summaryLines } from '../../report/summary-lines.ts';
 import { inkOf, wantsColor } from '../../tui/styled-text.ts';
-import { writeReport } from '../report-file.ts';
 import type { HowToRun } from './drive.ts';
+import { writeReport } from './run-files.ts';
 
 export interface Telling {
   readonly place: Place;
@@ -57,7 +56,6 @@ export async function tell(execution: Telling, state: RunState, profile?: Totals
 
 const READ_LIMIT_MS = 60_000;
 const TAIL_LINES = 20;
-const TAIL_BYTES = 64 * 1024;
 
 /** What tasks that failed in one of these ways, or in any, had printed last. */
 async function tellTails(
@@ -65,14 +63,14 @@ async function tellTails(
   state: RunState,
   kinds: readonly FailureKind[] | null,
 ): Promise<void> {
-  const dir = attemptsDir(place.stateDir, run);
-  for (const { spec, status, attempts } of state.tasks.values()) {
+  for (const task of state.tasks.values()) {
+    const { spec, status } = task;
     if (status.kind !== 'failed') continue;
     if (kinds !== null && !kinds.includes(status.failure.kind)) continue;
-    const file = attemptFiles(dir, spec.id, attempts.length).stdout;
-    const { lines } = await readTail(file, TAIL_BYTES, AbortSignal.timeout(READ_LIMIT_MS));
+    const limit = AbortSignal.timeout(READ_LIMIT_MS);
+    const lines = await lastLines(place, run, task, TAIL_LINES, limit);
     if (lines.length === 0) continue;
     console.error(`The last lines of ${spec.id}:`);
-    for (const line of lines.slice(-TAIL_LINES)) console.error(`  > ${clean(line)}`);
+    for (const line of lines) console.error(`  > ${clean(line)}`);
   }
 }

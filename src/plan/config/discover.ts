@@ -6,7 +6,7 @@
 import { stringify } from 'yaml';
 import type { Config } from './schema.ts';
 
-interface ProjectFiles {
+export interface ProjectFiles {
   /** Paths from the root, sorted. */
   readonly paths: readonly string[];
   read(path: string): string | null;

@@ -4,10 +4,11 @@
  */
 
 import type * as z from 'zod';
+import { closest } from '../../base/closest.ts';
 import { UserError } from '../../base/errors.ts';
 import { DEFAULT_AGENT } from '../formats/native/lower.ts';
 import type { Shape } from '../formats/native/values.ts';
-import { closest, quote } from '../problem.ts';
+import { quote } from '../problem.ts';
 import { bare } from '../syntax/zod-problems.ts';
 import type { GitFacts } from './discover.ts';
 import { type Configuration, SAME_THING } from './read.ts';
@@ -98,13 +99,6 @@ export function listing({ settings }: Configuration, facts: GitFacts | null): re
   for (const [key, { value, origin }] of settings)
     found.set(key, { key, value, origin: origin.file });
   return [...found.values()].toSorted((a, b) => placeIn(a.key) - placeIn(b.key));
-}
-
-/** A value on one line: booleans as words, lists with commas. */
-export function shownValue(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const isPlainList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-  return isPlainList ? value.join(',') : JSON.stringify(value);
 }
 
 function detected(facts: GitFacts): readonly (readonly [string, string])[] {

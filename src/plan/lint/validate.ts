@@ -3,11 +3,12 @@
  * paths. Works on outlines, so that its problems are shown even if the text does not become a Plan.
  */
 
+import { closest } from '../../base/closest.ts';
 import { ancestors, findCycle } from '../../model/graph.ts';
 import type { Plan, TaskId } from '../../model/plan.ts';
 import { normaliseGlob } from '../../model/scope.ts';
 import { ScopeIndex } from '../../model/scope-index.ts';
-import { closest, type Place, type ProblemLog, placeText, quote } from '../problem.ts';
+import { type Place, type ProblemLog, placeText, quote } from '../problem.ts';
 
 /** A task as far as it is known; a list entry that is no text is ''. */
 export interface TaskOutline {

@@ -2,7 +2,8 @@
 
 import { stringify } from 'yaml';
 import type * as z from 'zod';
-import { closest, type ProblemLog, quote } from '../problem.ts';
+import { closest } from '../../base/closest.ts';
+import { type ProblemLog, quote } from '../problem.ts';
 import { slugOf } from '../task-ids.ts';
 import { describe, nodeAt, placeOf, type YamlNode } from './yaml.ts';
 

@@ -1,9 +1,9 @@
 /** The schema of the native plan; unknown keys are refused. */
 
 import * as z from 'zod';
+import { closest } from '../../../base/closest.ts';
 import { UNAVAILABLE_STRATEGIES } from '../../../forge/forge.ts';
 import { TEMPLATE_KEYS } from '../../../model/names.ts';
-import { closest } from '../../problem.ts';
 import * as kind from './values.ts';
 
 const { agent, choice, count, duration, env, flag, id, text, word } = kind;

@@ -5,11 +5,13 @@
  */
 
 import * as z from 'zod';
+import { bytesIn } from '../../../base/byte-size.ts';
+import { closest } from '../../../base/closest.ts';
 import { isPublicHost } from '../../../base/public-address.ts';
 import { placesOf } from '../../../model/cone.ts';
 import type { Permissions } from '../../../model/plan.ts';
 import { normaliseGlob } from '../../../model/scope.ts';
-import { closest, quote } from '../../problem.ts';
+import { quote } from '../../problem.ts';
 
 const ID_RULE = 'letters, digits, "_" and "-", at most 64, beginning with a letter or a digit';
 
@@ -424,19 +426,6 @@ export const room = value(SHAPE, (raw, refuse) => {
   if (read.success && read.data > 0) return read.data;
   return refuse({ expected: 'a size above zero, such as 10GB' });
 });
-
-const SIZE = /^(\d+(?:\.\d+)?) ?([KMGT]i?)?B$/i;
-const UNITS = ['', 'k', 'm', 'g', 't'];
-
-/** Null if the text is no size, or too large to count. */
-export function bytesIn(text: string): number | null {
-  const [, digits = '', unit = ''] = SIZE.exec(text) ?? [];
-  if (digits === '') return null;
-  const [letter = '', binary] = unit.toLowerCase();
-  const scale = (binary === 'i' ? 1_024 : 1_000) ** UNITS.indexOf(letter);
-  const bytes = Math.round(Number(digits) * scale);
-  return Number.isSafeInteger(bytes) ? bytes : null;
-}
 
 const SPARSE_SHAPE: Shape = {
   anyOf: [

@@ -1,55 +1,35 @@
-/** A run as a second process sees it: folded entries, plus what its agents did last. */
+/** What the journal does not say of a live run: what its agents did last, and what its tasks wait for. */
 
 import { statSync } from 'node:fs';
-import { recover } from '../engine/recover.ts';
-import type { Database } from '../journal/database.ts';
-import { readEntries } from '../journal/journal.ts';
 import { readTail } from '../journal/tail.ts';
 import { attemptFiles, attemptsDir, parseTranscript } from '../journal/transcript.ts';
-import type { Event } from '../model/event.ts';
-import { apply, fold } from '../model/fold.ts';
-import { type Plan, type TaskId, type TaskSpec, usesCheckout } from '../model/plan.ts';
+import type { TaskId } from '../model/plan.ts';
 import type { RunState, TaskState } from '../model/state.ts';
 import { actionOf, printedAction } from '../report/action.ts';
-import { STALE_MS } from '../report/task-view.ts';
-import { workspaceDir } from '../workspace/folders.ts';
-import { isPlain } from './agents.ts';
+import { STALE_MS, type ViewContext } from '../report/task-view.ts';
+import { waitsOf } from '../schedule/decide.ts';
+import { agentsKnown, isPlain } from './agents.ts';
 import { loadConfiguration } from './config-files.ts';
-import { isLive } from './find-run.ts';
 import type { Place } from './place.ts';
 import { ProblemsError } from './problems.ts';
+import type { RunView } from './runs.ts';
 
 const TAIL_BYTES = 32 * 1024;
 
-/** The state of a run, from its journal; one whose engine died is told as interrupted. */
-export function readState(db: Database, run: string): RunState {
-  const live = isLive(db, run); // Asked first: an engine that ends now has recorded all it did.
-  const state = fold(readEntries(db, run, 0));
-  return live || state.outcome !== null ? state : cutOff(state);
+/** What the tasks of a run do now, and since when nothing was heard of them. */
+export async function activityIn(
+  { place: { stateDir }, run, state }: RunView,
+  { now, staleMs }: { readonly now: number; readonly staleMs: number },
+  signal: AbortSignal,
+): Promise<Required<Pick<ViewContext, 'now' | 'actions' | 'waits' | 'liveness'>>> {
+  const actions = await lastActions(stateDir, run, state, signal);
+  const liveness = { lastActivityAt: lastHeard(stateDir, run, state), staleMs };
+  return { now, actions, waits: waitsIn(state, now), liveness };
 }
 
-/** What a dead engine did not come to say: nothing is under way any more. */
-export function cutOff(left: RunState): RunState {
-  let state = left;
-  const add = (event: Event): void => {
-    state = apply(state, { seq: state.seq + 1, at: state.at, event });
-  };
-  for (const fact of recover(state).facts) add(fact);
-  for (const { task } of state.queue.toReversed()) {
-    add({ type: 'merge.withdrawn', task, ahead: null, why: 'The engine was ended.' });
-  }
-  add({ type: 'run.finished', outcome: 'interrupted' });
-  return state;
-}
-
-/** The folder that a task works in. */
-export function folderOf(
-  { repository, dir }: Place,
-  { run, plan }: { readonly run: string; readonly plan: Plan },
-  task: TaskSpec,
-): string {
-  const isAway = repository !== null && !usesCheckout(task);
-  return isAway ? workspaceDir({ repository, run, plan }, task.id) : dir;
+/** What each task waits for that could start but for a limit. */
+export function waitsIn(state: RunState, now: number): ReturnType<typeof waitsOf> {
+  return waitsOf(state, now, agentsKnown);
 }
 
 /** What each running task did last, from the end of what its attempt has written. */
@@ -59,11 +39,8 @@ export async function lastActions(
   state: RunState,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<TaskId, string>> {
-  const dir = attemptsDir(stateDir, run);
-  const running = [...state.tasks.values()].filter(({ status }) => status.kind === 'running');
   const last = await Promise.all(
-    running.map(async (task) => {
-      const files = attemptFiles(dir, task.spec.id, task.attempts.length);
+    runningIn(stateDir, run, state).map(async ({ task, files }) => {
       return [task.spec.id, await lastActionIn(newestFirst(task, files), signal)] as const;
     }),
   );
@@ -71,20 +48,20 @@ export async function lastActions(
 }
 
 /** When each running agent last printed anything, from the times of its files. */
-export function lastHeard(
-  stateDir: string,
-  run: string,
-  state: RunState,
-): ReadonlyMap<TaskId, number> {
-  const dir = attemptsDir(stateDir, run);
-  const running = [...state.tasks.values()].filter(({ status }) => status.kind === 'running');
+function lastHeard(stateDir: string, run: string, state: RunState): ReadonlyMap<TaskId, number> {
+  const heardAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return new Map(
-    running.map(({ spec, attempts }) => {
-      const files = Object.values(attemptFiles(dir, spec.id, attempts.length));
-      const times = files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-      return [spec.id, Math.max(...times)];
+    runningIn(stateDir, run, state).map(({ task, files }) => {
+      return [task.spec.id, Math.max(...Object.values(files).map(heardAt))];
     }),
   );
+}
+
+function runningIn(stateDir: string, run: string, { tasks }: RunState) {
+  const dir = attemptsDir(stateDir, run);
+  return [...tasks.values()]
+    .filter(({ status }) => status.kind === 'running')
+    .map((task) => ({ task, files: attemptFiles(dir, task.spec.id, task.attempts.length) }));
 }
 
 /** How long an agent may be silent before it is called stale, here. */

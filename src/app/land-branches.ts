@@ -1,18 +1,92 @@
-/** The branches that somebody names on the command line: which commits they are. */
+/** Finished branches as a plan that lands them: which commits they are, and what would become of them. */
 
+import { createHash } from 'node:crypto';
+import { closest } from '../base/closest.ts';
 import { UserError } from '../base/errors.ts';
 import { filesBetween } from '../git/diff.ts';
 import { areRelated, subjectsAfter } from '../git/history.ts';
 import { branchNames, isAncestor, resolveCommit } from '../git/refs.ts';
 import { buildCandidate } from '../merge/candidate.ts';
-import type { Plan, Sha } from '../model/plan.ts';
-import type { BranchToLand } from '../plan/land-plan.ts';
-import { closest } from '../plan/problem.ts';
+import type { GateSpec, LimitChanges, Plan, Sha } from '../model/plan.ts';
+import type { Config } from '../plan/config/schema.ts';
+import { type BranchToLand, gateOf, landPlan } from '../plan/land-plan.ts';
 import type { LandForecast } from '../report/plan-text.ts';
+import { agentNamed } from './agents.ts';
+import { findConfig } from './config-files.ts';
 import type { Host } from './host.ts';
+import { loadPlan } from './load-plan.ts';
+import { type Place, requireRepository } from './place.ts';
+import type { NewPlan } from './start-run.ts';
+import { targetIn } from './target.ts';
+
+/** How branches land. */
+export interface LandWish {
+  readonly branches: readonly string[];
+  /** Default: that of the plan `like`, of the configuration, or the current branch. */
+  readonly target?: string | undefined;
+  readonly gates: readonly GateSpec[];
+  readonly verify?: Plan['landing']['verify'] | undefined;
+  readonly strategy?: 'merge' | 'squash' | 'rebase' | undefined;
+  /** Who resolves conflicts; null if nobody does. */
+  readonly agent: string | 'configured' | null;
+  /** The file of a plan whose gates, set-up and limits are used. */
+  readonly like?: string | undefined;
+  readonly limits?: LimitChanges;
+}
+
+/** A plan that lands branches. */
+export interface LandingPlan extends NewPlan {
+  readonly branches: readonly BranchToLand[];
+  readonly base: Sha;
+}
+
+/** The plan that lands branches; without a plan where the target holds all of them already. */
+export async function planLanding(
+  wish: LandWish,
+  place: Place,
+  signal: AbortSignal,
+): Promise<LandingPlan | { readonly plan: null; readonly target: string }> {
+  const { dir, host } = place;
+  const repository = requireRepository(place);
+  const config = await findConfig(place, signal);
+  const from = { root: dir, host, format: null, config };
+  const like = wish.like === undefined ? null : (loadPlan(wish.like, from)?.plan ?? null);
+  const named = wish.target ?? like?.target ?? config.target;
+  const { base, target } = await targetIn(repository, named, signal);
+  const branches = await branchesToLand(wish.branches, { dir, target, base, host }, signal);
+  if (branches.length === 0) return { plan: null, target };
+  const { gates, verify, strategy } = wish;
+  const agent = resolverOf(wish, config, host);
+  const landing = { branches, target, gates, verify, strategy, agent, like, config };
+  const plan = landPlan({ ...landing, home: host.home });
+  const hash = createHash('sha256').update(JSON.stringify(branches)).digest('hex');
+  return { plan: { ...plan, limits: { ...plan.limits, ...wish.limits } }, hash, branches, base };
+}
+
+/** The agent that is asked to resolve conflicts. */
+function resolverOf({ agent }: LandWish, { defaults }: Config, host: Host): string | null {
+  const name = agent === 'configured' ? (defaults?.agent ?? 'claude') : agent;
+  if (name === null || agentNamed(name, host).can.prose) return name;
+  throw new UserError(`${name} cannot resolve conflicts.`, 'Name a coding agent with --agent.');
+}
+
+/** A gate as `name=command`. */
+export function gateNamed(text: string): GateSpec {
+  const gate = gateOf(text);
+  if (gate !== null) return gate;
+  throw new UserError(`--gate ${text} has no name.`, "Write name=command: --gate tests='npm test'");
+}
+
+/** For gates that do not say it themselves. */
+export const GATE_LIMIT_MS = 600_000;
+
+/** `npm test` is a gate of that name; `tests=npm test` is one called tests. */
+export function gateFrom(text: string): GateSpec {
+  return gateOf(text) ?? { name: text, run: text, timeoutMs: GATE_LIMIT_MS };
+}
 
 /** Where branches are looked for, and what they are to land on. */
-export interface LandingPlace {
+interface LandingPlace {
   readonly dir: string;
   readonly target: string;
   /** Where the target is. */
@@ -24,7 +98,7 @@ export interface LandingPlace {
  * Finds all of them, or says what is wrong with each that cannot land. One that the target holds
  * already is said to be there and left out.
  */
-export async function branchesToLand(
+async function branchesToLand(
   names: readonly string[],
   place: LandingPlace,
   signal: AbortSignal,
@@ -82,9 +156,8 @@ async function meant(dir: string, name: string, signal: AbortSignal): Promise<st
 
 /** What would become of each branch, merged in memory in the order in which they would land. */
 export async function forecast(
-  plan: Plan,
-  branches: readonly BranchToLand[],
-  { dir, base }: { readonly dir: string; readonly base: Sha },
+  { plan, branches, base }: LandingPlan,
+  { dir }: Place,
   signal: AbortSignal,
 ): Promise<readonly LandForecast[]> {
   const { strategy } = plan.landing;

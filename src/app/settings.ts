@@ -1,25 +1,59 @@
 /**
- * Changes one value of a configuration file.
+ * The settings of a configuration, one by one: those in effect, and changing one in its file.
  *
  *   W1. What would be written is read before it is: a file is replaced as a whole
  *       by one that is right, or stays as it is.
  */
 
-import { randomUUID } from 'node:crypto';
-import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { messageOf, OperationalError, UserError } from '../base/errors.ts';
-import { makeFolders } from '../base/make-folders.ts';
+import { writeWhole } from '../base/write-whole.ts';
 import { edited, typedText } from '../plan/config/edit.ts';
-import type { ConfigKey } from '../plan/config/keys.ts';
+import { type ConfigKey, isSection, keyNamed, type Listed, listing } from '../plan/config/keys.ts';
 import { type ConfigFile, readConfig } from '../plan/config/read.ts';
 import { formatProblem, type Problem } from '../plan/problem.ts';
-import { filesOf, knownFiles } from './config-files.ts';
+import { filesOf, findGitFacts, knownFiles, loadConfiguration } from './config-files.ts';
 import type { Host } from './host.ts';
 import type { Place } from './place.ts';
 
-/** The value that a text on the command line means for a key. */
-export function valueFor(key: ConfigKey, text: string): unknown {
+/** Everything that has a value; of `global` files only what they say. */
+export async function listSettings(
+  place: Place,
+  scope: 'global' | 'all',
+  signal: AbortSignal,
+): Promise<readonly Listed[]> {
+  const configuration = loadConfiguration(place, scope === 'global' ? ['global'] : undefined);
+  if (scope === 'all') {
+    return listing(configuration, await findGitFacts(configuration.config, place, signal));
+  }
+  return listing(configuration, null).filter(({ origin }) => origin !== 'default');
+}
+
+/** Of these the one of that key, or all below it; null where the key has no value. */
+export function settingsNamed(
+  listed: readonly Listed[],
+  name: string,
+): Listed | readonly Listed[] | null {
+  const below = listed.filter(({ key }) => key.startsWith(`${name}.`));
+  if (isSection(name)) return below;
+  keyNamed(name);
+  const found = listed.find(({ key }) => key === name);
+  return found ?? (below.length > 0 ? below : null);
+}
+
+/** Sets the value that a text means for a key, or removes the key where there is no text. */
+export function changeSetting(
+  scope: ConfigFile['scope'],
+  place: Place,
+  { name, text }: { readonly name: string; readonly text: string | undefined },
+): { readonly value: unknown; readonly file: string } {
+  const key = keyNamed(name);
+  const value = text === undefined ? undefined : valueFor(key, text);
+  return { value, file: writeSetting(scope, place, { path: key.path, value }) };
+}
+
+/** The value that a text means for a key. */
+function valueFor(key: ConfigKey, text: string): unknown {
   const name = key.path.join('.');
   const given = name === 'project.test_instructions' ? contentOf(text) : text;
   const typed = typedText(key.shape, given);
@@ -30,7 +64,7 @@ export function valueFor(key: ConfigKey, text: string): unknown {
 }
 
 /** Sets a value, or removes it where it is undefined; answers with the file that was changed. */
-export function writeSetting(
+function writeSetting(
   scope: ConfigFile['scope'],
   { dir, host }: Pick<Place, 'dir' | 'host'>,
   change: { readonly path: readonly string[]; readonly value: unknown },
@@ -86,12 +120,9 @@ function contentOf(text: string): string {
 
 function replace(path: string, text: string): void {
   try {
-    makeFolders(dirname(path));
     const before = statSync(path, { throwIfNoEntry: false });
     const target = before === undefined ? path : realpathSync(path); // A link stays a link.
-    const temporary = `${target}.${randomUUID()}.tmp`;
-    writeFileSync(temporary, text, { mode: before?.mode ?? 0o644 });
-    renameSync(temporary, target);
+    writeWhole(target, text, before?.mode ?? 0o644);
   } catch (error) {
     throw new OperationalError(`${path} could not be written: ${messageOf(error)}`);
   }

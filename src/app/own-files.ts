@@ -1,15 +1,22 @@
 /**
- * The files that a plan's users look for in their checkout: each task's log, and what is written
- * when the run ends. Git ignores them, so that no checkout looks changed because of them.
+ * The files that a plan's users look for in their checkout: each task's log, and what is written when
+ * the run ends. Git ignores them, so that no checkout looks changed because of them.
  */
 
-import { relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { EventFormatter } from '../agents/log-formatter.ts';
 import { messageOf } from '../base/errors.ts';
+import { writeWhole } from '../base/write-whole.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
-import type { TranscriptOptions } from '../journal/transcript.ts';
+import { readTail } from '../journal/tail.ts';
+import {
+  attemptFiles,
+  attemptsDir,
+  fileName,
+  type TranscriptOptions,
+} from '../journal/transcript.ts';
 import type { Plan, ReportSpec } from '../model/plan.ts';
-import type { RunState } from '../model/state.ts';
+import { type RunState, type TaskState, taskCost } from '../model/state.ts';
 import { stateFileText } from '../report/execution-summary.ts';
 import { jsonText } from '../report/json.ts';
 import { wavesJson, wavesMarkdown } from '../report/waves.ts';
@@ -17,7 +24,6 @@ import { agentNamed } from './agents.ts';
 import type { RunOptions } from './execute.ts';
 import type { Host } from './host.ts';
 import type { Place } from './place.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** Where and how each task's output is written besides the run's own folder. */
 export function logOptions(
@@ -89,4 +95,61 @@ function localTime(now: Date): string {
 export function keepsWorkspaces(plan: Plan, options: RunOptions, { env }: Host): boolean {
   if (options.keepWorkspaces || plan.workspace.keep === true) return true;
   return env.PO_KEEP_WORKTREE === '1';
+}
+
+/** More than that of one attempt is only in the run's own folder. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Writes the logs of every task that began, where the plan's users look for them. */
+export async function writeResultLogs(
+  state: RunState,
+  run: string,
+  { dir, stateDir, host }: Place,
+  signal: AbortSignal,
+): Promise<void> {
+  const { logs } = state.plan.conventions;
+  if (logs?.style !== 'result') return;
+  const folder = resolve(dir, logs.dir);
+  const attempts = attemptsDir(stateDir, run);
+  try {
+    for (const task of state.tasks.values()) {
+      if (task.attempts.length === 0) continue;
+      const { spec } = task;
+      const files = attemptFiles(attempts, spec.id, task.attempts.length);
+      const { lines } = await readTail(files.stdout, MOST_BYTES, signal);
+      const errors = await readTail(files.stderr, MOST_BYTES, signal);
+      const path = join(folder, `${fileName(spec.id)}.log`);
+      writeWhole(path, [...lines, ...errors.lines].map((line) => `${line}\n`).join(''));
+      writeWhole(`${path}.json`, jsonText(resultIn(lines) ?? resultOf(task)));
+    }
+  } catch (error) {
+    host.warn(`Not all logs could be written to ${folder}: ${messageOf(error)}`);
+  }
+}
+
+/** The last result that the agent printed itself, as Claude Code prints it. */
+function resultIn(lines: readonly string[]): unknown {
+  const line = lines.findLast((text) => /^\{.*"type"\s*:\s*"result"/.test(text));
+  if (line === undefined) return null;
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return null;
+  }
+}
+
+/** The same for agents that print none, from what is known. */
+function resultOf(task: TaskState): unknown {
+  const last = task.attempts.at(-1);
+  const failure = last?.failure ?? null;
+  return {
+    type: 'result',
+    subtype: failure === null ? 'success' : 'error',
+    is_error: failure !== null,
+    duration_ms: last?.endedAt == null ? null : last.endedAt - last.startedAt,
+    result: failure?.message ?? last?.text ?? '',
+    session_id: task.session,
+    total_cost_usd: taskCost(task),
+  };
 }
