@@ -1,4 +1,4 @@
-/** Exit codes, and how an error is told. */
+/** Exit codes, and how an error is shown. */
 
 import { CommanderError } from 'commander';
 import { ProblemsError } from '../app/problems.ts';

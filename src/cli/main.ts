@@ -78,8 +78,8 @@ async function keepCompiled(compiled: Compiled, args: readonly string[]): Promis
 }
 
 /**
- * Whoever read our output is gone: `| head`, or a terminal that was closed. A run goes on without
- * it, and says by its exit code how it went; whatever only prints is over.
+ * The reader of our output is gone: `| head`, or a closed terminal. A run continues and reports
+ * through its exit code; a command that only prints ends.
  */
 function brokenPipe(): void {
   if (!isExecuting()) process.exit(EXIT.ok);

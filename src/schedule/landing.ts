@@ -156,7 +156,7 @@ function mergeEffect(
 
 /** The one to blame goes back to its agent; those behind it are built again without it. */
 function ejection([culprit, ...behind]: readonly Candidate[]): readonly Decision[] {
-  assert(culprit?.failure != null, 'somebody is ejected for a reason');
+  assert(culprit?.failure != null, 'a candidate is ejected for a reason');
   const { task, onto, failure } = culprit;
   return [
     { record: { type: 'merge.rejected', task, onto, failure } },

@@ -110,7 +110,7 @@ function textOf({ event, at }: Entry, state: RunState, info: PlainInfo): string 
     case 'radar.semantic':
       return radarText(event);
     case 'gate.started':
-      return null; // How it ends is told.
+      return null; // Its end is a line of its own.
     case 'gate.finished':
       return gateText(event);
     case 'gate.broken':

@@ -59,7 +59,7 @@ export function load<T>(
   file: ProgramFile,
   require: NodeJS.Require,
 ): { readonly program: T; readonly compiled: Compiled } {
-  // The build writes ASCII only, which Node reads far faster when it is told so.
+  // The build writes ASCII only, which Node reads far faster as latin1.
   const text = readFileSync(file.path).toString('latin1');
   const found = file.cache === null ? null : find(file.cache, file.build);
   const script = new Script(text, {
@@ -98,7 +98,7 @@ function find(cache: string, build: string): { extent: Extent; bytes: Buffer } |
   return null;
 }
 
-/** Nothing of a file that somebody else has written. */
+/** Empty for a file that another user owns. */
 function readOwn(path: string): Buffer {
   const file = openSync(path, 'r');
   try {

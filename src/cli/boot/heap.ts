@@ -13,7 +13,7 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** From this on it does not grow any more; it may double once before we are told. */
+/** The heap stops growing here; it may double once before we notice. */
 const YOUNG_BYTES = 4 * 1024 * 1024;
 /** By how much the old ones may grow until they are looked at. */
 const GROWING_PERCENT = 50;

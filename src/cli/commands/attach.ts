@@ -1,4 +1,4 @@
-/** `landfast attach`: a run that somebody else drives, as if it ran here; leaving does not end it. */
+/** `landfast attach`: shows a run of another process as if it ran here; leaving does not end it. */
 
 import { viewRun } from '../../app/runs.ts';
 import { shellWord } from '../../report/sanitize.ts';
@@ -17,7 +17,7 @@ export function describe(program: Program, wrap: Wrap): void {
     .action(wrap((run, _, command: Program) => attach(run, command.optsWithGlobals())));
 }
 
-/** The exit code of somebody who stops looking. */
+/** The exit code after leaving. */
 export const INTERRUPTED = 130;
 
 /** Shows a run until it ends, then its summary; answers with the run's own exit code. */

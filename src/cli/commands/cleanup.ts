@@ -72,7 +72,7 @@ async function cleanup(flags: CleanupFlags): Promise<number> {
   return missed || (all && verdicts.some(({ live }) => live)) ? EXIT.failed : EXIT.ok;
 }
 
-/** With `--cancel`, live runs are ended first; false where somebody was asked and said no. */
+/** With `--cancel`, ends live runs first; false if the person declines. */
 async function endLive(
   place: Place,
   only: string | null,

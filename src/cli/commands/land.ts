@@ -1,4 +1,4 @@
-/** `landfast land`: branches made by anybody go through the landing queue. */
+/** `landfast land`: sends branches of any origin through the landing queue. */
 
 import { Option } from 'commander';
 import { forecast, gateNamed, planLanding } from '../../app/land-branches.ts';

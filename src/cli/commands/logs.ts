@@ -62,7 +62,7 @@ interface LogsFlags extends CommonFlags {
   readonly raw?: boolean;
 }
 
-/** Prints what a task's attempt or gates said, and goes on while they run if asked to. */
+/** Prints the output of a task's attempt or gates; with `--follow` until they end. */
 async function logs(task: string | undefined, flags: LogsFlags): Promise<number> {
   const view = viewRun(await placeAt(flags.projectDir, NEVER), flags.run);
   if (view === null) return tellNoRun(flags);

@@ -34,11 +34,11 @@ async function queue(given: string | undefined, flags: QueueFlags): Promise<numb
   return EXIT.ok;
 }
 
-/** How often the times on a terminal go on. */
+/** How often the times on a terminal are updated. */
 const TICK_MS = 1_000;
 
 /**
- * On a terminal the text is drawn anew with every fact, and with the time; elsewhere it follows the
+ * On a terminal the text is redrawn with every fact, and with the time; elsewhere it follows the
  * one before.
  */
 async function watch({ place, run }: RunView, flags: QueueFlags): Promise<void> {

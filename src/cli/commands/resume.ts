@@ -1,6 +1,6 @@
 /**
- * `landfast resume`: go on with a run. One that is live and paused is told to go on; one that nobody
- * drives goes on here, from its journal alone, or with an edited plan.
+ * `landfast resume`: continues a run. A live, paused one is asked to continue; any other continues
+ * here, from its journal alone or with an edited plan.
  */
 
 import { closeAgain } from '../../app/execute.ts';

@@ -1,6 +1,6 @@
 /**
- * `landfast retry`: a new chance for tasks. The engine of a live run is asked; a run that nobody
- * drives goes on here, with these tasks and no other failed one.
+ * `landfast retry`: a new chance for tasks. A live run is asked; any other is resumed here, with
+ * these tasks and no other failed one.
  */
 
 import { mendedIn, requireTasks, send } from '../../app/steer.ts';

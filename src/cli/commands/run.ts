@@ -141,7 +141,7 @@ async function runLoaded(
   return startRun({ ...loaded, plan }, place, flags, NEVER);
 }
 
-/** Whether a person says yes to the plan that was shown; without a terminal nobody can. */
+/** Whether the person accepts the plan on the screen; false without a terminal. */
 async function isAgreed(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     console.error('landfast: nothing was started. Add --execute to run this plan.');
@@ -152,7 +152,7 @@ async function isAgreed(): Promise<boolean> {
   return isWanted;
 }
 
-/** The plan to run; null where none is needed because a run goes on. */
+/** The plan to run; null when a run is resumed. */
 function planPath(named: string | undefined, flags: RunFlags): string | null {
   const { config, resume, fromTodo } = flags;
   if (fromTodo !== undefined) {
@@ -202,7 +202,7 @@ const CHANGES = [
   'autoApprove',
 ] as const;
 
-/** A run goes on with the plan it began with. */
+/** A resumed run keeps its plan. */
 function refuseChanges(flags: RunFlags): void {
   const given = optionNames(CHANGES.filter((key) => flags[key] !== undefined));
   const names = flags.barriers === false ? [...given, '--no-barriers'] : given;

@@ -1,4 +1,4 @@
-/** One question to whoever sits at the terminal. */
+/** One question to the person at the terminal. */
 
 import { createInterface } from 'node:readline/promises';
 

@@ -1,6 +1,6 @@
 /**
- * `--detach`: the engine goes on in a process of its own. Whatever refuses a run is shown by the
- * command that was called, with the exit code it has without `--detach`.
+ * `--detach`: the engine runs in its own process. A refused run is reported by the command that was
+ * called, with the exit code it has without `--detach`.
  */
 
 import { resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * How a run is shown while it goes on: a live view on a terminal, plain lines elsewhere, or NDJSON.
+ * Shows a running run: a live view on a terminal, plain lines elsewhere, or NDJSON.
  *
- *   S1. A screen is a fold of the entries it is told of, and nothing else.
+ *   S1. A screen is a fold of the entries it receives, and nothing else.
  *   S2. Progress goes to standard error; standard output belongs to data.
  */
 
@@ -30,7 +30,7 @@ export interface Screen {
 
 export interface ScreenOptions {
   readonly run: string;
-  /** What happened before, for a run that goes on. */
+  /** The state of a resumed run. */
   readonly before: RunState | null;
   readonly dashboard: boolean;
   readonly events: boolean;

@@ -27,7 +27,7 @@ export function taskNodes(root: YamlNode): readonly YamlNode[] {
   return itemsOf(entryOf(root, 'tasks')?.value);
 }
 
-/** Gates are told apart by their names, in a plan as in a configuration. */
+/** A gate is identified by its name, in a plan as in a configuration. */
 export function checkGateNames(root: YamlNode, log: ProblemLog): void {
   const gates = itemsOf(entryOf(root, 'gates')?.value);
   checkUnique(gates, 'name', (name, at) =>
