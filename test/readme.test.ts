@@ -1,4 +1,4 @@
-/** The plans that the first pages show can be run as they are. */
+/** The plans and commands that the first pages show can be run as they are. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,4 +15,11 @@ test.each(['README.md', 'docs/tour.md'])('the plan in %s has no problem', (page)
   const [text = ''] = shown.map(({ groups }) => groups!.text!);
   const { plan, problems } = parsePlan(planInput('plan.yaml', text), null);
   expect({ problems, tasks: plan?.tasks.length }).toEqual({ problems: [], tasks: 3 });
+});
+
+test('the README names the two lines that do everything, and CI runs its test command', () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  expect(readme).toMatch(/^npm ci && npm run demo /m);
+  expect(readme).toMatch(/^npm ci && npm test /m);
+  expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8')).toContain("step 'npm ci && npm test'");
 });
