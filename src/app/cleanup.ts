@@ -1,8 +1,7 @@
 /**
- * What runs have left, what of it may go (the rules: report/cleanup.ts), and its removal.
- *
- *   L1. Nothing is removed before its work is reachable from a ref, whatever is asked for.
- *   L2. No agent works in a removed workspace: one that outlived its engine is ended first.
+ * What runs have left, what of it may go (the rules: report/cleanup.ts), and its removal. Nothing
+ * is removed before its work is reachable from a ref. An agent that outlived its engine is ended
+ * first.
  */
 
 import { existsSync, readdirSync } from 'node:fs';

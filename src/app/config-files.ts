@@ -1,9 +1,7 @@
 /**
- * The files a configuration is made of, and where they are.
- *
- *   F1. A file of ours hides those of other tools in the same place; both places are always read.
- *   F2. A file that is there but cannot be used ends the command: nothing runs on half of what the
- *       user has configured.
+ * The files a configuration is made of, and where they are. A file of ours hides those of other
+ * tools in the same place. A file that cannot be used ends the command: nothing runs on half of
+ * what is configured.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,10 +1,7 @@
 /**
- * Detached runs: the engine goes on in a process of its own, and its starter leaves as soon as the run
- * has begun.
- *
- *   D1. What the engine refuses is read back from its log; of a run that never began nothing is left.
- *   D2. The order travels through a pipe, never through a file or an argument: it holds the plan's
- *       secrets.
+ * Detached runs: the engine goes on in a process of its own, and its starter leaves as soon as the
+ * run has begun. What the engine refuses is read back from its log. The order travels through a
+ * pipe, never through a file or an argument: it holds the plan's secrets.
  */
 
 import { closeSync, openSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';

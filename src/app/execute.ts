@@ -1,6 +1,5 @@
 /**
- * execute: one run in this process, from its first fact to the end of its tidying. A new run, a
- * resumed one and the demo all come here; they differ in how they got a plan.
+ * One run in this process, from its first fact to the end of its tidying: new, resumed or the demo.
  */
 
 import { assert } from '../base/assert.ts';

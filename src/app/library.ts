@@ -1,9 +1,7 @@
 /**
- * The library: what other programs import (src/index.ts).
- *
- *   L1. Several repositories and runs live in one process; none knows of the others.
- *   L2. A failed task is data. Promises reject for wrong input and for an engine that broke.
- *   L3. Nothing is printed, no signal is caught, the process never exits, no folder is changed.
+ * The library: what other programs import (src/index.ts). Several repositories and runs live in one
+ * process. A failed task is data; promises reject for wrong input and for an engine that broke.
+ * Nothing is printed, no signal is caught, the process never exits, no folder is changed.
  */
 
 import { createHash } from 'node:crypto';

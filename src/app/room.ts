@@ -1,9 +1,7 @@
 /**
- * What a run may take of the machine: measured from time to time, and made room for.
- *
- *   R1. `machine` costs nothing: it answers with the last measurement and begins the next one once
- *       that is due. One is under way at a time, and each is bounded (workspace/disk.ts).
- *   R2. Only what holds no work is evicted (schedule/machine-limits.ts), one thing at a time.
+ * What a run may take of the machine: measured from time to time, and made room for by evicting
+ * what holds no work (schedule/machine-limits.ts), one thing at a time. `machine` answers with the
+ * last measurement and begins the next one once that is due; each is bounded (workspace/disk.ts).
  */
 
 import { existsSync } from 'node:fs';

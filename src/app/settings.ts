@@ -1,8 +1,6 @@
 /**
- * The settings of a configuration, one by one: those in effect, and changing one in its file.
- *
- *   W1. What would be written is read before it is: a file is replaced as a whole
- *       by one that is right, or stays as it is.
+ * The settings of a configuration, one by one: those in effect, and changing one in its file. A
+ * file is replaced as a whole by one that was read and is right, or stays as it is.
  */
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';

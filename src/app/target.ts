@@ -1,8 +1,7 @@
 /**
- * The branch that a run publishes to, the commit it starts from, and the remote they may be of.
- *
- *   T1. A symbolic ref (`master` for `main`) is resolved here, once: from then on the run knows only
- *       the branch behind it, which is also what git says is checked out.
+ * The branch that a run publishes to, the commit it starts from, and the remote they may be of. A
+ * symbolic ref (`master` for `main`) is resolved here, once: the run knows only the branch behind
+ * it.
  */
 
 import { OperationalError, UserError } from '../base/errors.ts';

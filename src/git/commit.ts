@@ -1,12 +1,7 @@
 /**
- * Commits, as the user would make them.
- *
- *   K1. Hooks, identity and signing apply. Their refusal is a result with a remedy, and the changes
- *       stay in the working tree.
- *   K2. Nothing waits for a person: there is no terminal and no dialogue for a passphrase
- *       (environment.ts), and a program that waits all the same has a time limit.
- *   K3. A message travels on standard input: it may be long, and may start with a dash.
- *   K4. Identity and signing are tested before a run starts, by signing a commit that is thrown away.
+ * Commits, as the user would make them: hooks, identity and signing apply. Their refusal is a
+ * result with a remedy, and the changes stay in the working tree. Nothing waits for a person
+ * (environment.ts), and a program that waits all the same has a time limit.
  */
 
 import { assert } from '../base/assert.ts';

@@ -1,11 +1,7 @@
 /**
- * Changed files, in a working tree and between commits.
- *
- *   D1. Names are read NUL-separated, so that every file name is exact. A rename is a deletion and
- *       an addition.
- *   D2. Untracked files count as changes, ignored ones do not. Only the content counts: a file with
- *       a new timestamp, or with line endings as configured, has not changed.
- *   D3. Reading takes no lock and writes nothing.
+ * Changed files, in a working tree and between commits. Names are exact; a rename is a deletion and
+ * an addition. Untracked files count as changes, ignored ones do not. Only the content counts, no
+ * timestamp or configured line ending. Reading takes no lock and writes nothing.
  */
 
 import { nameAsText } from './byte-path.ts';

@@ -1,11 +1,8 @@
 /**
- * Brings a checkout and its branch forward to a newer commit. Unlike `git merge --ff-only`:
- *
- *   O1. Files that the user has changed are never touched, ignored ones included.
- *   O2. The branch is locked while files are written, and the hook that may refuse the move has
- *       agreed before. So files and branch never diverge, as they do with git's own command when a
- *       hook refuses, or when two of them run at the same time.
- *   O3. The post-merge hook runs; its result does not change the outcome.
+ * Brings a checkout and its branch forward to a newer commit. Unlike `git merge --ff-only` it never
+ * touches files that the user has changed, ignored ones included. The branch is locked while files
+ * are written, and the hook that may refuse the move has agreed before, so files and branch never
+ * diverge.
  */
 
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';

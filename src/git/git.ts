@@ -1,14 +1,11 @@
 /**
- * git: runs the git program. Every git command goes through here or through long-lived.ts.
+ * Runs the git program. Every git command goes through here or through long-lived.ts.
  *
- *   G1. Callers name the exit codes that are results; everything else is thrown as a GitError.
- *   G2. Nothing hangs: no command can prompt (environment.ts) and each has a time limit.
- *   G3. A lock of another process is waited for, in growing steps and not for ever. A lost
- *       compare-and-swap of a ref also says `cannot lock ref`, but is a result and never retried.
- *   G4. No automatic maintenance: it races with commits. The shared configuration is never
- *       written; settings travel on the command line.
- *
- * An aborted signal is thrown as its reason.
+ * Callers name the exit codes that are results; everything else is thrown as a GitError, and an
+ * aborted signal as its reason. No command can prompt (environment.ts), and each has a time limit.
+ * A lock of another process is waited for; a lost compare-and-swap of a ref also says `cannot lock
+ * ref`, but is never retried. Automatic maintenance is off: it races with commits. Settings travel
+ * on the command line; the shared configuration is never written.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

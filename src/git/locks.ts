@@ -1,8 +1,4 @@
-/**
- * Lock files that a killed git left behind.
- *
- *   K1. A lock that a live process may hold is never removed.
- */
+/** Lock files that a killed git left behind. One that a live process may hold is never removed. */
 
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

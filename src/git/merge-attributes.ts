@@ -2,11 +2,9 @@
  * The attributes by which `git merge` would merge in a checkout of a commit: merge=union, -merge,
  * drivers of the user. A merge in memory has no checkout to read them from.
  *
- *   A1. Since 2.41 git reads them from a commit (`--attr-source`).
- *   A2. An older one gets a work tree that holds nothing but the `.gitattributes` files of the
- *       commit, and only where one of them concerns merging.
- *   A3. Where the user has a merge driver it runs in a work tree with all files of the commit, as
- *       in a checkout: its command may be one of them.
+ * Since 2.41 git reads them from a commit (`--attr-source`). An older one gets a work tree of
+ * nothing but the `.gitattributes` files, if one of them concerns merging. A merge driver of the
+ * user runs in a work tree with all files of the commit, since its command may be one of them.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,8 +1,6 @@
 /**
- * The repository of a directory, and its folders.
- *
- *   Y1. Everything is derived from the common directory, so that all worktrees of a repository
- *       agree on it.
+ * The repository of a directory, and its folders. All are derived from the common directory, so
+ * that all worktrees of a repository agree on them.
  */
 
 import { basename, dirname, join, sep } from 'node:path';

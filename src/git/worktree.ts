@@ -1,13 +1,11 @@
 /**
  * Worktrees: adding, removing, listing.
  *
- *   W1. A run registers and unregisters one at a time: git reads half-made entries of others and
- *       fails. Between runs, in one process or several, git.ts retries (G3). Filling the files,
- *       which takes long, is done in parallel.
- *   W2. An addWorktree that fails or is aborted leaves no worktree behind.
- *   W3. Only a linked worktree of this repository is ever removed. Its folder is first moved
- *       aside, so that it is gone at once and entirely, and deleted afterwards.
- *   W4. Other entries are never pruned: a missing folder may be on a disk that is not mounted.
+ * A run registers and unregisters one at a time: git reads half-made entries of others and fails.
+ * Between runs git.ts retries. Filling the files, which takes long, is done in parallel. An
+ * addWorktree that fails or is aborted leaves no worktree behind. Only a linked worktree of this
+ * repository is ever removed: its folder is moved aside at once, and deleted afterwards. Other
+ * entries are never pruned: a missing folder may be on a disk that is not mounted.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,9 +1,7 @@
 /**
- * gate-workspace: worktrees in which gates run on candidates.
- *
- *   G1. A slot is used by one gate at a time; its folder is reused.
- *   G2. It holds the files of one commit and the results of set-up, nothing of an earlier candidate:
- *       where that is not certain (restore.ts), it is replaced.
+ * Worktrees in which gates run on candidates. A slot is used by one gate at a time, and its folder
+ * is reused. It holds the files of one commit and the results of set-up, nothing of an earlier
+ * candidate: where that is not certain (restore.ts), it is replaced.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,12 +1,7 @@
 /**
- * gates: runs the gates on exactly a candidate's tree.
- *
- *   V1. A gate sees the candidate's files and nothing of an earlier one's: the workspace is moved to
- *       the commit and cleaned first, ignored files included, except for the results of set-up.
- *   V2. The first red gate decides; those after it are not run.
- *   V3. Interrupted is not red.
- *   V4. A gate that was green on the same input (verdict-key.ts), in this run or another, is not run
- *       again. A verdict is not remembered if the user changed a copied file meanwhile.
+ * Runs the gates on exactly a candidate's tree. The first red gate decides; interrupted is not red.
+ * A gate that was green on the same input (verdict-key.ts), in this run or another, is not run
+ * again. A verdict is not remembered if the user changed a copied file meanwhile.
  */
 
 import { assert } from '../base/assert.ts';

@@ -1,13 +1,10 @@
 /**
- * land: brings finished work to the run's branch, verified in exactly the combination that lands.
+ * Brings finished work to the run's branch, verified in exactly the combination that lands.
  *
- *   L1. The branch moves by compare-and-swap from the head that the candidate was built and verified on.
- *   L2. A merge has the work as a parent; a squashed or rebased candidate contains all of its changes.
- *       Before publishing that is proved for all landings at once (proof.ts).
- *   L3. Idempotent: work that is on the branch already is reported as landed and not merged again.
- *   L4. An engine that has lost its run moves nothing: it checks its lease right before.
- *   L5. Work that adds nothing to the candidates ahead makes no candidate: it waits until they have
- *       landed, and is then found there.
+ * The branch moves by compare-and-swap from the head that the candidate was built and verified on.
+ * An engine that has lost its run moves nothing: it checks its lease right before. Work that is on
+ * the branch already is reported as landed and not merged again. Work that adds nothing to the
+ * candidates ahead waits until they have landed, and is found there.
  */
 
 import { assert } from '../base/assert.ts';

@@ -1,6 +1,6 @@
 /**
- * merged-tree: the files of a merge, as git merges them or as auto-resolve.ts resolves them, or each
- * conflict: file, kind and lines.
+ * The files of a merge, as git merges them or as auto-resolve.ts resolves them, or each conflict:
+ * file, kind and lines.
  */
 
 import { git } from '../git/git.ts';

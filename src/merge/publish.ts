@@ -1,13 +1,13 @@
 /**
- * publish: brings the landed work to the user's target branch.
+ * Brings the landed work to the user's target branch, which only moves forward, by
+ * compare-and-swap, to a verified commit. If it moved meanwhile, the combination is a new candidate
+ * and is verified.
  *
- *   P1. The target only moves forward, by compare-and-swap, to a verified commit.
- *   P2. A checkout of the target follows only where git can update it without touching the user's
- *       changes; otherwise nothing moves, and the message names the one command to run (blocked.ts).
- *   P3. If the target moved meanwhile, the combination is a new candidate and is verified again.
- *   P4. A target whose history was rewritten during the run (an amended commit, a reset, a new root) is
- *       not moved: a merge would bring back what the user removed. A person cherry-picks the landings,
- *       each as one commit; the note of `git cherry-pick -x` tells which are done.
+ * A checkout of the target follows only where git can update it without touching the user's
+ * changes; otherwise nothing moves, and the message names the one command to run (blocked.ts). A
+ * target whose history was rewritten during the run is not moved: a merge would bring back what the
+ * user removed. A person cherry-picks the landings, each as one commit; the note of `git
+ * cherry-pick -x` tells which are done.
  */
 
 import { assert } from '../base/assert.ts';

@@ -1,15 +1,11 @@
 /**
- * verdict-key: everything a gate's verdict depends on, as one digest.
+ * Everything a gate's verdict depends on, as one digest: files, command, variables, copied files,
+ * set-up and tools. Variables of a log-in session are left out, unless the gate itself sets them.
  *
- *   K1. Equal keys mean equal inputs: files, command, variables, copied files, set-up and tools.
- *       Variables of a log-in session are left out; those that the gate itself sets always count.
- *   K2. A gate with `paths` declares that it reads no other tracked files, so that changes elsewhere
- *       keep its verdict. The key files of set-up count besides: the gate uses the results.
- *   K3. A gate that sees the commit (`sees: commit`) has one verdict per commit.
- *   K4. Only its program knows what a gate function depends on: the function's key counts, and without
- *       one a verdict is valid while this process drives the run.
- *   K5. Copied files (`workspace.copy`, `.worktreeinclude`) are read in the user's checkout: every gate
- *       gets a new copy.
+ * A gate with `paths` declares that it reads no other tracked files; the key files of set-up count
+ * besides. One that sees the commit (`sees: commit`) has one verdict per commit. Only its program
+ * knows what a gate function depends on: its key counts, and without one a verdict is valid while
+ * this process drives the run.
  */
 
 import { createHash } from 'node:crypto';
@@ -37,7 +33,7 @@ export interface GateInputs {
   readonly setup: readonly string[];
   readonly setupKey: readonly string[];
   readonly tools: string;
-  /** Keys of gate functions, by gate (K4). */
+  /** Keys of gate functions, by gate. */
   readonly functionKeys: ReadonlyMap<string, string>;
 }
 
@@ -101,7 +97,7 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** Names, modes and contents of the files that would be copied now. */
+/** Names, modes and contents of the files in the user's checkout that would be copied now. */
 export async function copiedFiles(context: RunContext, signal: AbortSignal): Promise<string> {
   const patterns = await includePatterns(context);
   if (patterns.length === 0) return '';
