@@ -44,18 +44,6 @@ export async function filesBetween(
   return splitNul((await git(dir, args, signal)).stdout);
 }
 
-/** Whether a file of that name differs between two commits, in any folder. */
-export async function isNameChanged(
-  dir: string,
-  from: Sha,
-  to: Sha,
-  name: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const files = await filesBetween(dir, from, to, signal);
-  return files.some((file) => file === name || file.endsWith(`/${name}`));
-}
-
 export type Difference = 'added' | 'changed' | 'deleted';
 
 export async function differences(
@@ -88,16 +76,13 @@ export async function filesBelow(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))];
 }
 
-/** Those of the paths that git ignores; `known: false` skips the index where none is tracked. */
 export async function ignoredOf(
   dir: string,
   paths: readonly string[],
   signal: AbortSignal,
-  { known = true } = {},
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
-  const args = ['check-ignore', '-z', '--stdin', ...(known ? [] : ['--no-index'])];
-  const { stdout } = await git(dir, args, signal, {
+  const { stdout } = await git(dir, ['check-ignore', '-z', '--stdin'], signal, {
     stdin: paths.map((path) => `${path}\0`).join(''),
     okCodes: [0, 1], // 1: none of them.
     limitMs: LONG_LIMIT_MS,

@@ -16,7 +16,7 @@ import { type Head, headBranch } from './repository.ts';
 import { isOn, settingsIn } from './settings.ts';
 import { isMerging, isPicking } from './status.ts';
 
-export interface Checkout {
+interface Checkout {
   readonly dir: string;
   readonly commonDir: string;
 }
@@ -86,7 +86,7 @@ async function writeFiles(
 ): Promise<Obstacle | null> {
   const unfinished = unfinishedIn(dir);
   if (unfinished !== null) return { kind: 'failed', why: unfinished };
-  const added = await addedBetween({ dir, commonDir }, { from, to }, signal);
+  const added = await addedBetween(dir, { from, to }, signal);
   const hidden = await untrackedIn({ dir, commonDir }, added, signal);
   if (hidden.length > 0) return { kind: 'in-the-way', files: hidden };
   const write = (): Promise<GitResult> =>
@@ -112,7 +112,7 @@ function unfinishedIn(dir: string): string | null {
 
 /** The files that only the second commit has, as latin1 (byte-path.ts). */
 async function addedBetween(
-  { dir }: Checkout,
+  dir: string,
   { from, to }: Step,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -137,14 +137,10 @@ async function untrackedIn(
   const { stdout } = await git(dir, ['ls-files', '--cached'], signal, { config: QUOTE_BYTES });
   // Where case is ignored, a file that is only renamed is in its own way.
   const foldsCase = isOn(await settingsIn(commonDir, signal), 'core.ignorecase');
-  const keyOf = (name: string): string => (foldsCase ? inLowerCase(name) : name);
+  const keyOf = (name: string): string =>
+    foldsCase ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name; // Like git.
   const held = new Set(unquoted(linesOf(stdout)).map(keyOf));
   return there.filter((name) => !held.has(keyOf(name))).map(nameAsText);
-}
-
-/** ASCII only, like git. */
-function inLowerCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Files that the user has changed, staged or not, and that the step changes, too. */
@@ -166,7 +162,7 @@ async function changedIn(
  * followed: one in place of a folder is in the way itself. In place of a file, everything in a
  * folder is, and a nested repository by the name of its folder.
  */
-export function occupiedBy(dir: string, files: readonly string[]): readonly string[] {
+function occupiedBy(dir: string, files: readonly string[]): readonly string[] {
   const found = new Set<string>();
   const looked = new Map<string, Stats | undefined>();
   const look = (path: string): Stats | undefined => {

@@ -53,14 +53,7 @@ const SETTINGS = [
 ].flat();
 
 /** Commands that may use ssh. */
-const REMOTE_COMMANDS: ReadonlySet<string> = new Set([
-  'clone',
-  'fetch',
-  'ls-remote',
-  'pull',
-  'push',
-  'submodule',
-]);
+const REMOTE_COMMAND = /^(?:clone|fetch|ls-remote|pull|push|submodule)$/;
 
 /** The exit code that a shell reports for a program that SIGKILL ended. */
 const KILLED_CODE = 128 + 9;
@@ -90,12 +83,10 @@ function commandIn(args: readonly string[]): string {
 
 export class GitTimeoutError extends OperationalError {
   override readonly name = 'GitTimeoutError';
-  readonly args: readonly string[];
 
   constructor(args: readonly string[], limitMs: number, stderr: string) {
     const said = stderr.trim() === '' ? '' : `; it said: ${stderr.trim()}`;
     super(`git ${commandIn(args)} took longer than ${limitMs / 1000} s and was stopped${said}`);
-    this.args = args;
   }
 }
 
@@ -114,9 +105,8 @@ export async function runTool(
   file: string,
   args: readonly string[],
   signal: AbortSignal,
-  cwd = '/',
 ): Promise<Captured> {
-  const command = { file, args, cwd, stdin: '' };
+  const command = { file, args, cwd: '/', stdin: '' };
   const tried = await shells.current
     ?.capture({ ...command, env: {} }, signal)
     .catch(otherwise(undefined));
@@ -125,7 +115,6 @@ export async function runTool(
   return capture({ ...command, env: environment() }, signal);
 }
 
-/** Runs git in a directory. */
 export async function git(
   dir: string,
   args: readonly string[],
@@ -171,13 +160,14 @@ async function runOnce(
   signal: AbortSignal,
   options: GitOptions,
 ): Promise<GitResult> {
-  const limitMs = options.limitMs ?? LIMIT_MS;
+  const { limitMs = LIMIT_MS, config = {}, stdin = '' } = options;
+  const settings = Object.entries(config).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const added = { ...(await sshFor(dir, args, signal)), ...options.env };
   const command = {
     file: 'git',
-    args: [...SETTINGS, ...sparseSettings(dir), ...settingsOf(options), ...args],
+    args: [...SETTINGS, ...sparseSettings(dir), ...settings, ...args],
     cwd: dir,
-    stdin: options.stdin ?? '',
+    stdin,
     limitMs,
   };
   const pool = shells.current;
@@ -195,10 +185,6 @@ async function runOnce(
   }
 }
 
-function settingsOf({ config = {} }: GitOptions): readonly string[] {
-  return Object.entries(config).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
-
 function accepted(args: readonly string[], result: GitResult, options: GitOptions): GitResult {
   if ((options.okCodes ?? [0]).includes(result.code)) return result;
   throw new GitError(args, result);
@@ -210,8 +196,7 @@ async function sshFor(
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<NodeJS.ProcessEnv> {
-  if (!REMOTE_COMMANDS.has(args[0] ?? '') || choosesSsh(environment())) return {};
-  const query = ['config', '--get', 'core.sshCommand'];
-  const { stdout } = await runOnce(dir, query, signal, {});
+  if (!REMOTE_COMMAND.test(args[0] ?? '') || choosesSsh(environment())) return {};
+  const { stdout } = await runOnce(dir, ['config', '--get', 'core.sshCommand'], signal, {});
   return stdout === '' ? BATCH_SSH : {};
 }

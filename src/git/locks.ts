@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSystemError, rethrowBug, trySystem } from '../base/errors.ts';
 import { gitDirOf } from './git-dir.ts';
 
-const LOCKS = ['index.lock', 'HEAD.lock'];
 const PATIENCE_MS = 2_000;
 const POLL_MS = 50;
 
@@ -21,7 +20,7 @@ export async function removeStaleLocks(
 ): Promise<void> {
   signal.throwIfAborted();
   const gitDir = gitDirOf(dir);
-  const own = LOCKS.map((name) => `${gitDir}/${name}`);
+  const own = [`${gitDir}/index.lock`, `${gitDir}/HEAD.lock`];
   const ofBranch = branch === null ? [] : [`${commonDir}/refs/heads/${branch}.lock`];
   for (const lock of [...own, ...ofBranch]) rmSync(lock, { force: true });
 }

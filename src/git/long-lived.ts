@@ -24,7 +24,7 @@ class LongLived {
   #names: Conversation | null = null;
   #refs: Conversation | null = null;
   #changes: Conversation | null = null;
-  #merges: Merges | null = null;
+  #merges: { readonly settings: Settings; readonly talk: Conversation } | null = null;
 
   constructor({ commonDir, dir }: { readonly commonDir: string; readonly dir: string }) {
     this.commonDir = commonDir;
@@ -64,11 +64,6 @@ class LongLived {
   #open(before: Conversation | null, args: readonly string[], dir = this.commonDir): Conversation {
     return before === null || before.isOver ? new Conversation(dir, args) : before;
   }
-}
-
-interface Merges {
-  readonly settings: Settings;
-  readonly talk: Conversation;
 }
 
 const MERGE = ['merge-tree', '--write-tree', '--stdin', '--name-only', '--no-messages'];

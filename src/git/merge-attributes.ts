@@ -29,9 +29,7 @@ export interface MergeSettings {
 
 /** Attributes that change how files are merged; a macro may stand for any. */
 const CONCERNS_MERGING = /merge|binary|conflict-marker-size|\[attr\]/;
-const FILE = '.gitattributes';
 
-/** Runs a merge onto a commit, with the attributes of that commit. */
 export async function withAttributes(
   dir: string,
   onto: Sha,
@@ -48,14 +46,13 @@ export async function withAttributes(
     const cwd = join(folder, 'tree');
     await mkdir(cwd);
     const env = { GIT_DIR: dir, GIT_WORK_TREE: cwd, GIT_INDEX_FILE: join(folder, 'index') };
-    if (hasDriver) await git(cwd, ['read-tree', '--reset', '-u', onto], signal, { env, limitMs });
+    const options = { env, limitMs: LONG_LIMIT_MS };
+    if (hasDriver) await git(cwd, ['read-tree', '--reset', '-u', onto], signal, options);
     else await writeFiles(cwd, files);
     return merge({ cwd, before: [], env, isPlain: false });
   };
   return hasDriver ? withPlainFolder(mergeIn) : withTempFolder(dir, mergeIn);
 }
-
-const limitMs = LONG_LIMIT_MS;
 
 async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const [path, text] of files) {
@@ -130,6 +127,6 @@ async function listFiles(
   return new Map(files.map(([path, { object }]) => [path, object]));
 }
 
-function isAttributes(path: string): boolean {
-  return basename(path) === FILE;
+export function isAttributes(path: string): boolean {
+  return basename(path) === '.gitattributes';
 }

@@ -33,13 +33,10 @@ export async function readRef(dir: string, ref: string, signal: AbortSignal): Pr
 export async function updateRef(
   dir: string,
   ref: string,
-  {
-    to,
-    from,
-    assertHeld,
-  }: { readonly to: Sha; readonly from: Sha | null; readonly assertHeld?: () => void },
+  change: { readonly to: Sha; readonly from: Sha | null; readonly assertHeld?: () => void },
   signal: AbortSignal,
 ): Promise<RefChange> {
+  const { to, from, assertHeld } = change;
   const old = from ?? '0'.repeat(to.length);
   assertHeld?.();
   if ((await transact(dir, [`update ${ref} ${to} ${old}`])) === true) return { kind: 'moved' };

@@ -83,13 +83,9 @@ function placeOf(commonDir: string): string {
   const name = commonDir
     .slice(hidden + 1)
     .split(sep)
-    .map(withoutDots)
+    .map((part) => part.replace(/^\.+/, ''))
     .join('-');
   return join(commonDir.slice(0, hidden + 1), name);
-}
-
-function withoutDots(name: string): string {
-  return name.replace(/^\.+/, '');
 }
 
 function refusal(result: GitResult): OpenedRepository {

@@ -279,7 +279,9 @@ async function register(
   };
   let obstacle = await add();
   if (obstacle !== null && branch !== null && /a branch named/.test(obstacle)) {
-    await requireBranchAt(commonDir, branch, commit, signal);
+    const tip = await readRef(commonDir, `refs/heads/${branch}`, signal);
+    if (tip !== commit)
+      throw new OperationalError(`the branch ${branch} exists already, at ${tip}`);
     target = [path, branch];
     obstacle = await add();
   }
@@ -288,17 +290,6 @@ async function register(
     obstacle = await add();
   }
   if (obstacle !== null) throw new OperationalError(`cannot add ${path}: ${obstacle.trim()}`);
-}
-
-async function requireBranchAt(
-  commonDir: string,
-  branch: string,
-  commit: Sha,
-  signal: AbortSignal,
-): Promise<void> {
-  const actual = await readRef(commonDir, `refs/heads/${branch}`, signal);
-  if (actual === commit) return;
-  throw new OperationalError(`the branch ${branch} exists already, at ${actual}`);
 }
 
 /** `--force` twice: also if it is dirty or locked. 128: git does not know it. */
@@ -313,7 +304,9 @@ async function unregister(commonDir: string, path: string, signal: AbortSignal):
 /** Returns where the folder was moved to, or null if there was none. */
 function moveAside(commonDir: string, path: string): string | null {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
-  if (readdirSync(path).length > 0) requireLinked(commonDir, path);
+  if (readdirSync(path).length > 0 && !isLinked(commonDir, path)) {
+    throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
+  }
   const aside = join(dirname(path), REMOVED, `${basename(path)}-${randomUUID()}`);
   for (let tries = 0; ; tries += 1) {
     try {
@@ -324,9 +317,4 @@ function moveAside(commonDir: string, path: string): string | null {
       if (tries === 20 || !existsSync(path)) throw error; // Another removal has just deleted the folder.
     }
   }
-}
-
-function requireLinked(commonDir: string, path: string): void {
-  if (isLinked(commonDir, path)) return;
-  throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
 }

@@ -16,10 +16,10 @@ import { draftCommit } from '../git/commit.ts';
 import { changedFiles, filesBetween } from '../git/diff.ts';
 import { git } from '../git/git.ts';
 import { mergeBase, mergesAfter } from '../git/history.ts';
-import { type ConflictedPath, type MergeTree, mergeTree, type Stage } from '../git/merge-tree.ts';
+import { type ConflictedPath, type MergeTree, mergeTree } from '../git/merge-tree.ts';
 import { editTree, entriesOf, type TreeEntry, treeWithFiles } from '../git/trees.ts';
 import type { SettledFile } from '../model/conflict.ts';
-import type { RegenerateSpec, Sha } from '../model/plan.ts';
+import type { Sha } from '../model/plan.ts';
 import { inScope } from '../model/scope.ts';
 import { check } from '../workspace/check.ts';
 import type { RunContext } from '../workspace/run-context.ts';
@@ -85,34 +85,22 @@ async function regenerate(
     generated.some((path) => inScope(path, paths)),
   );
   const files: SettledFile[] = [];
+  const { dir, mark } = place;
+  const surroundings = { dir, mark, env: context.env, suspension: null, onLine: () => {} };
   for (const rule of rules) {
-    const wrong = await runRule(context, rule, place, signal);
+    const { run: command, timeoutMs } = rule;
+    const result = await check({ ...surroundings, command, timeoutMs }, signal);
     signal.throwIfAborted();
     const own = generated.filter((path) => inScope(path, rule.paths));
-    if (wrong !== null) return { kind: 'failed', files: own, output: `${rule.run}\n${wrong}` };
-    files.push(...own.map((path) => ({ path, how: 'command', by: rule.run }) as const));
+    if (result.kind === 'failed') {
+      return { kind: 'failed', files: own, output: `${command}\n${result.output}` };
+    }
+    files.push(...own.map((path) => ({ path, how: 'command', by: command }) as const));
   }
   const scope = rules.flatMap(({ paths }) => paths);
-  const changed = await changedFiles(place.dir, commit, signal);
+  const changed = await changedFiles(dir, commit, signal);
   const taken = changed.filter((path) => inScope(path, scope));
-  return { kind: 'settled', tree: await treeWithFiles(place.dir, tree, taken, signal), files };
-}
-
-/** Runs a command; its output if it failed, otherwise null. */
-async function runRule(
-  { env }: RunContext,
-  { run: command, timeoutMs }: RegenerateSpec,
-  { dir, mark }: { readonly dir: string; readonly mark: string },
-  signal: AbortSignal,
-): Promise<string | null> {
-  const what = { dir, mark, command, env, timeoutMs, suspension: null, onLine: () => {} };
-  const result = await check(what, signal);
-  return result.kind === 'failed' ? result.output : null;
-}
-
-export interface Remembered {
-  readonly entry: TreeEntry | null;
-  readonly run: string;
+  return { kind: 'settled', tree: await treeWithFiles(dir, tree, taken, signal), files };
 }
 
 const MOST_MERGES = 50;
@@ -126,15 +114,14 @@ export async function recall(
   { resolutions, plan, repository }: RunContext,
   conflict: ConflictedPath,
   signal: AbortSignal,
-): Promise<Remembered | null> {
+): Promise<{ readonly entry: TreeEntry | null; readonly run: string } | null> {
   if (plan.landing.remember === false || !KINDS.has(conflict.kind)) return null;
   const known = resolutions.recall(keyOf(conflict));
   if (known === null) return null;
   const { mode, object, run } = known;
   if (object === null) return { entry: null, run };
-  const there = await git(repository.commonDir, ['cat-file', '-e', object], signal, {
-    okCodes: [0, 1, 128],
-  });
+  const exists = ['cat-file', '-e', object];
+  const there = await git(repository.commonDir, exists, signal, { okCodes: [0, 1, 128] });
   return there.code === 0 ? { entry: { mode, object }, run } : null;
 }
 
@@ -184,7 +171,7 @@ async function hasMarkers(dir: string, { object }: TreeEntry, signal: AbortSigna
 
 /** The same whichever side is which. */
 function keyOf({ path, base, ours, theirs }: ConflictedPath): string {
-  const name = (stage: Stage | null): string =>
+  const name = (stage: TreeEntry | null): string =>
     stage === null ? '-' : `${stage.mode} ${stage.object}`;
   const all = [path, name(base), ...[name(ours), name(theirs)].sort()];
   return createHash('sha256').update(all.join('\0')).digest('hex');

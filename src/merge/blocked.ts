@@ -19,7 +19,7 @@ import type { RunContext } from '../workspace/run-context.ts';
 
 export type Blocked = Event & { type: 'publish.blocked' };
 
-export interface Unmoved {
+interface Unmoved {
   readonly target: string;
   readonly checkout: string;
   readonly head: Sha;

@@ -15,8 +15,6 @@ import { replay } from './rebase.ts';
 export interface Merge {
   readonly work: Sha;
   readonly onto: Sha;
-  /** Where the work began, if `onto` is known to hold that. */
-  readonly base?: Sha;
   readonly message: string;
   /** Lines for the end of the message; where there are any, a squashed commit names all authors. */
   readonly trailers?: readonly string[];

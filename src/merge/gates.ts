@@ -30,7 +30,7 @@ interface Failed {
   readonly output: string;
 }
 
-export interface ToVerify {
+interface ToVerify {
   readonly task: TaskId | null;
   readonly commit: Sha;
   readonly tree: Sha;
@@ -58,7 +58,7 @@ export async function runGates(
 }
 
 /** One gate on a commit other than a candidate: its base, or the work alone. */
-export interface OneGate {
+interface OneGate {
   readonly task: TaskId;
   readonly commit: Sha;
   readonly gate: string;

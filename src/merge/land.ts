@@ -83,13 +83,11 @@ async function tryMerge(
   const { commonDir } = context.repository;
   const { task, commit: work, onto, ahead } = effect;
   const { strategy } = context.plan.landing;
-  const from = effect.base === null ? {} : { base: effect.base };
   const autoResolve = autoResolver(context);
   const message = messageFor(context, effect);
-  const { credit } = effect;
   const isTold = context.plan.landing.trailers === true;
-  const said = isTold ? { trailers: landingTrailers(context.run, task, credit) } : {};
-  const merge = { work, onto, ...from, message, ...said, strategy, autoResolve };
+  const said = isTold ? { trailers: landingTrailers(context.run, task, effect.credit) } : {};
+  const merge = { work, onto, message, ...said, strategy, autoResolve };
   const there = ahead === null ? await ifBranchMoved(context, task, merge, signal) : null;
   if (there !== null) return there;
   if (specOf(context, task).work !== undefined) {
@@ -137,12 +135,9 @@ async function clashWithLanded(
   for (const landing of suspects) {
     const found = await clashesWithLanded(context, { task, base, work }, landing, signal);
     clashes.push(...found);
-    const other = landing.task;
-    for (const [a, b] of found.length === 0
-      ? [[task, other] as const, [other, task] as const]
-      : []) {
-      report({ type: 'radar.semantic', a, b, names: [] });
-    }
+    if (found.length > 0) continue;
+    report({ type: 'radar.semantic', a: task, b: landing.task, names: [] });
+    report({ type: 'radar.semantic', a: landing.task, b: task, names: [] });
   }
   if (clashes.length === 0) return null;
   const [first = '', ...more] = clashes.flatMap(clashSentences);
@@ -155,7 +150,7 @@ function nothingNew({ task, onto, ahead }: MergeEffect): Merged {
   return { type: 'merge.withdrawn', task, ahead, why: `${ahead} holds all of it already.` };
 }
 
-/** Handles a branch that moved; null where it is where the engine left it. */
+/** Handles a branch that moved or was deleted; null where it is (again) where the engine left it. */
 async function ifBranchMoved(
   context: RunContext,
   task: TaskId,
@@ -166,27 +161,18 @@ async function ifBranchMoved(
   const head = await readRef(commonDir, runRef(context), signal);
   const { onto } = merge;
   if (head === onto) return null;
-  if (head === null) return recreateBranch(context, onto, signal);
+  if (head === null) {
+    const change = { to: onto, from: null, assertHeld: context.assertHeld };
+    const made = await updateRef(commonDir, runRef(context), change, signal);
+    if (made.kind === 'moved') return null;
+    return { kind: 'interrupted', message: `Another process moved ${runRef(context)}.` };
+  }
   // This happens only after a crash.
   if (await holdsWork(context, head, merge, signal)) {
     return { type: 'merge.landed', task, onto, commit: head };
   }
   const message = `Another process moved ${runRef(context)}: nothing lands on what was not verified.`;
   return { kind: 'commit-failed', message };
-}
-
-/** Recreates a deleted branch where the engine left it. */
-async function recreateBranch(
-  context: RunContext,
-  onto: Sha,
-  signal: AbortSignal,
-): Promise<Failure | null> {
-  const { commonDir } = context.repository;
-  const { assertHeld } = context;
-  const change = { to: onto, from: null, assertHeld };
-  const made = await updateRef(commonDir, runRef(context), change, signal);
-  if (made.kind === 'moved') return null;
-  return { kind: 'interrupted', message: `Another process moved ${runRef(context)}.` };
 }
 
 /** Performs a land effect: the head moves to the last candidate, and all of them have landed. */
@@ -270,7 +256,6 @@ function conflict(
   return { kind: 'conflict', message, files, conflicts, ...said, landedSince };
 }
 
-/** The failure of a landing that was asked to stop. */
 export function stoppedBy(signal: AbortSignal): Failure {
   const kind = signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
   return { kind, message: 'Stopped while it was being landed; the work is committed.' };

@@ -33,7 +33,6 @@ export interface GateInputs {
   readonly setup: readonly string[];
   readonly setupKey: readonly string[];
   readonly tools: string;
-  /** Keys of gate functions, by gate. */
   readonly functionKeys: ReadonlyMap<string, string>;
 }
 
@@ -42,14 +41,15 @@ export async function gateInputs(
   { tree, commit }: { readonly tree: Sha; readonly commit: Sha },
   signal: AbortSignal,
 ): Promise<GateInputs> {
-  const { gates, workspace } = context.plan;
-  const { setup, setupKey } = workspace;
-  const isListed = gates.some(({ paths }) => paths !== undefined);
-  const [entries, copied, tools] = await Promise.all([
-    isListed ? listTree(context, tree, signal) : [],
+  const { repository, plan } = context;
+  const { setup, setupKey } = plan.workspace;
+  const isListed = plan.gates.some(({ paths }) => paths !== undefined);
+  const [listed, copied, tools] = await Promise.all([
+    isListed ? git(repository.commonDir, ['ls-tree', '-r', '-z', tree], signal) : null,
     copiedFiles(context, signal),
     toolVersions(context, signal),
   ]);
+  const entries = splitNul(listed?.stdout ?? '');
   const env = Object.entries(context.env).filter(([name]) => !isOfSession(name));
   const { gateFunctions = new Map<string, GateFunction>(), session } = context;
   const functionKeys = new Map(
@@ -82,15 +82,6 @@ export function verdictKey(inputs: GateInputs, gate: GateSpec): string {
 function filesFor({ entries, setup, setupKey }: GateInputs, paths: readonly string[]) {
   const counted = setup.length === 0 ? paths : [...paths, ...setupKey];
   return entries.filter((entry) => inScope(entry.slice(entry.indexOf('\t') + 1), counted));
-}
-
-async function listTree(
-  { repository }: RunContext,
-  tree: Sha,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const args = ['ls-tree', '-r', '-z', tree];
-  return splitNul((await git(repository.commonDir, args, signal)).stdout);
 }
 
 function digest(value: unknown): string {
