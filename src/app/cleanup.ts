@@ -39,7 +39,6 @@ export interface CleanupScope {
   readonly run: string | null;
 }
 
-/** Looks at everything that runs have left and decides what may go. */
 export async function findLeftovers(
   place: Place,
   scope: CleanupScope,
@@ -65,7 +64,6 @@ async function measure(claimed: Claimed, signal: AbortSignal): Promise<MeasuredW
   return { claimed, unmerged, onBranch: branch !== null };
 }
 
-/** What there is to clean up, and what is decided about each. */
 export interface Found {
   readonly verdicts: readonly Verdict[];
   readonly of: TracesOf;

@@ -56,7 +56,6 @@ export async function startDetached(
   }
 }
 
-/** The execution of an order, in the process that drives it. */
 export function orderedExecution(order: EngineOrder, place: Place): Execution {
   const db = openDatabase(place.stateDir);
   const before = order.started === null ? fold(readEntries(db, order.run, 0)) : null;

@@ -29,7 +29,6 @@ export function requireTasks({ run, state }: RunView, ids: readonly TaskId[]): v
   );
 }
 
-/** Refuses a run that nobody drives. */
 export function requireLive({ run, live, state }: RunView): void {
   if (live) return;
   const remedy =

@@ -10,8 +10,7 @@ import { readRef, resolveCommit } from '../git/refs.ts';
 import { fetchBranch, remoteAddress } from '../git/remote.ts';
 import { headBranch, type Repository } from '../git/repository.ts';
 import type { Plan, Sha } from '../model/plan.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 
 export interface Target {
   readonly base: Sha;
@@ -41,10 +40,8 @@ export async function branchBehind(
   const ref = await refBehind(commonDir, `${BRANCHES}${name}`, signal);
   if (ref === null) return name;
   if (ref.startsWith(BRANCHES)) return ref.slice(BRANCHES.length);
-  throw new UserError(
-    `${name} is a symbolic ref to ${ref}, which is not a branch.`,
-    'Name a branch with --target.',
-  );
+  const message = `${name} is a symbolic ref to ${ref}, which is not a branch.`;
+  throw new UserError(message, 'Name a branch with --target.');
 }
 
 /** What HEAD leads to: git follows it through symbolic refs to the end. */

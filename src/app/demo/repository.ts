@@ -13,7 +13,6 @@ import { SHOP_FILES } from './shop.ts';
 import { demoPlan, type PlanChoices } from './tasks.ts';
 
 export interface DemoFolder {
-  /** The folder that holds all of it. */
   readonly dir: string;
   readonly repository: string;
   readonly plan: string;

@@ -5,7 +5,6 @@
  * landed when `receipt` is done.
  */
 
-/** The scripts by task. */
 export const SCRIPTS = {
   cents: `# Count money in whole cents
 echo 'Reading src/cart.js and its callers.'

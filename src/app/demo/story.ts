@@ -39,7 +39,6 @@ export interface Story {
   readonly overlapping: readonly Pair[];
 }
 
-/** Reads the story out of a run's entries. */
 export function storyOf(entries: readonly Entry[]): Story {
   const state = fold(entries);
   return {

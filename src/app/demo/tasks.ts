@@ -112,7 +112,6 @@ receipt's lines. Test it in test/checkout.test.js.
 ];
 
 export interface PlanChoices {
-  /** Who does the tasks. */
   readonly agent: string;
   /** Whether that agent reads prose rather than scripts. */
   readonly prose: boolean;
@@ -120,7 +119,6 @@ export interface PlanChoices {
   readonly tests: string;
 }
 
-/** How many tasks may run at the same time. */
 export const WORKERS = 4;
 
 /** The text of plan.yaml. */
