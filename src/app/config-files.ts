@@ -32,10 +32,7 @@ import { ProblemsError } from './problems.ts';
 type Scope = ConfigFile['scope'];
 type KnownFile = Omit<ConfigFile, 'text'>;
 
-/**
- * What formats are told of: what is configured, and the repository's own hosting and branches where
- * `git` does not say them, unless `asksGit` is false.
- */
+/** What is configured, with the hosting and branches that git knows unless `asksGit` is false. */
 export async function findConfig(
   place: Place,
   signal: AbortSignal,

@@ -29,10 +29,7 @@ export type Beginning =
 
 const POLL_MS = 50;
 
-/**
- * Starts the engine of a run in the background; answers when the run has begun, or cannot. The program
- * gets the order, and what is added to it, on standard input.
- */
+/** Answers when the run has begun, or cannot. The program reads the order and what is added. */
 export async function startDetached(
   execution: Execution,
   { program, added }: { readonly program: Program; readonly added: object },

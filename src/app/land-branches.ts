@@ -89,10 +89,7 @@ interface LandingPlace {
   readonly host: Pick<Host, 'warn'>;
 }
 
-/**
- * Finds all of them, or says what is wrong with each that cannot land. One that the target holds
- * already is said to be there and left out.
- */
+/** Finds all of them, or says what is wrong with each. Those that have landed are left out. */
 async function branchesToLand(
   names: readonly string[],
   place: LandingPlace,

@@ -167,10 +167,7 @@ function isOwn({ conventions }: Plan, file: string): boolean {
   return inScope(file, own);
 }
 
-/**
- * Says that work will land untested. Nothing is said where nothing lands, or where the plan says that
- * nothing is to be verified.
- */
+/** Says that work will land untested, unless nothing lands or the plan turns verification off. */
 function tellUngated(plan: Plan, { dir, host }: Place): void {
   const { gates, landing, tasks } = plan;
   const isMeant = landing.verify === 'off' || landing.strategy === 'none';

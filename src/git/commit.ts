@@ -96,10 +96,7 @@ export async function commitAll(
   });
 }
 
-/**
- * Commits a tree without a checkout, without hooks and without moving a ref; by default the author is
- * the user.
- */
+/** Commits a tree without a checkout, hooks or a moved ref. The default author is the user. */
 export async function commitTree(
   dir: string,
   { tree, parents, message, author }: Omit<CommitData, 'author'> & Partial<CommitData>,
@@ -113,10 +110,7 @@ export async function commitTree(
   });
 }
 
-/**
- * A commit that is only merged with another and never published: it needs no identity and no
- * signature, and equal drafts have equal ids.
- */
+/** For merging only: it needs no identity and no signature, and equal drafts have equal ids. */
 export async function draftCommit(
   dir: string,
   { tree, parents }: Pick<CommitData, 'tree' | 'parents'>,

@@ -105,10 +105,7 @@ async function comparedFiles(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))].sort();
 }
 
-/**
- * What a checkout holds beyond its commit. `pristine`: nothing at all, not even ignored files;
- * `clean`: nothing that a commit would take, and nothing half done.
- */
+/** What a checkout holds beyond its commit: nothing at all, only ignored files, or work. */
 export async function leftoversIn(
   dir: string,
   signal: AbortSignal,

@@ -53,10 +53,7 @@ const FIXED = {
   TERM: 'dumb',
 };
 
-/**
- * Git flushes what it writes before it exits, loose objects included, which it does not by default.
- * So what the journal calls landed survives a power cut.
- */
+/** Git flushes loose objects, too: what the journal calls landed survives a power cut. */
 export const DURABLE = 'core.fsync=committed,reference';
 
 /** For worktrees in which only some folders are checked out (sparse.ts). */

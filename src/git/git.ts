@@ -139,10 +139,7 @@ export function splitNul(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
-/**
- * Whether git failed only because another process holds a lock for a moment, or is halfway through
- * adding a worktree or removing the last one.
- */
+/** Whether another process held a lock for a moment, or was halfway through changing a worktree. */
 export function isLocked({ code, stderr }: GitResult): boolean {
   if (code === 0 || code === 1) return false;
   if (/Unable to create '.*\.lock': File exists/is.test(stderr)) return true;

@@ -10,10 +10,7 @@ import { gitDirOf } from './git-dir.ts';
 const PATIENCE_MS = 2_000;
 const POLL_MS = 50;
 
-/**
- * Removes the locks of one worktree and of its branch. Only for a workspace in which no process is
- * alive any more: a lock does not name its owner.
- */
+/** Only for a workspace in which no process is alive any more: a lock does not name its owner. */
 export async function removeStaleLocks(
   { commonDir, dir, branch }: { commonDir: string; dir: string; branch: string | null },
   signal: AbortSignal,

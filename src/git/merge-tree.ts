@@ -54,10 +54,7 @@ type ConflictKind =
   | 'file-folder'
   | 'other';
 
-/**
- * The merge that `git merge` would make in a checkout of `ours`. Exit 0 is a clean tree and 1 a
- * conflict; both are results. The tree's id comes first.
- */
+/** The merge that `git merge` would make in a checkout of `ours`. */
 export async function mergeTree(
   dir: string,
   ours: Sha,

@@ -56,10 +56,7 @@ function fingerprintOf(file: string): string {
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.ctimeNs}`;
 }
 
-/**
- * A condition that holds in all worktrees or in none: their git folders are in the common
- * directory, so that a folder around it is around all of them.
- */
+/** Holds in all worktrees or in none: a folder around the common directory is around all. */
 const FOR_ALL = /^includeif\.(?:hasconfig:|gitdir(?:\/i)?:(?!.*(?:\.git|worktrees)).*\/\.path$)/s;
 const CONDITION = 'includeif.';
 

@@ -62,10 +62,7 @@ const CHECKOUT_WORKERS = {
   'checkout.thresholdForParallelism': '1000',
 };
 
-/**
- * How git writes the files of workspaces: with their modes, in parallel, and without a reflog of
- * HEAD, which would show the previous task to the next one.
- */
+/** How workspaces are filled. A reflog of HEAD would show the previous task to the next one. */
 export const FILLING = {
   config: { ...CHECKOUT_WORKERS, 'core.fileMode': 'true', 'core.logAllRefUpdates': 'false' },
   limitMs: LONG_LIMIT_MS,
@@ -144,10 +141,7 @@ export async function moveWorktree(
   await git(commonDir, ['worktree', 'move', from, to], signal);
 }
 
-/**
- * Unregisters worktrees that are gone from a folder of workspaces: their removal was interrupted.
- * Nothing is unregistered where the folder itself is missing.
- */
+/** Unregisters worktrees that are gone from a folder of workspaces, unless it is missing itself. */
 export async function forgetGone(
   commonDir: string,
   folder: string,
