@@ -135,10 +135,10 @@ async function untrackedIn(
   if (there.length === 0) return [];
   // Lists all: a name that is not UTF-8 cannot be an argument.
   const { stdout } = await git(dir, ['ls-files', '--cached'], signal, { config: QUOTE_BYTES });
-  // Where case is ignored, a file that is only renamed is in its own way.
+  // Where git ignores case (of ASCII letters), a file that is only renamed is in its own way.
   const foldsCase = isOn(await settingsIn(commonDir, signal), 'core.ignorecase');
   const keyOf = (name: string): string =>
-    foldsCase ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name; // Like git.
+    foldsCase ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name;
   const held = new Set(unquoted(linesOf(stdout)).map(keyOf));
   return there.filter((name) => !held.has(keyOf(name))).map(nameAsText);
 }
