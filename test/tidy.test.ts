@@ -66,7 +66,7 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
   [/\bTODO\b(?! \(#\d+\))|\bFIXME\b|\bXXX\b/, 'a TODO carries an issue number'],
 ];
 
-/** A use case gets its surroundings as an argument (app/host.ts) and returns values. */
+/** A use case gets its surroundings as an argument (app/place.ts) and returns values. */
 const BANNED_IN_APP: readonly (readonly [RegExp, string])[] = [
   [/\bprocess\.\w/, 'a use case knows no process: take it from its Host'],
   [/\bconsole\./, 'a use case prints nothing: it returns values, or warns through its Host'],

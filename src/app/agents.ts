@@ -16,17 +16,15 @@ import {
   type TaskSpec,
 } from '../model/plan.ts';
 import type { AgentsKnown } from '../schedule/next-attempt.ts';
-import type { Host } from './host.ts';
+import type { Host } from './place.ts';
 
 /** The agent of that name, or an error that lists those there are. */
 export function agentNamed(name: string, { agents }: Pick<Host, 'agents'>): AnyAgent {
   const agent = agents.find((each) => each.name === name) ?? findAgent(name);
   if (agent !== null) return agent;
   if (name.startsWith('function:')) {
-    throw new UserError(
-      `Agent ${name} is a function that this program does not provide.`,
-      'Run the plan with the program that provides it.',
-    );
+    const remedy = 'Run the plan with the program that provides it.';
+    throw new UserError(`Agent ${name} is a function that this program does not provide.`, remedy);
   }
   const names = [...agents.map((each) => each.name), ...AGENT_NAMES];
   const guess = closest(name, names);
@@ -135,24 +133,21 @@ export function requireAgents(
 
 /** Where a program is, as a shell would find it; null where it is not. */
 export function findProgram(file: string, { env }: Pick<Host, 'env'>): string | null {
-  const folders =
-    file.includes('/') || isAbsolute(file)
-      ? ['']
-      : (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  const paths = folders.map((folder) => (folder === '' ? file : join(folder, file)));
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const isPath = file.includes('/') || isAbsolute(file);
+  const paths = isPath ? [file] : folders.map((folder) => join(folder, file));
   return paths.find(isExecutable) ?? null;
 }
 
 function isExecutable(path: string): boolean {
-  const check = (): boolean => {
+  return trySystem(() => {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  };
-  return trySystem(check, false);
+  }, false);
 }
 
 /** Every wish of a task that its agent cannot fulfil, by the key that has it. */
-export function unmetWishes(task: TaskSpec, { can }: AnyAgent): readonly string[] {
+function unmetWishes(task: TaskSpec, { can }: AnyAgent): readonly string[] {
   const { options } = task;
   const { tools } = options;
   const wishes: readonly (readonly [string, boolean, boolean])[] = [

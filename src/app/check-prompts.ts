@@ -18,10 +18,7 @@ export interface CheckedPrompt {
   readonly mended?: string;
 }
 
-/**
- * Checks the prompts of a folder. With a place to read their task files from, those that lack something
- * are written again.
- */
+/** Checks the prompts of a folder; with a place, those that lack something are written again. */
 export function checkPrompts(dir: string, fixedIn: Place | null): readonly CheckedPrompt[] {
   const folder = join(dir, 'prompts');
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => /\.txt$/.test(name)) : [];

@@ -1,8 +1,7 @@
 /**
- * What runs have left, what of it may go (the rules: report/cleanup.ts), and its removal.
- *
- *   L1. Nothing is removed before its work is reachable from a ref, whatever is asked for.
- *   L2. No agent works in a removed workspace: one that outlived its engine is ended first.
+ * What runs have left, what of it may go (the rules: report/cleanup.ts), and its removal. Nothing
+ * is removed before its work is reachable from a ref. An agent that outlived its engine is ended
+ * first.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -40,7 +39,6 @@ export interface CleanupScope {
   readonly run: string | null;
 }
 
-/** Looks at everything that runs have left and decides what may go. */
 export async function findLeftovers(
   place: Place,
   scope: CleanupScope,
@@ -66,7 +64,6 @@ async function measure(claimed: Claimed, signal: AbortSignal): Promise<MeasuredW
   return { claimed, unmerged, onBranch: branch !== null };
 }
 
-/** What there is to clean up, and what is decided about each. */
 export interface Found {
   readonly verdicts: readonly Verdict[];
   readonly of: TracesOf;

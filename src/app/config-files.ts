@@ -1,17 +1,21 @@
 /**
- * The files a configuration is made of, and where they are.
- *
- *   F1. A file of ours hides those of other tools in the same place; both places are always read.
- *   F2. A file that is there but cannot be used ends the command: nothing runs on half of what the
- *       user has configured.
+ * The files a configuration is made of, and where they are. A file of ours hides those of other
+ * tools in the same place. A file that cannot be used ends the command: nothing runs on half of
+ * what is configured.
  */
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UserError } from '../base/errors.ts';
+import { trySystem, UserError } from '../base/errors.ts';
 import { remoteAddress, remoteBranches } from '../git/remote.ts';
 import { headBranch } from '../git/repository.ts';
-import { type GitFacts, gitFacts, withGitFacts } from '../plan/config/discover.ts';
+import { filesIn } from '../git/untracked.ts';
+import {
+  type GitFacts,
+  gitFacts,
+  type ProjectFiles,
+  withGitFacts,
+} from '../plan/config/discover.ts';
 import {
   type ConfigFile,
   type ConfigLayer,
@@ -22,17 +26,13 @@ import {
 import type { Config } from '../plan/config/schema.ts';
 import { CONFIG_DIALECTS } from '../plan/formats/index.ts';
 import { formatProblem, type Problem } from '../plan/problem.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 import { ProblemsError } from './problems.ts';
 
 type Scope = ConfigFile['scope'];
 type KnownFile = Omit<ConfigFile, 'text'>;
 
-/**
- * What formats are told of: what is configured, and the repository's own hosting and branches where
- * `git` does not say them, unless `asksGit` is false.
- */
+/** What is configured, with the hosting and branches that git knows unless `asksGit` is false. */
 export async function findConfig(
   place: Place,
   signal: AbortSignal,
@@ -114,4 +114,16 @@ function read(file: KnownFile): ConfigFile | null {
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw new UserError(`The configuration ${file.path} cannot be read (${code}).`);
   }
+}
+
+/** The files of a project that git knows. */
+export async function projectFiles(place: Place, signal: AbortSignal): Promise<ProjectFiles> {
+  const paths = place.repository === null ? [] : await filesIn(place.dir, signal);
+  return { ...rootFiles(place.dir), paths };
+}
+
+/** The files of its root: they tell enough for an example. */
+export function rootFiles(dir: string): ProjectFiles {
+  const read = (path: string) => trySystem(() => readFileSync(join(dir, path), 'utf8'), null);
+  return { paths: trySystem(() => readdirSync(dir), []), read };
 }

@@ -1,10 +1,7 @@
 /**
- * Detached runs: the engine goes on in a process of its own, and its starter leaves as soon as the run
- * has begun.
- *
- *   D1. What the engine refuses is read back from its log; of a run that never began nothing is left.
- *   D2. The order travels through a pipe, never through a file or an argument: it holds the plan's
- *       secrets.
+ * Detached runs: the engine goes on in a process of its own, and its starter leaves as soon as the
+ * run has begun. What the engine refuses is read back from its log. The order travels through a
+ * pipe, never through a file or an argument: it holds the plan's secrets.
  */
 
 import { closeSync, openSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
@@ -32,10 +29,7 @@ export type Beginning =
 
 const POLL_MS = 50;
 
-/**
- * Starts the engine of a run in the background; answers when the run has begun, or cannot. The program
- * gets the order, and what is added to it, on standard input.
- */
+/** Answers when the run has begun, or cannot. The program reads the order and what is added. */
 export async function startDetached(
   execution: Execution,
   { program, added }: { readonly program: Program; readonly added: object },
@@ -59,7 +53,6 @@ export async function startDetached(
   }
 }
 
-/** The execution of an order, in the process that drives it. */
 export function orderedExecution(order: EngineOrder, place: Place): Execution {
   const db = openDatabase(place.stateDir);
   const before = order.started === null ? fold(readEntries(db, order.run, 0)) : null;

@@ -14,8 +14,7 @@ import { isGood, type RunState } from '../model/state.ts';
 import { fenceSupport } from '../process/fence.ts';
 import { requireTempFolder } from '../process/scratch.ts';
 import { findSession, type Surroundings } from '../worker/sessions.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 import { probeAgents } from './probe.ts';
 
 export interface Finding {

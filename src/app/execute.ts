@@ -1,6 +1,5 @@
 /**
- * execute: one run in this process, from its first fact to the end of its tidying. A new run, a
- * resumed one and the demo all come here; they differ in how they got a plan.
+ * One run in this process, from its first fact to the end of its tidying: new, resumed or the demo.
  */
 
 import { assert } from '../base/assert.ts';
@@ -163,11 +162,8 @@ async function executeHolding(
   const secrets = secretsIn(plan, place);
   const site = siteOf(execution, lease, { fenceFor: fencing.fenceFor, secrets });
   const say = (text: string): void => attendant.say(text);
-  const notifier = notifierOf(execution, {
-    mask: masker(secrets),
-    warn: say,
-    bell: attendant.bell,
-  });
+  const { bell } = attendant;
+  const notifier = notifierOf(execution, { mask: masker(secrets), warn: say, bell });
   const recorded = (entries: readonly Entry[]): void => {
     attendant.recorded(entries);
     notifier.recorded(entries);
@@ -271,7 +267,9 @@ function observerOf({ context }: Site): World['observe'] {
 function secretsIn(plan: Plan, { host }: Place): readonly string[] {
   const ofGates = plan.gates.map(({ env = {} }) => env);
   const named = [host.env, ...plan.tasks.flatMap(envsOf), ...ofGates].flatMap(secretsOf);
-  return [...named, ...webhooksOf(plan)];
+  // The address of a webhook often is a secret as a whole.
+  const webhooks = plan.notify.flatMap(({ to }) => (to.kind === 'webhook' ? [to.url] : []));
+  return [...named, ...webhooks];
 }
 
 /** The environments that a task itself brings. */
@@ -341,7 +339,6 @@ async function tidy(
 /** Programs that show a note must find the user's session. */
 const DESKTOP_ENV = ['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XAUTHORITY'];
 
-/** The notifier of a run that is about to be driven. */
 function notifierOf(
   { run, plan, place, db, started }: Execution,
   { mask, warn, bell }: Pick<ConstructorParameters<typeof Notifier>[0], 'mask' | 'warn' | 'bell'>,
@@ -360,9 +357,4 @@ function notifierOf(
     bell,
     warn,
   });
-}
-
-/** Addresses of webhooks, which often are secrets as a whole. */
-function webhooksOf({ notify }: Plan): readonly string[] {
-  return notify.flatMap(({ to }) => (to.kind === 'webhook' ? [to.url] : []));
 }

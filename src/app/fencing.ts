@@ -9,8 +9,7 @@ import type { NetworkRule } from '../process/fence/bounds.ts';
 import { fenceSupport, makeFence, requireProxies } from '../process/fence.ts';
 import type { Fence } from '../worker/run-agent.ts';
 import { agentNamed } from './agents.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 
 export type FenceFor = (workspace: string, task: TaskSpec) => Fence | null;
 
@@ -62,10 +61,8 @@ function refuseHere({ sandbox, tasks }: Plan, host: Host): void {
   if (here.length === 0) return;
   const message = `Tasks that work in your own checkout cannot be sandboxed: ${here.join(', ')}.`;
   if (sandbox.mode !== 'require') return host.warn(message);
-  throw new UserError(
-    message,
-    'Give them a workspace (remove here), or do not require the sandbox.',
-  );
+  const remedy = 'Give them a workspace (remove here), or do not require the sandbox.';
+  throw new UserError(message, remedy);
 }
 
 /** What a fence is told about the network: a list of hosts becomes a proxy that keeps to it. */

@@ -25,10 +25,8 @@ import {
 } from '../plan/config/parallel-folder.ts';
 import { CONFIG_DIALECTS } from '../plan/formats/index.ts';
 import { jsonText } from '../report/json.ts';
-import { findGitFacts, knownFiles } from './config-files.ts';
-import type { Host } from './host.ts';
-import { type Place, requireRepository } from './place.ts';
-import { projectFiles } from './project-files.ts';
+import { findGitFacts, knownFiles, projectFiles } from './config-files.ts';
+import { type Host, type Place, requireRepository } from './place.ts';
 
 /** A file, from the root of the project, and whether it was made now or kept as it was. */
 export interface FirstFile {
@@ -178,7 +176,6 @@ export function initSpecification(
   return { folder, manifest };
 }
 
-/** Writes the files that are not there. */
 function writeMissing(
   folder: string,
   files: Readonly<Record<string, string>>,

@@ -19,7 +19,6 @@ export interface KeptWork extends KeptRef {
   readonly files: readonly string[];
 }
 
-/** Everything that is kept. */
 export async function listKept(
   { dir }: Repository,
   signal: AbortSignal,
@@ -27,17 +26,12 @@ export async function listKept(
   return Promise.all(
     (await refsBelow(dir, PREFIX, signal)).map(async (one) => {
       const [run = '', ...what] = one.ref.slice(PREFIX.length + 1).split('/');
-      return {
-        ...one,
-        run,
-        what: what.join('/'),
-        ...(await beyondBranches(dir, one.commit, signal)),
-      };
+      const beyond = await beyondBranches(dir, one.commit, signal);
+      return { ...one, run, what: what.join('/'), ...beyond };
     }),
   );
 }
 
-/** What a kept commit changes. */
 export function keptChanges(
   { dir }: Repository,
   { commit }: KeptRef,

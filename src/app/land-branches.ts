@@ -13,13 +13,11 @@ import { type BranchToLand, gateOf, landPlan } from '../plan/land-plan.ts';
 import type { LandForecast } from '../report/plan-text.ts';
 import { agentNamed } from './agents.ts';
 import { findConfig } from './config-files.ts';
-import type { Host } from './host.ts';
 import { loadPlan } from './load-plan.ts';
-import { type Place, requireRepository } from './place.ts';
+import { type Host, type Place, requireRepository } from './place.ts';
 import type { NewPlan } from './start-run.ts';
 import { targetIn } from './target.ts';
 
-/** How branches land. */
 export interface LandWish {
   readonly branches: readonly string[];
   /** Default: that of the plan `like`, of the configuration, or the current branch. */
@@ -34,7 +32,6 @@ export interface LandWish {
   readonly limits?: LimitChanges;
 }
 
-/** A plan that lands branches. */
 export interface LandingPlan extends NewPlan {
   readonly branches: readonly BranchToLand[];
   readonly base: Sha;
@@ -63,7 +60,6 @@ export async function planLanding(
   return { plan: { ...plan, limits: { ...plan.limits, ...wish.limits } }, hash, branches, base };
 }
 
-/** The agent that is asked to resolve conflicts. */
 function resolverOf({ agent }: LandWish, { defaults }: Config, host: Host): string | null {
   const name = agent === 'configured' ? (defaults?.agent ?? 'claude') : agent;
   if (name === null || agentNamed(name, host).can.prose) return name;
@@ -85,7 +81,6 @@ export function gateFrom(text: string): GateSpec {
   return gateOf(text) ?? { name: text, run: text, timeoutMs: GATE_LIMIT_MS };
 }
 
-/** Where branches are looked for, and what they are to land on. */
 interface LandingPlace {
   readonly dir: string;
   readonly target: string;
@@ -94,10 +89,7 @@ interface LandingPlace {
   readonly host: Pick<Host, 'warn'>;
 }
 
-/**
- * Finds all of them, or says what is wrong with each that cannot land. One that the target holds
- * already is said to be there and left out.
- */
+/** Finds all of them, or says what is wrong with each. Those that have landed are left out. */
 async function branchesToLand(
   names: readonly string[],
   place: LandingPlace,

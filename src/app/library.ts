@@ -1,9 +1,7 @@
 /**
- * The library: what other programs import (src/index.ts).
- *
- *   L1. Several repositories and runs live in one process; none knows of the others.
- *   L2. A failed task is data. Promises reject for wrong input and for an engine that broke.
- *   L3. Nothing is printed, no signal is caught, the process never exits, no folder is changed.
+ * The library: what other programs import (src/index.ts). Several repositories and runs live in one
+ * process. A failed task is data; promises reject for wrong input and for an engine that broke.
+ * Nothing is printed, no signal is caught, the process never exits, no folder is changed.
  */
 
 import { createHash } from 'node:crypto';
@@ -42,10 +40,9 @@ import type {
 } from './api.ts';
 import { findConfig } from './config-files.ts';
 import { type Attendant, type Execution, execute, type RunOptions } from './execute.ts';
-import type { Host } from './host.ts';
 import { GATE_LIMIT_MS, gateFrom, planLanding } from './land-branches.ts';
 import { inputAround, readPlan } from './load-plan.ts';
-import { findPlace, type Place, requireRepository } from './place.ts';
+import { findPlace, type Host, type Place, requireRepository } from './place.ts';
 import { ProblemsError } from './problems.ts';
 import { leftRun, resumedRun } from './resume-run.ts';
 import { isLive, noSuchRun, type RunView, runNamed, viewRun } from './runs.ts';
@@ -139,12 +136,9 @@ class OpenedRepository implements Repository {
   async runs(): Promise<readonly RunSummary[]> {
     using db = openForReading(this.#place.stateDir);
     if (db === null) return [];
-    return listRuns(db).map(({ run, planName, outcome }) => ({
-      run,
-      plan: planName,
-      outcome,
-      live: isLive(db, run),
-    }));
+    return listRuns(db).map(({ run, planName: plan, outcome }) => {
+      return { run, plan, outcome, live: isLive(db, run) };
+    });
   }
 
   async #begin(checked: CheckedPlan, settings: RunSettings): Promise<Run> {
@@ -344,11 +338,11 @@ function resultOf(state: RunState, run: string): RunResult {
 }
 
 function taskResult({ landed }: RunState, task: TaskState): TaskResult {
-  const { status, attempts, skipped, spec } = task;
+  const { status, attempts, spec } = task;
   const last = attempts.at(-1);
   const failure = status.kind === 'failed' || status.kind === 'stopped' ? status.failure : null;
   return {
-    status: statusOf(task, skipped !== null),
+    status: statusOf(task),
     landed: landed.find((landing) => landing.task === spec.id)?.commit ?? null,
     attempts: attempts.length,
     costUsd: taskCost(task),
@@ -358,9 +352,9 @@ function taskResult({ landed }: RunState, task: TaskState): TaskResult {
   };
 }
 
-function statusOf(task: TaskState, isSkipped: boolean): TaskResult['status'] {
+function statusOf(task: TaskState): TaskResult['status'] {
   if (isGood(task)) return 'succeeded';
-  if (isSkipped) return 'skipped';
+  if (task.skipped !== null) return 'skipped';
   return task.status.kind === 'failed' ? 'failed' : 'unfinished';
 }
 

@@ -13,8 +13,7 @@ import { formatProblem, type Problem } from '../plan/problem.ts';
 import { nameList } from '../report/format.ts';
 import { brief } from '../report/sanitize.ts';
 import { findConfig } from './config-files.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 import { ProblemsError } from './problems.ts';
 
 export interface LoadedPlan {
@@ -33,7 +32,6 @@ export interface LoadedPlan {
   readonly config: Config;
 }
 
-/** Where a plan is read, and with what around it. */
 export interface PlanSource {
   readonly host: Host;
   readonly root: string;
@@ -96,7 +94,6 @@ function asksGit(given: string, format: string | null, host: Host): boolean {
   }
 }
 
-/** What a format is given to read. */
 export function inputOf(
   given: string,
   from: PlanSource,
@@ -129,7 +126,6 @@ function isIdle(format: string | null, { env }: Host): boolean {
   return variable !== undefined && env[variable] === '1';
 }
 
-/** The file that a plan is read from. */
 export function planFile(given: string, { home }: Pick<Host, 'home'>): string {
   // No shell has replaced a `~/` that was in quotes.
   const isHome = given.startsWith('~/') && !existsSync(given);
@@ -158,17 +154,9 @@ function readBytes(path: string): Buffer {
 
 function readerOf(folder: string): Pick<PlanInput, 'read' | 'list'> {
   return {
-    read: (name) => readText(resolve(folder, name)),
-    list: (name) => listNames(resolve(folder, name)),
+    read: (name) => readable(() => readFileSync(resolve(folder, name), 'utf8')),
+    list: (name) => readable(() => readdirSync(resolve(folder, name)).sort()) ?? [],
   };
-}
-
-function listNames(path: string): readonly string[] {
-  return readable(() => readdirSync(path).sort()) ?? [];
-}
-
-function readText(path: string): string | null {
-  return readable(() => readFileSync(path, 'utf8'));
 }
 
 /** Null for what cannot be read, or cannot even be a path. */

@@ -14,7 +14,6 @@ import { workspaceDir } from '../workspace/folders.ts';
 import type { Place } from './place.ts';
 import { entriesOf, type Followed, followRun, type RunView } from './runs.ts';
 
-/** One attempt of a task of a run. */
 export interface AttemptOf {
   readonly view: RunView;
   readonly task: TaskState;
@@ -63,7 +62,6 @@ export function transcriptLine(
   return parseTranscript([line])[0];
 }
 
-/** The folder that a task works in. */
 export function folderOf({ place, run, state }: RunView, task: TaskState): string {
   const { repository, dir } = place;
   const isAway = repository !== null && !usesCheckout(task.spec);
@@ -102,7 +100,6 @@ async function readLines(
   for (const line of lines) read(line);
 }
 
-/** Gets what gates have printed. */
 export interface GateReader {
   /** What follows is of this one. */
   look(look: GateLook): void;
@@ -183,8 +180,6 @@ function noGateLog({ run, state }: RunView, { task, gate, candidate }: GateWish)
   const what = gate === null ? 'No gate' : `Gate ${gate}`;
   const on = candidate === null ? (task ?? 'anything') : `a candidate ${candidate}`;
   const has = gate === null ? 'has run' : 'has not run';
-  return new UserError(
-    `${what} ${has} on ${on} in run ${run}.`,
-    'landfast queue --explain says which gates had to run, and on what.',
-  );
+  const remedy = 'landfast queue --explain says which gates had to run, and on what.';
+  return new UserError(`${what} ${has} on ${on} in run ${run}.`, remedy);
 }

@@ -22,8 +22,7 @@ import { jsonText } from '../report/json.ts';
 import { wavesJson, wavesMarkdown } from '../report/waves.ts';
 import { agentNamed } from './agents.ts';
 import type { RunOptions } from './execute.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 
 /** Where and how each task's output is written besides the run's own folder. */
 export function logOptions(
@@ -61,7 +60,6 @@ export async function ignoreOwnFiles(plan: Plan, place: Place, signal: AbortSign
   if (patterns.length > 0) await addExcludes(place.repository.commonDir, patterns, signal);
 }
 
-/** Writes the files that the plan's users look for when a run is over. */
 export function writeOwnReports(state: RunState, run: string, { dir, host }: Place): void {
   for (const report of state.plan.conventions.reports) {
     const path = resolve(dir, report.path);

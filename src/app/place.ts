@@ -1,11 +1,12 @@
-/** Where a command works: which repository, and where its journal is. */
+/** Where a use case works: which repository, where its journal is, and for which program. */
 
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { FunctionAgent } from '../agents/function-agent.ts';
 import { OperationalError } from '../base/errors.ts';
 import { openRepository, type Repository } from '../git/repository.ts';
-import type { Host } from './host.ts';
+import type { GateFunction } from '../workspace/run-context.ts';
 
 export interface Place {
   /** Null outside of git, where only plans of read tasks can run. */
@@ -16,7 +17,25 @@ export interface Place {
   readonly host: Host;
 }
 
-/** Finds the repository of a folder. */
+/** The program that calls a use case, as far as a use case depends on it. */
+export interface Host {
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  /** The user's home directory. */
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** Relative paths that the user gives start here. */
+  readonly cwd: string;
+  /** Whether a person is watching and can answer. */
+  readonly attended: boolean;
+  /** Agents and gates that are functions of this program. */
+  readonly agents: readonly FunctionAgent[];
+  readonly gates: ReadonlyMap<string, GateFunction>;
+  /** Shows the user a warning or a hint: one sentence, or a few lines. */
+  warn(text: string): void;
+  /** Shows a problem of a plan or a configuration that can be used all the same. */
+  problem(text: string): void;
+}
+
 export async function findPlace(
   projectDir: string,
   host: Host,
@@ -39,9 +58,7 @@ export async function findPlace(
     case 'bare':
       throw new OperationalError(
         `${dir} is a bare repository: there is no checkout to work from.`,
-        {
-          remedy: 'Run it from one of its worktrees: git worktree add ../work, then -C ../work.',
-        },
+        { remedy: 'Run it from one of its worktrees: git worktree add ../work, then -C ../work.' },
       );
     case 'unsafe':
       throw new OperationalError(opened.message, {

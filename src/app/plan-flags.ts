@@ -23,7 +23,6 @@ export interface ReadFlags {
   readonly fromTodo?: string;
 }
 
-/** What the flags ask of the format. */
 export function readOptionsOf(flags: ReadFlags): ReadOptions {
   const { barriers, target, split, streams, pr, autoApprove } = flags;
   const isSplit = split !== undefined || streams !== undefined;

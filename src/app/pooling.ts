@@ -17,8 +17,7 @@ import { hide, poolFolder } from '../workspace/folders.ts';
 import { keepWork } from '../workspace/keep.ts';
 import { thisClaimOwner } from '../workspace/pool/claim-owner.ts';
 import { isWhole } from '../workspace/pool/idle-worktrees.ts';
-import type { Added } from '../workspace/pool/pool.ts';
-import { Pool } from '../workspace/pool/pool.ts';
+import { type Added, Pool } from '../workspace/pool/pool.ts';
 import { safeWay } from '../workspace/seeds/copy-tree.ts';
 import { Seeds } from '../workspace/seeds/seeds.ts';
 import { loadConfiguration } from './config-files.ts';
@@ -140,7 +139,6 @@ export function openPool(place: Place): OpenedPool {
 /** As a native plan has it. */
 const DEFAULT_WORKERS = 4;
 
-/** What waits in the pool, for people and programs. */
 export async function poolView(
   { pool, seeds, repository }: OpenedPool,
   signal: AbortSignal,
@@ -155,9 +153,9 @@ export async function poolView(
     return { path, state: 'idle', commit, at_head: commit === head, idle_sec, files, bytes };
   });
   const others = pooled(repository).filter(({ path }) => !idle.some((row) => row.path === path));
-  const claimed = others.map(({ path, state }): PoolRow => {
-    return unknown(path, state === 'claimed' ? 'claimed' : 'broken');
-  });
+  const claimed = others.map(({ path, state }) =>
+    unknown(path, state === 'claimed' ? 'claimed' : 'broken'),
+  );
   const workspaces = [...idle, ...claimed];
   const bytes = workspaces.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
   return { folder, most: later, disk, bytes, workspaces, seeds: seedRows(seeds, now) };
@@ -187,23 +185,17 @@ export async function warmPool(
 ): Promise<{ readonly missing: number; readonly made: number; readonly why: Added }> {
   const { later, most } = pool.place;
   if (most === 0) {
-    throw new UserError(
-      'The pool is off: workspace.pool is 0.',
-      `To turn it on: landfast config workspace.pool ${wanted ?? DEFAULT_WORKERS}`,
-    );
+    const remedy = `To turn it on: landfast config workspace.pool ${wanted ?? DEFAULT_WORKERS}`;
+    throw new UserError('The pool is off: workspace.pool is 0.', remedy);
   }
   if (wanted !== undefined && wanted > most) {
-    throw new UserError(
-      `There is room for ${most} workspaces.`,
-      `For more: landfast config workspace.pool ${wanted}`,
-    );
+    const remedy = `For more: landfast config workspace.pool ${wanted}`;
+    throw new UserError(`There is room for ${most} workspaces.`, remedy);
   }
   const head = await headOf(repository.dir, signal);
   if (head === null) {
-    throw new UserError(
-      'The repository has no commits yet: there is nothing to prepare.',
-      'Commit something first; a workspace holds the files of a commit.',
-    );
+    const remedy = 'Commit something first; a workspace holds the files of a commit.';
+    throw new UserError('The repository has no commits yet: there is nothing to prepare.', remedy);
   }
   const missing = Math.max(0, (wanted ?? later) - pool.idle().length);
   if (missing > 0) await hide(of, [], signal);
@@ -236,8 +228,10 @@ async function makeAll(
     while (begun < order.missing) {
       begun += 1;
       const added = await pool.add(order.head, running);
-      if (added !== 'added') why = added;
-      if (added !== 'added') return;
+      if (added !== 'added') {
+        why = added;
+        return;
+      }
       made += 1;
       onMade(made);
     }

@@ -7,7 +7,7 @@ import { NO_OPTIONS } from '../model/plan.ts';
 import { capture } from '../process/capture.ts';
 import { allowedEnv } from '../worker/environment.ts';
 import { findProgram } from './agents.ts';
-import type { Host } from './host.ts';
+import type { Host } from './place.ts';
 
 export interface FoundAgent {
   readonly agent: Agent;
@@ -43,18 +43,15 @@ async function probe(agent: Agent, host: Host, signal: AbortSignal): Promise<Fou
 
 async function ask(
   agent: Agent,
-  {
-    path,
-    args,
-    host,
-  }: { readonly path: string; readonly args: readonly string[]; readonly host: Host },
+  call: { readonly path: string; readonly args: readonly string[]; readonly host: Host },
   signal: AbortSignal,
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const { path: file, args, host } = call;
   const { inherit } = agent.command(PROBE);
   const env = { ...allowedEnv(host.env, inherit) };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
-  const call = { file: path, args: [...args], cwd: host.cwd, env, stdin: '' };
-  const { exit, stdout, stderr } = await capture(call, limit);
+  const command = { file, args: [...args], cwd: host.cwd, env, stdin: '' };
+  const { exit, stdout, stderr } = await capture(command, limit);
   return { code: exitCode(exit), stdout, stderr };
 }
 

@@ -28,7 +28,6 @@ export interface LeftRun {
   readonly live: boolean;
 }
 
-/** What a resumed run continues with. */
 export interface Continuation {
   /** The plan as its file has it now, with the secrets that a journal does not hold. */
   readonly source: Plan | null;

@@ -1,9 +1,7 @@
 /**
- * What a run may take of the machine: measured from time to time, and made room for.
- *
- *   R1. `machine` costs nothing: it answers with the last measurement and begins the next one once
- *       that is due. One is under way at a time, and each is bounded (workspace/disk.ts).
- *   R2. Only what holds no work is evicted (schedule/machine-limits.ts), one thing at a time.
+ * What a run may take of the machine: measured from time to time, and made room for by evicting
+ * what holds no work (schedule/machine-limits.ts), one thing at a time. `machine` answers with the
+ * last measurement and begins the next one once that is due; each is bounded (workspace/disk.ts).
  */
 
 import { existsSync } from 'node:fs';
@@ -150,22 +148,18 @@ async function worktreesOf(context: RunContext): Promise<readonly string[]> {
 }
 
 /** Workspaces for gates, and transcripts, of every run but this one. */
-async function evictables({
-  run: own,
-  context,
-  db,
-  stateDir,
-}: RoomOf): Promise<readonly Evictable[]> {
-  const runs = listRuns(db).filter(({ run }) => run !== own);
+async function evictables(of: RoomOf): Promise<readonly Evictable[]> {
+  const { context, db, stateDir } = of;
+  const runs = listRuns(db).filter(({ run }) => run !== of.run);
   const all = context === null ? [] : await worktreesOf(context);
   return runs.flatMap(({ run, lastAt: at, outcome }) => {
-    const of = { run, at, outcome, live: isLive(db, run) };
+    const owner = { run, at, outcome, live: isLive(db, run) };
     const folder = context === null ? '' : gatesFolder({ ...context, run });
     const mine = all.filter((path) => dirname(path) === folder);
     const said = attemptsDir(stateDir, run);
     return [
-      ...mine.map((path): Evictable => ({ kind: 'workspace', path, ...of })),
-      ...(existsSync(said) ? [{ kind: 'transcripts', path: said, ...of } as const] : []),
+      ...mine.map((path): Evictable => ({ kind: 'workspace', path, ...owner })),
+      ...(existsSync(said) ? [{ kind: 'transcripts', path: said, ...owner } as const] : []),
     ];
   });
 }

@@ -15,7 +15,6 @@ import { apply, fold } from '../model/fold.ts';
 import type { RunState } from '../model/state.ts';
 import { type Place, requireRepository } from './place.ts';
 
-/** A run as it stands. */
 export interface RunView {
   readonly place: Place;
   readonly run: string;
@@ -60,7 +59,6 @@ function viewIn(db: Database, run: string, place: Place): RunView {
   return { place, run, state: readState(db, run), live: isLive(db, run) };
 }
 
-/** All that is recorded of a run. */
 export function entriesOf({ stateDir }: Place, run: string): readonly Entry[] {
   using db = openForReading(stateDir);
   return db === null ? [] : readEntries(db, run, 0);
@@ -128,7 +126,6 @@ export function runNamed(
   }
 }
 
-/** The error for a run that is not there. */
 export function noSuchRun(prefix: string): UserError {
   return new UserError(`There is no run ${prefix}.`, 'landfast runs lists them.');
 }

@@ -8,7 +8,7 @@
 import { UserError } from '../base/errors.ts';
 import type { McpServer, Plan, TaskSpec } from '../model/plan.ts';
 import { isSecretName } from '../worker/environment.ts';
-import type { Host } from './host.ts';
+import type { Host } from './place.ts';
 
 const MASK = '[MASKED]';
 

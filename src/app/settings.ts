@@ -1,8 +1,6 @@
 /**
- * The settings of a configuration, one by one: those in effect, and changing one in its file.
- *
- *   W1. What would be written is read before it is: a file is replaced as a whole
- *       by one that is right, or stays as it is.
+ * The settings of a configuration, one by one: those in effect, and changing one in its file. A
+ * file is replaced as a whole by one that was read and is right, or stays as it is.
  */
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
@@ -13,8 +11,7 @@ import { type ConfigKey, isSection, keyNamed, type Listed, listing } from '../pl
 import { type ConfigFile, readConfig } from '../plan/config/read.ts';
 import { formatProblem, type Problem } from '../plan/problem.ts';
 import { filesOf, findGitFacts, knownFiles, loadConfiguration } from './config-files.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 
 /** Everything that has a value; of `global` files only what they say. */
 export async function listSettings(
@@ -52,7 +49,6 @@ export function changeSetting(
   return { value, file: writeSetting(scope, place, { path: key.path, value }) };
 }
 
-/** The value that a text means for a key. */
 function valueFor(key: ConfigKey, text: string): unknown {
   const name = key.path.join('.');
   const given = name === 'project.test_instructions' ? contentOf(text) : text;
@@ -73,10 +69,8 @@ function writeSetting(
   requireRight(file);
   const name = change.path.join('.');
   if (file.dialect.keyFor?.(name) === null) {
-    throw new UserError(
-      `${file.path} cannot express ${name}.`,
-      'Move its values to landfast.yaml, which is then read in its place.',
-    );
+    const remedy = 'Move its values to landfast.yaml, which is then read in its place.';
+    throw new UserError(`${file.path} cannot express ${name}.`, remedy);
   }
   const text = edited(file.text, file.dialect, change);
   if (change.value === undefined && text === file.text) {

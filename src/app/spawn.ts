@@ -14,7 +14,6 @@ import { adjust } from './plan-flags.ts';
 import { readState } from './runs.ts';
 import type { NewPlan } from './start-run.ts';
 
-/** What is to be done, and how. */
 export interface SpawnWish extends Omit<Spawn, 'config' | 'home' | 'taken'> {
   readonly target?: string | undefined;
   readonly limits: LimitChanges;

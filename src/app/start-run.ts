@@ -16,18 +16,17 @@ import { inScope } from '../model/scope.ts';
 import { projectGate } from '../plan/config/discover.ts';
 import { nameList } from '../report/format.ts';
 import { brief } from '../report/sanitize.ts';
+import { rootFiles } from './config-files.ts';
 import { checkExecution, type Execution, type RunOptions } from './execute.ts';
 import type { LoadedPlan } from './load-plan.ts';
 import { newRunId } from './names.ts';
 import type { Place } from './place.ts';
-import { rootFiles } from './project-files.ts';
 import { withoutSecrets } from './secrets.ts';
 import { branchBehind, remoteBase, targetIn, withKnownRemote } from './target.ts';
 
 /** The plan of a new run, and the hash of the file it came from. */
 export type NewPlan = Pick<LoadedPlan, 'plan' | 'hash'>;
 
-/** Prepares a new run, ready to be executed. */
 export async function newRun(
   { plan: given, hash }: NewPlan,
   place: Place,
@@ -54,20 +53,13 @@ export async function newRun(
   }
 }
 
-interface StartingPoint {
-  readonly base: Sha | null;
-  readonly target: string | null;
-}
-
 /** The commit a run starts from and the branch it will publish to. */
 async function startingPoint(
   plan: Plan,
   { repository, host }: Place,
   signal: AbortSignal,
-): Promise<StartingPoint> {
-  const nowhere = { base: null, target: null };
-  if (plan.tasks.every(usesCheckout)) return nowhere;
-  if (repository === null) return nowhere;
+): Promise<{ readonly base: Sha | null; readonly target: string | null }> {
+  if (repository === null || plan.tasks.every(usesCheckout)) return { base: null, target: null };
   const { commonDir } = repository;
   const writes = plan.tasks.some(({ mode }) => mode === 'write');
   const problem =
@@ -75,12 +67,9 @@ async function startingPoint(
     (writes ? await signingProblem(commonDir, signal) : null); // Nothing would land unsigned.
   if (problem !== null) throw new OperationalError(problem.message, { remedy: problem.remedy });
   if ((await readRef(commonDir, 'refs/heads/landfast', signal)) !== null) {
-    throw new OperationalError(
-      'A branch named landfast exists, so git cannot create landfast/… branches.',
-      {
-        remedy: 'Rename it: git branch -m landfast landfast-old',
-      },
-    );
+    const message = 'A branch named landfast exists, so git cannot create landfast/… branches.';
+    const remedy = 'Rename it: git branch -m landfast landfast-old';
+    throw new OperationalError(message, { remedy });
   }
   if (plan.base !== undefined) {
     const base = await remoteBase(repository, plan.base, host, signal);
@@ -130,10 +119,8 @@ function wantedBranches(plan: Plan, run: string): ReadonlyMap<string, TaskId> {
     const branch = taskBranch(plan.conventions, run, task);
     const other = branches.get(branch);
     if (other !== undefined) {
-      throw new UserError(
-        `Tasks ${other} and ${task.id} have the same branch: ${branch}.`,
-        'Give each its own.',
-      );
+      const message = `Tasks ${other} and ${task.id} have the same branch: ${branch}.`;
+      throw new UserError(message, 'Give each its own.');
     }
     branches.set(branch, task.id);
   }
@@ -142,10 +129,9 @@ function wantedBranches(plan: Plan, run: string): ReadonlyMap<string, TaskId> {
 
 /** A ref is a file or a folder, never both. */
 function clashing(branches: ReadonlyMap<string, TaskId>, name: string): TaskId | undefined {
-  for (const [branch, task] of branches) {
-    if (branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`)) return task;
-  }
-  return undefined;
+  const isClash = (branch: string) =>
+    branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`);
+  return [...branches].find(([branch]) => isClash(branch))?.[1];
 }
 
 /** Throws where changes in the checkout of the target branch keep a plan from running. */
@@ -181,10 +167,7 @@ function isOwn({ conventions }: Plan, file: string): boolean {
   return inScope(file, own);
 }
 
-/**
- * Says that work will land untested. Nothing is said where nothing lands, or where the plan says that
- * nothing is to be verified.
- */
+/** Says that work will land untested, unless nothing lands or the plan turns verification off. */
 function tellUngated(plan: Plan, { dir, host }: Place): void {
   const { gates, landing, tasks } = plan;
   const isMeant = landing.verify === 'off' || landing.strategy === 'none';

@@ -1,8 +1,6 @@
 /**
- * steer: a wish to the engine of a live run, and its answer.
- *
- *   G1. What can be known to be wrong is said before anything is sent: the run, the names.
- *   G2. The engine has the last word: its refusal is shown as it is, and nothing was changed then.
+ * A wish to the engine of a live run, and its answer. What is known to be wrong is said before
+ * anything is sent; the engine's refusal is shown as it is, and nothing was changed then.
  */
 
 import { closest } from '../base/closest.ts';
@@ -31,7 +29,6 @@ export function requireTasks({ run, state }: RunView, ids: readonly TaskId[]): v
   );
 }
 
-/** Refuses a run that nobody drives. */
 export function requireLive({ run, live, state }: RunView): void {
   if (live) return;
   const remedy =

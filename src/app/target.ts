@@ -1,8 +1,7 @@
 /**
- * The branch that a run publishes to, the commit it starts from, and the remote they may be of.
- *
- *   T1. A symbolic ref (`master` for `main`) is resolved here, once: from then on the run knows only
- *       the branch behind it, which is also what git says is checked out.
+ * The branch that a run publishes to, the commit it starts from, and the remote they may be of. A
+ * symbolic ref (`master` for `main`) is resolved here, once: the run knows only the branch behind
+ * it.
  */
 
 import { OperationalError, UserError } from '../base/errors.ts';
@@ -11,8 +10,7 @@ import { readRef, resolveCommit } from '../git/refs.ts';
 import { fetchBranch, remoteAddress } from '../git/remote.ts';
 import { headBranch, type Repository } from '../git/repository.ts';
 import type { Plan, Sha } from '../model/plan.ts';
-import type { Host } from './host.ts';
-import type { Place } from './place.ts';
+import type { Host, Place } from './place.ts';
 
 export interface Target {
   readonly base: Sha;
@@ -42,10 +40,8 @@ export async function branchBehind(
   const ref = await refBehind(commonDir, `${BRANCHES}${name}`, signal);
   if (ref === null) return name;
   if (ref.startsWith(BRANCHES)) return ref.slice(BRANCHES.length);
-  throw new UserError(
-    `${name} is a symbolic ref to ${ref}, which is not a branch.`,
-    'Name a branch with --target.',
-  );
+  const message = `${name} is a symbolic ref to ${ref}, which is not a branch.`;
+  throw new UserError(message, 'Name a branch with --target.');
 }
 
 /** What HEAD leads to: git follows it through symbolic refs to the end. */

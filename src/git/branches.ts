@@ -9,7 +9,6 @@ export interface Branch {
   readonly checkout: string;
 }
 
-/** Every local branch. */
 export async function branchesIn(dir: string, signal: AbortSignal): Promise<readonly Branch[]> {
   const format = '--format=%(refname:lstrip=2)%00%(objectname)%00%(worktreepath)';
   const { stdout } = await git(dir, ['for-each-ref', format, 'refs/heads'], signal);

@@ -1,12 +1,7 @@
 /**
- * Commits, as the user would make them.
- *
- *   K1. Hooks, identity and signing apply. Their refusal is a result with a remedy, and the changes
- *       stay in the working tree.
- *   K2. Nothing waits for a person: there is no terminal and no dialogue for a passphrase
- *       (environment.ts), and a program that waits all the same has a time limit.
- *   K3. A message travels on standard input: it may be long, and may start with a dash.
- *   K4. Identity and signing are tested before a run starts, by signing a commit that is thrown away.
+ * Commits, as the user would make them: hooks, identity and signing apply. Their refusal is a
+ * result with a remedy, and the changes stay in the working tree. Nothing waits for a person
+ * (environment.ts), and a program that waits all the same has a time limit.
  */
 
 import { assert } from '../base/assert.ts';
@@ -24,22 +19,25 @@ import { isOn, settingsIn } from './settings.ts';
 import { isMerging } from './status.ts';
 import { withTempFolder } from './temp-folder.ts';
 
-export type Committed =
-  | { readonly kind: 'committed'; readonly commit: Sha }
-  | { readonly kind: 'refused'; readonly why: string };
+export type Committed = { readonly kind: 'committed'; readonly commit: Sha } | Refused;
 
-export interface Author {
-  readonly name: string;
-  readonly email: string;
-  /** As git reads it: `1700000000 +0100`. Default: now. */
-  readonly date?: string;
+interface Refused {
+  readonly kind: 'refused';
+  readonly why: string;
 }
 
-export interface CommitData {
+interface CommitData {
   readonly tree: Sha;
   readonly parents: readonly Sha[];
-  readonly author: Required<Author>;
   readonly message: string;
+  /** The date as git reads it: `1700000000 +0100`. */
+  readonly author: { readonly name: string; readonly email: string; readonly date: string };
+}
+
+/** Why nothing can be committed, and what to do about it. */
+interface CommitProblem {
+  readonly message: string;
+  readonly remedy: string;
 }
 
 const WHY_CHARACTERS = 4_000;
@@ -81,11 +79,11 @@ export async function commitAll(
   },
   signal: AbortSignal,
 ): Promise<Committed | { readonly kind: 'nothing' }> {
-  const limitMs = options.limitMs ?? LONG_LIMIT_MS;
+  const { message, limitMs = LONG_LIMIT_MS, isStaged = false } = options;
   return orRefused(async () => {
-    if (options.isStaged !== true) await stageAll(dir, signal);
+    if (!isStaged) await stageAll(dir, signal);
     const args = ['commit', '--quiet', '--file=-'];
-    const how = { stdin: options.message, limitMs, okCodes: [0, 1], config: NO_LOG };
+    const how = { stdin: message, limitMs, okCodes: [0, 1], config: NO_LOG };
     const result = await git(dir, args, signal, how);
     // Exit 1: a hook refused, or there is nothing to commit.
     if (result.code !== 0) {
@@ -98,38 +96,27 @@ export async function commitAll(
   });
 }
 
-/** Commits a tree without a checkout, without hooks and without moving a ref. */
+/** Commits a tree without a checkout, hooks or a moved ref. The default author is the user. */
 export async function commitTree(
   dir: string,
-  commit: {
-    readonly tree: Sha;
-    readonly parents: readonly Sha[];
-    readonly message: string;
-    /** Default: the user. */
-    readonly author?: Author;
-  },
+  { tree, parents, message, author }: Omit<CommitData, 'author'> & Partial<CommitData>,
   signal: AbortSignal,
 ): Promise<Committed> {
   return orRefused(async () => {
     const sign = (await signsCommits(dir, signal)) ? ['-S'] : [];
-    const parents = commit.parents.flatMap((parent) => ['-p', parent]);
-    const args = ['commit-tree', ...sign, ...parents, '-F', '-', commit.tree];
-    const env = environmentOf(commit.author);
-    const { stdout } = await git(dir, args, signal, { stdin: commit.message, env });
+    const args = ['commit-tree', ...sign, ...parentArgs(parents), '-F', '-', tree];
+    const { stdout } = await git(dir, args, signal, { stdin: message, env: authorIn(author) });
     return { kind: 'committed', commit: stdout.trim() };
   });
 }
 
-/**
- * A commit that is only merged with another and never published: it needs no identity and no
- * signature, and equal drafts have equal ids.
- */
+/** For merging only: it needs no identity and no signature, and equal drafts have equal ids. */
 export async function draftCommit(
   dir: string,
   { tree, parents }: Pick<CommitData, 'tree' | 'parents'>,
   signal: AbortSignal,
 ): Promise<Sha> {
-  const args = ['commit-tree', ...parents.flatMap((parent) => ['-p', parent]), tree];
+  const args = ['commit-tree', ...parentArgs(parents), tree];
   const { stdout } = await git(dir, args, signal, { stdin: 'A draft.\n', env: NOBODY });
   return stdout.trim();
 }
@@ -168,18 +155,17 @@ async function hasSomething(dir: string, signal: AbortSignal): Promise<boolean> 
   return code === 1 || isMerging(dir);
 }
 
-function environmentOf(author: Author | undefined): NodeJS.ProcessEnv {
-  if (author === undefined) return {};
-  return {
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    ...(author.date === undefined ? {} : { GIT_AUTHOR_DATE: author.date }),
-  };
+function parentArgs(parents: readonly Sha[]): readonly string[] {
+  return parents.flatMap((parent) => ['-p', parent]);
 }
 
-async function orRefused<T>(
-  work: () => Promise<T>,
-): Promise<T | { readonly kind: 'refused'; readonly why: string }> {
+function authorIn(author: CommitData['author'] | undefined): NodeJS.ProcessEnv {
+  if (author === undefined) return {};
+  const { name, email, date } = author;
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date };
+}
+
+async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
   try {
     return await work();
   } catch (error) {
@@ -197,19 +183,14 @@ function whyOf(error: GitError): string {
   return signingRefusal(said) ?? `git ${error.args[0]} refused: ${said}`;
 }
 
-/** Whether git knows an author and a committer. */
-async function hasIdentity(dir: string, signal: AbortSignal): Promise<boolean> {
-  const names = ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'];
-  const asked = names.map((name) => git(dir, ['var', name], signal, { okCodes: [0, 1, 128] }));
-  return (await Promise.all(asked)).every(({ code }) => code === 0);
-}
-
-/** Why commits have no author, and the remedy; null where they have one. */
+/** Null where git knows an author and a committer. */
 export async function identityProblem(
   dir: string,
   signal: AbortSignal,
-): Promise<{ readonly message: string; readonly remedy: string } | null> {
-  if (await hasIdentity(dir, signal)) return null;
+): Promise<CommitProblem | null> {
+  const names = ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'];
+  const asked = names.map((name) => git(dir, ['var', name], signal, { okCodes: [0, 1, 128] }));
+  if ((await Promise.all(asked)).every(({ code }) => code === 0)) return null;
   return {
     message: 'git does not know who you are, so nothing could be committed.',
     remedy:
@@ -223,20 +204,19 @@ export async function signsCommits(dir: string, signal: AbortSignal): Promise<bo
   return isOn(await settingsIn(dir, signal), 'commit.gpgsign');
 }
 
-/** Why commits cannot be signed, and the remedy; null where they can, or need not be. */
+/** Null where commits can be signed, or need not be. */
 export async function signingProblem(
   dir: string,
   signal: AbortSignal,
-): Promise<{ readonly message: string; readonly remedy: string } | null> {
+): Promise<CommitProblem | null> {
   if (!(await signsCommits(dir, signal))) return null;
   try {
     await withTempFolder(dir, (aside) => signSomething(dir, aside, signal));
     return null;
   } catch (error) {
-    if (error instanceof GitTimeoutError)
-      return { message: `${NOT_NOW}: ${error.message}`, remedy: UNLOCK };
-    if (!(error instanceof GitError)) throw error;
-    return { message: `${NOT_NOW}: ${reasonIn(textOf(error.result))}`, remedy: UNLOCK };
+    if (!(error instanceof GitError || error instanceof GitTimeoutError)) throw error;
+    const why = error instanceof GitError ? reasonIn(textOf(error.result)) : error.message;
+    return { message: `${NOT_NOW}: ${why}`, remedy: UNLOCK };
   }
 }
 
@@ -256,7 +236,7 @@ const UNLOCK =
   'git config commit.gpgSign false';
 
 /** Explains a commit that failed because it could not be signed; null for other failures. */
-export function signingRefusal(said: string): string | null {
+function signingRefusal(said: string): string | null {
   if (!/failed to sign|gpg failed|signing failed|load (public )?key|passphrase/i.test(said)) {
     return null;
   }

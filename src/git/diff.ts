@@ -1,11 +1,7 @@
 /**
- * Changed files, in a working tree and between commits.
- *
- *   D1. Names are read NUL-separated, so that every file name is exact. A rename is a deletion and
- *       an addition.
- *   D2. Untracked files count as changes, ignored ones do not. Only the content counts: a file with
- *       a new timestamp, or with line endings as configured, has not changed.
- *   D3. Reading takes no lock and writes nothing.
+ * Changed files, in a working tree and between commits. Names are exact; a rename is a deletion and
+ * an addition. Untracked files count as changes, ignored ones do not. Only the content counts, no
+ * timestamp or configured line ending. Reading takes no lock and writes nothing.
  */
 
 import { nameAsText } from './byte-path.ts';
@@ -48,18 +44,6 @@ export async function filesBetween(
   return splitNul((await git(dir, args, signal)).stdout);
 }
 
-/** Whether a file of that name differs between two commits, in any folder. */
-export async function isNameChanged(
-  dir: string,
-  from: Sha,
-  to: Sha,
-  name: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const files = await filesBetween(dir, from, to, signal);
-  return files.some((file) => file === name || file.endsWith(`/${name}`));
-}
-
 export type Difference = 'added' | 'changed' | 'deleted';
 
 export async function differences(
@@ -92,16 +76,13 @@ export async function filesBelow(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))];
 }
 
-/** Those of the paths that git ignores; `known: false` skips the index where none is tracked. */
 export async function ignoredOf(
   dir: string,
   paths: readonly string[],
   signal: AbortSignal,
-  { known = true } = {},
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
-  const args = ['check-ignore', '-z', '--stdin', ...(known ? [] : ['--no-index'])];
-  const { stdout } = await git(dir, args, signal, {
+  const { stdout } = await git(dir, ['check-ignore', '-z', '--stdin'], signal, {
     stdin: paths.map((path) => `${path}\0`).join(''),
     okCodes: [0, 1], // 1: none of them.
     limitMs: LONG_LIMIT_MS,
@@ -124,10 +105,7 @@ async function comparedFiles(
   return [...new Set(names.map((name) => name.replace(/\/$/, '')))].sort();
 }
 
-/**
- * What a checkout holds beyond its commit. `pristine`: nothing at all, not even ignored files;
- * `clean`: nothing that a commit would take, and nothing half done.
- */
+/** What a checkout holds beyond its commit: nothing at all, only ignored files, or work. */
 export async function leftoversIn(
   dir: string,
   signal: AbortSignal,

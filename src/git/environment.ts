@@ -1,12 +1,7 @@
 /**
- * The environment in which git runs: without prompts, and in one language.
- *
- *   V1. Nothing waits for input: no pager, editor, terminal prompt, password or passphrase
- *       dialogue. (There is no terminal either: process/spawn.ts.)
- *   V2. The directory alone selects the repository, even when Landfast is started from a git hook,
- *       whose environment names another one.
- *   V3. Messages are English, because some are parsed (git.ts); the character encoding stays,
- *       because hooks inherit it.
+ * The environment in which git runs. Nothing waits for input: no pager, editor, prompt or dialogue.
+ * The directory alone selects the repository, even when a git hook starts Landfast. Messages are
+ * English, because some are parsed; the character encoding stays, because hooks inherit it.
  */
 
 /** Set by git for its hooks and meant for one repository; `git rev-parse --local-env-vars`. */
@@ -58,10 +53,7 @@ const FIXED = {
   TERM: 'dumb',
 };
 
-/**
- * Git flushes what it writes before it exits, loose objects included, which it does not by default.
- * So what the journal calls landed survives a power cut.
- */
+/** Git flushes loose objects, too: what the journal calls landed survives a power cut. */
 export const DURABLE = 'core.fsync=committed,reference';
 
 /** For worktrees in which only some folders are checked out (sparse.ts). */

@@ -1,10 +1,7 @@
 /**
  * Patterns that git ignores without a tracked file saying so: `info/exclude`, which all worktrees
- * of a repository share.
- *
- *   X1. Our patterns are in a block of their own; what the user wrote around it stays as it is.
- *   X2. Adding is idempotent, and two processes adding at once lose nothing: a lock file is held
- *       while the new content is written into it, and it then replaces the old one.
+ * share. Ours are in a block of their own. Two processes that add at once lose nothing: the new
+ * content is written into a lock file, which then replaces the old one.
  *
  *     # landfast: begin (added automatically)
  *     /.env.local

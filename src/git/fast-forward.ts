@@ -1,11 +1,8 @@
 /**
- * Brings a checkout and its branch forward to a newer commit. Unlike `git merge --ff-only`:
- *
- *   O1. Files that the user has changed are never touched, ignored ones included.
- *   O2. The branch is locked while files are written, and the hook that may refuse the move has
- *       agreed before. So files and branch never diverge, as they do with git's own command when a
- *       hook refuses, or when two of them run at the same time.
- *   O3. The post-merge hook runs; its result does not change the outcome.
+ * Brings a checkout and its branch forward to a newer commit. Unlike `git merge --ff-only` it never
+ * touches files that the user has changed, ignored ones included. The branch is locked while files
+ * are written, and the hook that may refuse the move has agreed before, so files and branch never
+ * diverge.
  */
 
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
@@ -19,7 +16,7 @@ import { type Head, headBranch } from './repository.ts';
 import { isOn, settingsIn } from './settings.ts';
 import { isMerging, isPicking } from './status.ts';
 
-export interface Checkout {
+interface Checkout {
   readonly dir: string;
   readonly commonDir: string;
 }
@@ -89,7 +86,7 @@ async function writeFiles(
 ): Promise<Obstacle | null> {
   const unfinished = unfinishedIn(dir);
   if (unfinished !== null) return { kind: 'failed', why: unfinished };
-  const added = await addedBetween({ dir, commonDir }, { from, to }, signal);
+  const added = await addedBetween(dir, { from, to }, signal);
   const hidden = await untrackedIn({ dir, commonDir }, added, signal);
   if (hidden.length > 0) return { kind: 'in-the-way', files: hidden };
   const write = (): Promise<GitResult> =>
@@ -115,7 +112,7 @@ function unfinishedIn(dir: string): string | null {
 
 /** The files that only the second commit has, as latin1 (byte-path.ts). */
 async function addedBetween(
-  { dir }: Checkout,
+  dir: string,
   { from, to }: Step,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -138,16 +135,12 @@ async function untrackedIn(
   if (there.length === 0) return [];
   // Lists all: a name that is not UTF-8 cannot be an argument.
   const { stdout } = await git(dir, ['ls-files', '--cached'], signal, { config: QUOTE_BYTES });
-  // Where case is ignored, a file that is only renamed is in its own way.
+  // Where git ignores case (of ASCII letters), a file that is only renamed is in its own way.
   const foldsCase = isOn(await settingsIn(commonDir, signal), 'core.ignorecase');
-  const keyOf = (name: string): string => (foldsCase ? inLowerCase(name) : name);
+  const keyOf = (name: string): string =>
+    foldsCase ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name;
   const held = new Set(unquoted(linesOf(stdout)).map(keyOf));
   return there.filter((name) => !held.has(keyOf(name))).map(nameAsText);
-}
-
-/** ASCII only, like git. */
-function inLowerCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Files that the user has changed, staged or not, and that the step changes, too. */
@@ -169,7 +162,7 @@ async function changedIn(
  * followed: one in place of a folder is in the way itself. In place of a file, everything in a
  * folder is, and a nested repository by the name of its folder.
  */
-export function occupiedBy(dir: string, files: readonly string[]): readonly string[] {
+function occupiedBy(dir: string, files: readonly string[]): readonly string[] {
   const found = new Set<string>();
   const looked = new Map<string, Stats | undefined>();
   const look = (path: string): Stats | undefined => {

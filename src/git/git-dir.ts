@@ -2,10 +2,9 @@
  * The git folder of a working tree, and the link between a linked worktree and its entry in the
  * repository: the file `.git` of the worktree, and `worktrees/<name>/gitdir` of the entry.
  *
- *   K1. An agent can delete the file `.git` or replace it: by a link to the repository, the entry of
- *       another worktree, a pipe. It counts only if it names an entry that no other folder has.
- *   K2. It is written again where its entry still exists and nothing is lost by that. A folder in
- *       its place is a repository of the agent's own and stays.
+ * An agent can delete the file `.git`, or replace it by a link, a pipe or the entry of another
+ * worktree. It counts only if it names an entry that no other folder has. It is written again where
+ * its entry still exists; a folder in its place is a repository of the agent's own and stays.
  */
 
 import {

@@ -1,14 +1,11 @@
 /**
- * git: runs the git program. Every git command goes through here or through long-lived.ts.
+ * Runs the git program. Every git command goes through here or through long-lived.ts.
  *
- *   G1. Callers name the exit codes that are results; everything else is thrown as a GitError.
- *   G2. Nothing hangs: no command can prompt (environment.ts) and each has a time limit.
- *   G3. A lock of another process is waited for, in growing steps and not for ever. A lost
- *       compare-and-swap of a ref also says `cannot lock ref`, but is a result and never retried.
- *   G4. No automatic maintenance: it races with commits. The shared configuration is never
- *       written; settings travel on the command line.
- *
- * An aborted signal is thrown as its reason.
+ * Callers name the exit codes that are results; everything else is thrown as a GitError, and an
+ * aborted signal as its reason. No command can prompt (environment.ts), and each has a time limit.
+ * A lock of another process is waited for; a lost compare-and-swap of a ref also says `cannot lock
+ * ref`, but is never retried. Automatic maintenance is off: it races with commits. Settings travel
+ * on the command line; the shared configuration is never written.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,14 +53,7 @@ const SETTINGS = [
 ].flat();
 
 /** Commands that may use ssh. */
-const REMOTE_COMMANDS: ReadonlySet<string> = new Set([
-  'clone',
-  'fetch',
-  'ls-remote',
-  'pull',
-  'push',
-  'submodule',
-]);
+const REMOTE_COMMAND = /^(?:clone|fetch|ls-remote|pull|push|submodule)$/;
 
 /** The exit code that a shell reports for a program that SIGKILL ended. */
 const KILLED_CODE = 128 + 9;
@@ -93,12 +83,10 @@ function commandIn(args: readonly string[]): string {
 
 export class GitTimeoutError extends OperationalError {
   override readonly name = 'GitTimeoutError';
-  readonly args: readonly string[];
 
   constructor(args: readonly string[], limitMs: number, stderr: string) {
     const said = stderr.trim() === '' ? '' : `; it said: ${stderr.trim()}`;
     super(`git ${commandIn(args)} took longer than ${limitMs / 1000} s and was stopped${said}`);
-    this.args = args;
   }
 }
 
@@ -117,9 +105,8 @@ export async function runTool(
   file: string,
   args: readonly string[],
   signal: AbortSignal,
-  cwd = '/',
 ): Promise<Captured> {
-  const command = { file, args, cwd, stdin: '' };
+  const command = { file, args, cwd: '/', stdin: '' };
   const tried = await shells.current
     ?.capture({ ...command, env: {} }, signal)
     .catch(otherwise(undefined));
@@ -128,7 +115,6 @@ export async function runTool(
   return capture({ ...command, env: environment() }, signal);
 }
 
-/** Runs git in a directory. */
 export async function git(
   dir: string,
   args: readonly string[],
@@ -153,10 +139,7 @@ export function splitNul(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
-/**
- * Whether git failed only because another process holds a lock for a moment, or is halfway through
- * adding a worktree or removing the last one.
- */
+/** Whether another process held a lock for a moment, or was halfway through changing a worktree. */
 export function isLocked({ code, stderr }: GitResult): boolean {
   if (code === 0 || code === 1) return false;
   if (/Unable to create '.*\.lock': File exists/is.test(stderr)) return true;
@@ -174,13 +157,14 @@ async function runOnce(
   signal: AbortSignal,
   options: GitOptions,
 ): Promise<GitResult> {
-  const limitMs = options.limitMs ?? LIMIT_MS;
+  const { limitMs = LIMIT_MS, config = {}, stdin = '' } = options;
+  const settings = Object.entries(config).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const added = { ...(await sshFor(dir, args, signal)), ...options.env };
   const command = {
     file: 'git',
-    args: [...SETTINGS, ...sparseSettings(dir), ...settingsOf(options), ...args],
+    args: [...SETTINGS, ...sparseSettings(dir), ...settings, ...args],
     cwd: dir,
-    stdin: options.stdin ?? '',
+    stdin,
     limitMs,
   };
   const pool = shells.current;
@@ -198,10 +182,6 @@ async function runOnce(
   }
 }
 
-function settingsOf({ config = {} }: GitOptions): readonly string[] {
-  return Object.entries(config).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
-
 function accepted(args: readonly string[], result: GitResult, options: GitOptions): GitResult {
   if ((options.okCodes ?? [0]).includes(result.code)) return result;
   throw new GitError(args, result);
@@ -213,8 +193,7 @@ async function sshFor(
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<NodeJS.ProcessEnv> {
-  if (!REMOTE_COMMANDS.has(args[0] ?? '') || choosesSsh(environment())) return {};
-  const query = ['config', '--get', 'core.sshCommand'];
-  const { stdout } = await runOnce(dir, query, signal, {});
+  if (!REMOTE_COMMAND.test(args[0] ?? '') || choosesSsh(environment())) return {};
+  const { stdout } = await runOnce(dir, ['config', '--get', 'core.sshCommand'], signal, {});
   return stdout === '' ? BATCH_SSH : {};
 }

@@ -79,13 +79,9 @@ export async function otherAuthors(
     const [name = '', email = ''] = line.split('\0');
     if (!authors.has(email.toLowerCase())) authors.set(email.toLowerCase(), { name, email });
   }
-  authors.delete(await ownEmail(dir, signal));
+  const own = await git(dir, ['var', 'GIT_AUTHOR_IDENT'], signal, { okCodes: [0, 128] });
+  authors.delete((/<([^>]*)>/.exec(own.stdout)?.[1] ?? '').toLowerCase());
   return [...authors.values()];
-}
-
-async function ownEmail(dir: string, signal: AbortSignal): Promise<string> {
-  const { stdout } = await git(dir, ['var', 'GIT_AUTHOR_IDENT'], signal, { okCodes: [0, 128] });
-  return (/<([^>]*)>/.exec(stdout)?.[1] ?? '').toLowerCase();
 }
 
 /** How many commits no branch has, and the files in which the commit differs from HEAD. */

@@ -1,7 +1,7 @@
 /**
  * Hooks that git would have run, where Landfast does its work in another way.
  *
- * Worktrees are added without a checkout (worktree.ts, W1) and thereby without post-checkout, which
+ * Worktrees are added without a checkout (worktree.ts) and thereby without post-checkout, which
  * people use to prepare new worktrees; a checkout is fast-forwarded without a merge, but people use
  * post-merge to install new dependencies. As with git, a failure changes nothing.
  */

@@ -1,8 +1,4 @@
-/**
- * Lock files that a killed git left behind.
- *
- *   K1. A lock that a live process may hold is never removed.
- */
+/** Lock files that a killed git left behind. One that a live process may hold is never removed. */
 
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -11,21 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSystemError, rethrowBug, trySystem } from '../base/errors.ts';
 import { gitDirOf } from './git-dir.ts';
 
-const LOCKS = ['index.lock', 'HEAD.lock'];
 const PATIENCE_MS = 2_000;
 const POLL_MS = 50;
 
-/**
- * Removes the locks of one worktree and of its branch. Only for a workspace in which no process is
- * alive any more: a lock does not name its owner.
- */
+/** Only for a workspace in which no process is alive any more: a lock does not name its owner. */
 export async function removeStaleLocks(
   { commonDir, dir, branch }: { commonDir: string; dir: string; branch: string | null },
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
   const gitDir = gitDirOf(dir);
-  const own = LOCKS.map((name) => `${gitDir}/${name}`);
+  const own = [`${gitDir}/index.lock`, `${gitDir}/HEAD.lock`];
   const ofBranch = branch === null ? [] : [`${commonDir}/refs/heads/${branch}.lock`];
   for (const lock of [...own, ...ofBranch]) rmSync(lock, { force: true });
 }

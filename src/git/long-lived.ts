@@ -1,15 +1,12 @@
 /**
- * The git processes that stay open while a run works in a repository: names of objects (`cat-file`),
- * moves of refs (`update-ref`), changed files (`diff-tree`) and merges (`merge-tree`) are needed
- * several times per task.
+ * The git processes that stay open while a run works in a repository: names of objects
+ * (`cat-file`), moves of refs (`update-ref`), changed files (`diff-tree`) and merges
+ * (`merge-tree`).
  *
- *   L1. Nothing depends on them: outside of a run's runtime, for another repository, or where one
- *       has ended, the answer is null and the caller asks an ordinary git command.
- *   L2. A ref is looked up each time; git notices new packs and moved refs by itself.
- *   L3. Refs are moved from the user's checkout: a relative core.hooksPath starts there.
- *   L4. A merge depends on settings, so a new process is started once they have changed.
- *   L5. A process gets one question at a time; others wait. It ends when its input is closed, so it
- *       cannot outlive this one.
+ * Nothing depends on them: outside of a run's runtime, for another repository, or where one has
+ * ended, the answer is null and the caller runs an ordinary command. Refs are moved from the user's
+ * checkout, where a relative core.hooksPath starts. A process gets one question at a time, and ends
+ * when its input is closed.
  */
 
 import type { Exit } from '../base/exit.ts';
@@ -27,7 +24,7 @@ class LongLived {
   #names: Conversation | null = null;
   #refs: Conversation | null = null;
   #changes: Conversation | null = null;
-  #merges: Merges | null = null;
+  #merges: { readonly settings: Settings; readonly talk: Conversation } | null = null;
 
   constructor({ commonDir, dir }: { readonly commonDir: string; readonly dir: string }) {
     this.commonDir = commonDir;
@@ -50,7 +47,7 @@ class LongLived {
     return this.#changes;
   }
 
-  /** A process that has ended, or never answers, is not started again. */
+  /** A merge depends on settings. A process that has ended, or never answers, is not started again. */
   async merges(settings: Settings): Promise<Conversation> {
     if (this.#merges?.settings === settings) return this.#merges.talk;
     const before = this.#merges;
@@ -67,11 +64,6 @@ class LongLived {
   #open(before: Conversation | null, args: readonly string[], dir = this.commonDir): Conversation {
     return before === null || before.isOver ? new Conversation(dir, args) : before;
   }
-}
-
-interface Merges {
-  readonly settings: Settings;
-  readonly talk: Conversation;
 }
 
 const MERGE = ['merge-tree', '--write-tree', '--stdin', '--name-only', '--no-messages'];

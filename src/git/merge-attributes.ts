@@ -2,11 +2,9 @@
  * The attributes by which `git merge` would merge in a checkout of a commit: merge=union, -merge,
  * drivers of the user. A merge in memory has no checkout to read them from.
  *
- *   A1. Since 2.41 git reads them from a commit (`--attr-source`).
- *   A2. An older one gets a work tree that holds nothing but the `.gitattributes` files of the
- *       commit, and only where one of them concerns merging.
- *   A3. Where the user has a merge driver it runs in a work tree with all files of the commit, as
- *       in a checkout: its command may be one of them.
+ * Since 2.41 git reads them from a commit (`--attr-source`). An older one gets a work tree of
+ * nothing but the `.gitattributes` files, if one of them concerns merging. A merge driver of the
+ * user runs in a work tree with all files of the commit, since its command may be one of them.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -31,9 +29,7 @@ export interface MergeSettings {
 
 /** Attributes that change how files are merged; a macro may stand for any. */
 const CONCERNS_MERGING = /merge|binary|conflict-marker-size|\[attr\]/;
-const FILE = '.gitattributes';
 
-/** Runs a merge onto a commit, with the attributes of that commit. */
 export async function withAttributes(
   dir: string,
   onto: Sha,
@@ -50,14 +46,13 @@ export async function withAttributes(
     const cwd = join(folder, 'tree');
     await mkdir(cwd);
     const env = { GIT_DIR: dir, GIT_WORK_TREE: cwd, GIT_INDEX_FILE: join(folder, 'index') };
-    if (hasDriver) await git(cwd, ['read-tree', '--reset', '-u', onto], signal, { env, limitMs });
+    const options = { env, limitMs: LONG_LIMIT_MS };
+    if (hasDriver) await git(cwd, ['read-tree', '--reset', '-u', onto], signal, options);
     else await writeFiles(cwd, files);
     return merge({ cwd, before: [], env, isPlain: false });
   };
   return hasDriver ? withPlainFolder(mergeIn) : withTempFolder(dir, mergeIn);
 }
-
-const limitMs = LONG_LIMIT_MS;
 
 async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const [path, text] of files) {
@@ -132,6 +127,6 @@ async function listFiles(
   return new Map(files.map(([path, { object }]) => [path, object]));
 }
 
-function isAttributes(path: string): boolean {
-  return basename(path) === FILE;
+export function isAttributes(path: string): boolean {
+  return basename(path) === '.gitattributes';
 }

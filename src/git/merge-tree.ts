@@ -13,6 +13,7 @@ import { GitError, type GitResult, git, type Sha, splitNul } from './git.ts';
 import { cleanMerge } from './long-lived.ts';
 import { type MergeSettings, withAttributes } from './merge-attributes.ts';
 import { settingsIn } from './settings.ts';
+import { SUBMODULE, type TreeEntry } from './trees.ts';
 
 export type MergeTree =
   | { readonly kind: 'clean'; readonly tree: Sha }
@@ -25,20 +26,18 @@ export type MergeTree =
     };
 
 /** A path in conflict; a side that does not have it is null. */
-export interface ConflictedPath {
+export interface ConflictedPath extends Readonly<Stages> {
   readonly path: string;
   readonly kind: ConflictKind;
-  readonly base: Stage | null;
-  readonly ours: Stage | null;
-  readonly theirs: Stage | null;
 }
 
-export interface Stage {
-  readonly mode: string;
-  readonly object: Sha;
+interface Stages {
+  base: TreeEntry | null;
+  ours: TreeEntry | null;
+  theirs: TreeEntry | null;
 }
 
-export type ConflictKind =
+type ConflictKind =
   | 'content'
   | 'both-added'
   | 'binary'
@@ -55,10 +54,7 @@ export type ConflictKind =
   | 'file-folder'
   | 'other';
 
-/**
- * The merge that `git merge` would make in a checkout of `ours`. Exit 0 is a clean tree and 1 a
- * conflict; both are results. The tree's id comes first.
- */
+/** The merge that `git merge` would make in a checkout of `ours`. */
 export async function mergeTree(
   dir: string,
   ours: Sha,
@@ -87,12 +83,6 @@ export async function mergeTree(
   return { kind: 'conflict', tree, files: conflicts.map(({ path }) => path), conflicts };
 }
 
-interface Stages {
-  base: Stage | null;
-  ours: Stage | null;
-  theirs: Stage | null;
-}
-
 function stagesOf(fields: readonly string[]): ReadonlyMap<string, Stages> {
   const stages = new Map<string, Stages>();
   for (const field of fields) {
@@ -105,7 +95,6 @@ function stagesOf(fields: readonly string[]): ReadonlyMap<string, Stages> {
   return stages;
 }
 
-/** The types of conflict by path. */
 function typesOf(fields: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
   const types = new Map<string, Set<string>>();
   for (let at = 0; at < fields.length; ) {
@@ -120,7 +109,6 @@ function typesOf(fields: readonly string[]): ReadonlyMap<string, ReadonlySet<str
   return types;
 }
 
-const SUBMODULE = '160000';
 const LINK = '120000';
 
 /** A path may have several types: the most specific counts. */

@@ -16,24 +16,18 @@ export async function objectProblem(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (from === to) return null;
-  return withTempFolder(dir, (folder) => check(dir, { from, to, folder }, signal));
-}
-
-async function check(
-  dir: string,
-  { from, to, folder }: { readonly from: Sha; readonly to: Sha; readonly folder: string },
-  signal: AbortSignal,
-): Promise<string | null> {
   const limit = { limitMs: LONG_LIMIT_MS, config: { 'core.fsync': 'none' } };
-  try {
-    const stdin = `${to}\n^${from}\n`;
+  const check = async (folder: string): Promise<null> => {
     const pack = ['pack-objects', '--quiet', '--revs', join(folder, 'work')];
-    await git(dir, pack, signal, { ...limit, stdin });
+    await git(dir, pack, signal, { ...limit, stdin: `${to}\n^${from}\n` });
     for (const name of (await readdir(folder)).filter((each) => each.endsWith('.pack'))) {
       const index = ['index-pack', '--strict', '-o', join(folder, 'checked.idx')];
       await git(dir, [...index, join(folder, name)], signal, limit);
     }
     return null;
+  };
+  try {
+    return await withTempFolder(dir, check);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return textOf(error.result);

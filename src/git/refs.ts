@@ -1,12 +1,7 @@
 /**
- * Refs and the commits they name.
- *
- *   N1. A ref that others may move is moved by compare-and-swap. Losing that race is a result, with
- *       the ref's current commit.
- *   N2. Refs are read by full name (`refs/heads/x`), so that no tag or file of that name is meant.
- *   N3. A ref can be moved together with other work (`moveHeld`): during that work it is locked, and
- *       the user's hook (reference-transaction) has agreed to the move. If this process dies, git
- *       unlocks it unchanged.
+ * Refs and the commits they name. A ref that others may move is moved by compare-and-swap; a lost
+ * race is a result. Refs are read by full name (`refs/heads/x`), so that no tag or file of that
+ * name is meant.
  */
 
 import { basename } from 'node:path';
@@ -38,13 +33,10 @@ export async function readRef(dir: string, ref: string, signal: AbortSignal): Pr
 export async function updateRef(
   dir: string,
   ref: string,
-  {
-    to,
-    from,
-    assertHeld,
-  }: { readonly to: Sha; readonly from: Sha | null; readonly assertHeld?: () => void },
+  change: { readonly to: Sha; readonly from: Sha | null; readonly assertHeld?: () => void },
   signal: AbortSignal,
 ): Promise<RefChange> {
+  const { to, from, assertHeld } = change;
   const old = from ?? '0'.repeat(to.length);
   assertHeld?.();
   if ((await transact(dir, [`update ${ref} ${to} ${old}`])) === true) return { kind: 'moved' };
@@ -212,7 +204,10 @@ export type HeldMove =
 /** How long to wait for a locked ref. */
 const PATIENCE_MS = 20_000;
 
-/** Does the work only where the ref can be moved, and moves it if the work returns true. */
+/**
+ * Does the work only where the ref can be moved, and moves it if the work returns true. Meanwhile the
+ * ref is locked, and the user's hook has agreed. If this process dies, git unlocks it unchanged.
+ */
 export async function moveHeld(
   dir: string,
   move: Move,

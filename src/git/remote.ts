@@ -1,11 +1,7 @@
 /**
- * Remotes: what the repository knows of one, and fetching and pushing one branch.
- *
- *   Q1. A push is never forced: a remote branch that holds something else refuses. Pushing what is
- *       there already succeeds, so that it can be repeated after a crash. Hooks apply.
- *   Q2. A remote that cannot be reached is a result: what was fetched before is still there.
- *   Q3. No password is asked for (environment.ts), the time is limited, and passwords in addresses
- *       are removed from messages.
+ * Remotes: what the repository knows of one, and fetching and pushing one branch. A push is never
+ * forced, and pushing what is there already succeeds. A remote that cannot be reached is a result.
+ * Nothing asks for a password (environment.ts); passwords in addresses are removed from messages.
  */
 
 import { GitError, type GitOptions, GitTimeoutError, git, LONG_LIMIT_MS, textOf } from './git.ts';

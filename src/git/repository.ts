@@ -1,8 +1,6 @@
 /**
- * The repository of a directory, and its folders.
- *
- *   Y1. Everything is derived from the common directory, so that all worktrees of a repository
- *       agree on it.
+ * The repository of a directory, and its folders. All are derived from the common directory, so
+ * that all worktrees of a repository agree on them.
  */
 
 import { basename, dirname, join, sep } from 'node:path';
@@ -85,13 +83,9 @@ function placeOf(commonDir: string): string {
   const name = commonDir
     .slice(hidden + 1)
     .split(sep)
-    .map(withoutDots)
+    .map((part) => part.replace(/^\.+/, ''))
     .join('-');
   return join(commonDir.slice(0, hidden + 1), name);
-}
-
-function withoutDots(name: string): string {
-  return name.replace(/^\.+/, '');
 }
 
 function refusal(result: GitResult): OpenedRepository {

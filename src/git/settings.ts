@@ -1,11 +1,8 @@
 /**
- * The settings of a repository, as git reads them.
- *
- *   S1. They are cached only until a file they come from changes: a set-up command, an agent or the
- *       user may change them at any moment.
- *   S2. The last value of a name counts; names are in lower case except for the part in the middle.
- *   S3. They are those of the common directory. Where a condition gives a worktree or a branch
- *       others (`areShared`), callers leave the decision to git.
+ * The settings of a repository, as git reads them, cached until a file they come from changes. The
+ * last value of a name counts; names are in lower case except for the part in the middle. They are
+ * those of the common directory: where a worktree or a branch may have others (`areShared`),
+ * callers leave the decision to git.
  */
 
 import { statSync } from 'node:fs';
@@ -59,10 +56,7 @@ function fingerprintOf(file: string): string {
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.ctimeNs}`;
 }
 
-/**
- * A condition that holds in all worktrees or in none: their git folders are in the common
- * directory, so that a folder around it is around all of them.
- */
+/** Holds in all worktrees or in none: a folder around the common directory is around all. */
 const FOR_ALL = /^includeif\.(?:hasconfig:|gitdir(?:\/i)?:(?!.*(?:\.git|worktrees)).*\/\.path$)/s;
 const CONDITION = 'includeif.';
 

@@ -1,12 +1,9 @@
 /**
- * Sparse workspaces: only some folders of the commit, the cone, are checked out.
- *
- *   A1. The shared configuration is not touched, not even `extensions.worktreeConfig`. A worktree's
- *       cone is a note (worktree-notes.ts); Landfast passes the settings to its own git commands on
- *       the command line, and to those of other programs by a variable.
- *   A2. A git without the settings takes what is not checked out for unchanged, and sees files
- *       written there once status.ts has updated the index.
- *   A3. Only cones with a note count: a sparse checkout of the user's is left alone.
+ * Sparse workspaces: only some folders of the commit, the cone, are checked out. The shared
+ * configuration is not touched: a worktree's cone is a note (worktree-notes.ts), and git commands
+ * get the settings on the command line or by a variable. A git without them takes what is not
+ * checked out for unchanged, and sees files written there once status.ts has updated the index. A
+ * sparse checkout of the user's is left alone.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,10 +1,7 @@
 /**
- * status: what is checked out in a working tree, what differs from that, and what git hides or has
- * left unfinished there.
- *
- *   S1. Names are exact, whatever a file is called; a rename is a deletion and an addition.
- *   S2. Reading takes no lock and writes nothing: hidden files are compared through an index of
- *       their own.
+ * What is checked out in a working tree, what differs from that, and what git hides or has left
+ * unfinished there. Names are exact; a rename is a deletion and an addition. Reading takes no lock
+ * and writes nothing.
  *
  * The format is `git status --porcelain=v2`; each line is ended by NUL:
  *

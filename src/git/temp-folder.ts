@@ -1,11 +1,6 @@
 /**
- * Temporary folders for single git commands: an index of their own, a pack, attributes.
- *
- *     <common dir>/landfast/temp/<pid>-<random>
- *
- *   F1. Removed after use. The next process sweeps what a killed one left.
- *   F2. For programs of the user it is in the system's temporary folder instead: some refuse or
- *       overlook files in hidden folders such as `.git`.
+ * Temporary folders for single git commands: `<common dir>/landfast/temp/<pid>-<random>`. Each is
+ * removed after use; the next process sweeps what a killed one left.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -26,7 +21,7 @@ export async function withTempFolder<T>(
   return spend(await mkdtemp(join(place, `${process.pid}-`)), work);
 }
 
-/** The same for a folder in which programs of the user run (F2). */
+/** The same outside of `.git`: some programs of users refuse or overlook files in hidden folders. */
 export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   return spend(realOf(scratchFolder(PLAIN)), work);
 }

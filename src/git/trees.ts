@@ -39,7 +39,7 @@ export async function blobChanges(
   return found;
 }
 
-const SUBMODULE = '160000';
+export const SUBMODULE = '160000';
 
 /** Every file of a commit with the id of its content; no submodules. */
 export async function filesOf(
@@ -96,14 +96,11 @@ export interface TreeEntry {
   readonly object: Sha;
 }
 
-/** Contents by path; null deletes the file. */
-export type TreeChanges = ReadonlyMap<string, TreeEntry | null>;
-
-/** The tree with these changes. */
+/** The tree with these changes by path; null deletes the file. */
 export async function editTree(
   dir: string,
   tree: Sha,
-  changes: TreeChanges,
+  changes: ReadonlyMap<string, TreeEntry | null>,
   signal: AbortSignal,
 ): Promise<Sha> {
   if (changes.size === 0) return tree;

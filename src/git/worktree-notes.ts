@@ -1,14 +1,8 @@
 /**
- * Notes about a linked worktree, below `landfast/` in the repository:
- *
- *     <common dir>/landfast/worktrees/<entry>.<since>/<name>
- *
- *     <entry>  git's name of the worktree
- *     <since>  when git made it
- *
- *   N1. A note lives as long as its worktree, and is removed first. A worktree of the user's that
- *       gets the same name has no notes.
- *   N2. Notes are small; each is written whole, by a rename.
+ * Notes about a linked worktree, in `<common dir>/landfast/worktrees/<entry>.<since>/<name>`: git's
+ * name of the worktree and when git made it, so that a worktree of the user's that gets the same
+ * name has no notes. A note lives as long as its worktree. Each is small and written whole, by a
+ * rename.
  */
 
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,13 +1,11 @@
 /**
  * Worktrees: adding, removing, listing.
  *
- *   W1. A run registers and unregisters one at a time: git reads half-made entries of others and
- *       fails. Between runs, in one process or several, git.ts retries (G3). Filling the files,
- *       which takes long, is done in parallel.
- *   W2. An addWorktree that fails or is aborted leaves no worktree behind.
- *   W3. Only a linked worktree of this repository is ever removed. Its folder is first moved
- *       aside, so that it is gone at once and entirely, and deleted afterwards.
- *   W4. Other entries are never pruned: a missing folder may be on a disk that is not mounted.
+ * A run registers and unregisters one at a time: git reads half-made entries of others and fails.
+ * Between runs git.ts retries. Filling the files, which takes long, is done in parallel. An
+ * addWorktree that fails or is aborted leaves no worktree behind. Only a linked worktree of this
+ * repository is ever removed: its folder is moved aside at once, and deleted afterwards. Other
+ * entries are never pruned: a missing folder may be on a disk that is not mounted.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -64,10 +62,7 @@ const CHECKOUT_WORKERS = {
   'checkout.thresholdForParallelism': '1000',
 };
 
-/**
- * How git writes the files of workspaces: with their modes, in parallel, and without a reflog of
- * HEAD, which would show the previous task to the next one.
- */
+/** How workspaces are filled. A reflog of HEAD would show the previous task to the next one. */
 export const FILLING = {
   config: { ...CHECKOUT_WORKERS, 'core.fileMode': 'true', 'core.logAllRefUpdates': 'false' },
   limitMs: LONG_LIMIT_MS,
@@ -146,10 +141,7 @@ export async function moveWorktree(
   await git(commonDir, ['worktree', 'move', from, to], signal);
 }
 
-/**
- * Unregisters worktrees that are gone from a folder of workspaces: their removal was interrupted.
- * Nothing is unregistered where the folder itself is missing.
- */
+/** Unregisters worktrees that are gone from a folder of workspaces, unless it is missing itself. */
 export async function forgetGone(
   commonDir: string,
   folder: string,
@@ -281,7 +273,9 @@ async function register(
   };
   let obstacle = await add();
   if (obstacle !== null && branch !== null && /a branch named/.test(obstacle)) {
-    await requireBranchAt(commonDir, branch, commit, signal);
+    const tip = await readRef(commonDir, `refs/heads/${branch}`, signal);
+    if (tip !== commit)
+      throw new OperationalError(`the branch ${branch} exists already, at ${tip}`);
     target = [path, branch];
     obstacle = await add();
   }
@@ -290,17 +284,6 @@ async function register(
     obstacle = await add();
   }
   if (obstacle !== null) throw new OperationalError(`cannot add ${path}: ${obstacle.trim()}`);
-}
-
-async function requireBranchAt(
-  commonDir: string,
-  branch: string,
-  commit: Sha,
-  signal: AbortSignal,
-): Promise<void> {
-  const actual = await readRef(commonDir, `refs/heads/${branch}`, signal);
-  if (actual === commit) return;
-  throw new OperationalError(`the branch ${branch} exists already, at ${actual}`);
 }
 
 /** `--force` twice: also if it is dirty or locked. 128: git does not know it. */
@@ -315,7 +298,9 @@ async function unregister(commonDir: string, path: string, signal: AbortSignal):
 /** Returns where the folder was moved to, or null if there was none. */
 function moveAside(commonDir: string, path: string): string | null {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
-  if (readdirSync(path).length > 0) requireLinked(commonDir, path);
+  if (readdirSync(path).length > 0 && !isLinked(commonDir, path)) {
+    throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
+  }
   const aside = join(dirname(path), REMOVED, `${basename(path)}-${randomUUID()}`);
   for (let tries = 0; ; tries += 1) {
     try {
@@ -326,9 +311,4 @@ function moveAside(commonDir: string, path: string): string | null {
       if (tries === 20 || !existsSync(path)) throw error; // Another removal has just deleted the folder.
     }
   }
-}
-
-function requireLinked(commonDir: string, path: string): void {
-  if (isLinked(commonDir, path)) return;
-  throw new OperationalError(`${path} is not a worktree of ${commonDir}, so it is not removed`);
 }

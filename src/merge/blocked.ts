@@ -1,12 +1,11 @@
 /**
- * blocked: why a target was not moved, and the one command to run.
+ * Why a target was not moved, and the one command to run, which can be pasted where the run was
+ * started. Steps for a person come before it: `…, then: command`.
  *
- *   K1. The command can be pasted as it is where the run was started, wherever the target is checked
- *       out. Steps for a person come before it: `…, then: command`.
- *   K2. Where the landed work is verified as it is, the command only moves the target to it. Where it
- *       conflicts with a moved target, the command starts a merge; where the target was rewritten, it
- *       cherry-picks the landings. Where a hook may refuse, the command is `landfast resume`: git
- *       itself would leave the files of a refused update behind.
+ * Where the landed work is verified as it is, the command only moves the target to it. Where it
+ * conflicts with a moved target, the command starts a merge; where the target was rewritten, it
+ * cherry-picks the landings. Where a hook may refuse, it is `landfast resume`: git itself would
+ * leave the files of a refused update behind.
  */
 
 import { shellWord } from '../base/shell-word.ts';
@@ -20,7 +19,7 @@ import type { RunContext } from '../workspace/run-context.ts';
 
 export type Blocked = Event & { type: 'publish.blocked' };
 
-export interface Unmoved {
+interface Unmoved {
   readonly target: string;
   readonly checkout: string;
   readonly head: Sha;

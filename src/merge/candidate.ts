@@ -1,8 +1,6 @@
 /**
- * candidate: finished work combined with a head, in memory. No checkout is touched.
- *
- *   C1. The candidate's tree is exactly what would be on the branch if it landed.
- *   C2. A candidate is an unreferenced commit: dropping it costs nothing.
+ * Finished work combined with a head, in memory. The tree of a candidate is exactly what would be
+ * on the branch if it landed. It is an unreferenced commit: dropping it costs nothing.
  */
 
 import { type Committed, commitTree, draftCommit } from '../git/commit.ts';
@@ -17,8 +15,6 @@ import { replay } from './rebase.ts';
 export interface Merge {
   readonly work: Sha;
   readonly onto: Sha;
-  /** Where the work began, if `onto` is known to hold that. */
-  readonly base?: Sha;
   readonly message: string;
   /** Lines for the end of the message; where there are any, a squashed commit names all authors. */
   readonly trailers?: readonly string[];

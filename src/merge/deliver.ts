@@ -1,9 +1,7 @@
 /**
- * deliver: with strategy `none` finished work stays on its task's branch, and may be pushed.
- *
- *   V1. Nothing is merged and no other ref moves. The gates run on the work's own tree.
- *   V2. Only verified work is delivered: a branch that was moved meanwhile is not pushed.
- *   V3. Idempotent: a branch that exists, or is pushed already, counts as delivered.
+ * With strategy `none` finished work stays on its task's branch, and may be pushed. Nothing is
+ * merged and no other ref moves. Only verified work is delivered: a branch that was moved meanwhile
+ * is not pushed. One that exists, or is pushed already, counts as delivered.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,9 +1,7 @@
 /**
- * gate-workspace: worktrees in which gates run on candidates.
- *
- *   G1. A slot is used by one gate at a time; its folder is reused.
- *   G2. It holds the files of one commit and the results of set-up, nothing of an earlier candidate:
- *       where that is not certain (restore.ts), it is replaced.
+ * Worktrees in which gates run on candidates. A slot is used by one gate at a time, and its folder
+ * is reused. It holds the files of one commit and the results of set-up, nothing of an earlier
+ * candidate: where that is not certain (restore.ts), it is replaced.
  */
 
 import { existsSync } from 'node:fs';
@@ -11,10 +9,11 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf, OperationalError } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
-import { isNameChanged } from '../git/diff.ts';
+import { filesBetween } from '../git/diff.ts';
 import { git } from '../git/git.ts';
 import { isLinked, isWorkingTree } from '../git/git-dir.ts';
 import { removeStaleLocks } from '../git/locks.ts';
+import { isAttributes } from '../git/merge-attributes.ts';
 import { headOf } from '../git/refs.ts';
 import { addWorktree, FILLING, removeWorktree } from '../git/worktree.ts';
 import type { Sha } from '../model/plan.ts';
@@ -70,8 +69,6 @@ function makeFolder(folder: string): void {
   }
 }
 
-const ATTRIBUTES = '.gitattributes';
-
 /** Moves a used one to a commit; false where traces of an earlier candidate may be left. */
 async function moveOn(
   context: RunContext,
@@ -83,15 +80,12 @@ async function moveOn(
   await removeStaleLocks({ commonDir, dir, branch: null }, signal);
   context.assertHeld(); // Another engine may be running its gates there.
   const keep = await keepSetup(dir, signal);
-  const since = context.pool.sinceOf(dir);
-  if ((await restore({ dir, since, keep, bare: false, flagged: null }, signal)) === null) {
-    return false;
-  }
+  const used = { dir, since: context.pool.sinceOf(dir), keep, bare: false, flagged: null };
+  if ((await restore(used, signal)) === null) return false;
   const before = await headOf(dir, signal);
+  if (before === null) return false;
   // Other attributes write the same content as another file.
-  if (before === null || (await isNameChanged(commonDir, before, commit, ATTRIBUTES, signal))) {
-    return false;
-  }
+  if ((await filesBetween(commonDir, before, commit, signal)).some(isAttributes)) return false;
   const target = ['--no-recurse-submodules', '--detach', commit];
   await git(dir, ['checkout', '-q', '-f', ...target], signal, FILLING);
   await forgetMoves(dir, signal);

@@ -1,12 +1,7 @@
 /**
- * gates: runs the gates on exactly a candidate's tree.
- *
- *   V1. A gate sees the candidate's files and nothing of an earlier one's: the workspace is moved to
- *       the commit and cleaned first, ignored files included, except for the results of set-up.
- *   V2. The first red gate decides; those after it are not run.
- *   V3. Interrupted is not red.
- *   V4. A gate that was green on the same input (verdict-key.ts), in this run or another, is not run
- *       again. A verdict is not remembered if the user changed a copied file meanwhile.
+ * Runs the gates on exactly a candidate's tree. The first red gate decides; interrupted is not red.
+ * A gate that was green on the same input (verdict-key.ts), in this run or another, is not run
+ * again. A verdict is not remembered if the user changed a copied file meanwhile.
  */
 
 import { assert } from '../base/assert.ts';
@@ -35,7 +30,7 @@ interface Failed {
   readonly output: string;
 }
 
-export interface ToVerify {
+interface ToVerify {
   readonly task: TaskId | null;
   readonly commit: Sha;
   readonly tree: Sha;
@@ -63,7 +58,7 @@ export async function runGates(
 }
 
 /** One gate on a commit other than a candidate: its base, or the work alone. */
-export interface OneGate {
+interface OneGate {
   readonly task: TaskId;
   readonly commit: Sha;
   readonly gate: string;
@@ -185,10 +180,7 @@ function treeTold({ on }: Pick<Placed, 'on'>): { readonly on?: GateTree } {
   return on === undefined ? {} : { on };
 }
 
-/**
- * Checks out the commit and sets it up, for every gate: none sees the traces of another. Null where
- * that worked.
- */
+/** Checks out the commit and sets it up anew for every gate. Null where that worked. */
 async function prepare(
   context: RunContext,
   { task, tree, commit, slot, ...other }: Placed,

@@ -1,13 +1,10 @@
 /**
- * land: brings finished work to the run's branch, verified in exactly the combination that lands.
+ * Brings finished work to the run's branch, verified in exactly the combination that lands.
  *
- *   L1. The branch moves by compare-and-swap from the head that the candidate was built and verified on.
- *   L2. A merge has the work as a parent; a squashed or rebased candidate contains all of its changes.
- *       Before publishing that is proved for all landings at once (proof.ts).
- *   L3. Idempotent: work that is on the branch already is reported as landed and not merged again.
- *   L4. An engine that has lost its run moves nothing: it checks its lease right before.
- *   L5. Work that adds nothing to the candidates ahead makes no candidate: it waits until they have
- *       landed, and is then found there.
+ * The branch moves by compare-and-swap from the head that the candidate was built and verified on.
+ * An engine that has lost its run moves nothing: it checks its lease right before. Work that is on
+ * the branch already is reported as landed and not merged again. Work that adds nothing to the
+ * candidates ahead waits until they have landed, and is found there.
  */
 
 import { assert } from '../base/assert.ts';
@@ -86,13 +83,11 @@ async function tryMerge(
   const { commonDir } = context.repository;
   const { task, commit: work, onto, ahead } = effect;
   const { strategy } = context.plan.landing;
-  const from = effect.base === null ? {} : { base: effect.base };
   const autoResolve = autoResolver(context);
   const message = messageFor(context, effect);
-  const { credit } = effect;
   const isTold = context.plan.landing.trailers === true;
-  const said = isTold ? { trailers: landingTrailers(context.run, task, credit) } : {};
-  const merge = { work, onto, ...from, message, ...said, strategy, autoResolve };
+  const said = isTold ? { trailers: landingTrailers(context.run, task, effect.credit) } : {};
+  const merge = { work, onto, message, ...said, strategy, autoResolve };
   const there = ahead === null ? await ifBranchMoved(context, task, merge, signal) : null;
   if (there !== null) return there;
   if (specOf(context, task).work !== undefined) {
@@ -140,12 +135,9 @@ async function clashWithLanded(
   for (const landing of suspects) {
     const found = await clashesWithLanded(context, { task, base, work }, landing, signal);
     clashes.push(...found);
-    const other = landing.task;
-    for (const [a, b] of found.length === 0
-      ? [[task, other] as const, [other, task] as const]
-      : []) {
-      report({ type: 'radar.semantic', a, b, names: [] });
-    }
+    if (found.length > 0) continue;
+    report({ type: 'radar.semantic', a: task, b: landing.task, names: [] });
+    report({ type: 'radar.semantic', a: landing.task, b: task, names: [] });
   }
   if (clashes.length === 0) return null;
   const [first = '', ...more] = clashes.flatMap(clashSentences);
@@ -158,7 +150,7 @@ function nothingNew({ task, onto, ahead }: MergeEffect): Merged {
   return { type: 'merge.withdrawn', task, ahead, why: `${ahead} holds all of it already.` };
 }
 
-/** Handles a branch that moved; null where it is where the engine left it. */
+/** Handles a branch that moved or was deleted; null where it is (again) where the engine left it. */
 async function ifBranchMoved(
   context: RunContext,
   task: TaskId,
@@ -169,27 +161,18 @@ async function ifBranchMoved(
   const head = await readRef(commonDir, runRef(context), signal);
   const { onto } = merge;
   if (head === onto) return null;
-  if (head === null) return recreateBranch(context, onto, signal);
+  if (head === null) {
+    const change = { to: onto, from: null, assertHeld: context.assertHeld };
+    const made = await updateRef(commonDir, runRef(context), change, signal);
+    if (made.kind === 'moved') return null;
+    return { kind: 'interrupted', message: `Another process moved ${runRef(context)}.` };
+  }
   // This happens only after a crash.
   if (await holdsWork(context, head, merge, signal)) {
     return { type: 'merge.landed', task, onto, commit: head };
   }
   const message = `Another process moved ${runRef(context)}: nothing lands on what was not verified.`;
   return { kind: 'commit-failed', message };
-}
-
-/** Recreates a deleted branch where the engine left it. */
-async function recreateBranch(
-  context: RunContext,
-  onto: Sha,
-  signal: AbortSignal,
-): Promise<Failure | null> {
-  const { commonDir } = context.repository;
-  const { assertHeld } = context;
-  const change = { to: onto, from: null, assertHeld };
-  const made = await updateRef(commonDir, runRef(context), change, signal);
-  if (made.kind === 'moved') return null;
-  return { kind: 'interrupted', message: `Another process moved ${runRef(context)}.` };
 }
 
 /** Performs a land effect: the head moves to the last candidate, and all of them have landed. */
@@ -273,7 +256,6 @@ function conflict(
   return { kind: 'conflict', message, files, conflicts, ...said, landedSince };
 }
 
-/** The failure of a landing that was asked to stop. */
 export function stoppedBy(signal: AbortSignal): Failure {
   const kind = signal.reason === 'cancelled' ? 'cancelled' : 'interrupted';
   return { kind, message: 'Stopped while it was being landed; the work is committed.' };

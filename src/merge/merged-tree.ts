@@ -1,6 +1,6 @@
 /**
- * merged-tree: the files of a merge, as git merges them or as auto-resolve.ts resolves them, or each
- * conflict: file, kind and lines.
+ * The files of a merge, as git merges them or as auto-resolve.ts resolves them, or each conflict:
+ * file, kind and lines.
  */
 
 import { git } from '../git/git.ts';
@@ -16,7 +16,6 @@ import {
 import type { Sha } from '../model/plan.ts';
 import type { Candidate, Merge } from './candidate.ts';
 
-/** The result of resolving a merge without an agent. */
 export type AutoResolved =
   /** Git's result stands. */
   | { readonly kind: 'as-it-is' }
@@ -53,7 +52,11 @@ export async function mergedTree(
     return { kind: 'conflict', files, conflicts, output };
   }
   if (merged.kind === 'clean') return { kind: 'tree', tree: merged.tree, settled: [] };
-  return conflicting(dir, merge, merged, signal);
+  const files = [...new Set(merged.files.map((path) => plainPath(path, sides)))];
+  // A draft is compared, not read: it needs no lines.
+  const isRead = merge.isDraft !== true;
+  const conflicts = isRead ? await describeConflicts(dir, sides, merged, signal) : [];
+  return { kind: 'conflict', files, conflicts };
 }
 
 const AS_IT_IS: AutoResolved = { kind: 'as-it-is' };
@@ -62,19 +65,6 @@ const AS_IT_IS: AutoResolved = { kind: 'as-it-is' };
 export interface Sides {
   readonly ours: Sha;
   readonly theirs: Sha;
-}
-
-/** The answer for work that does not merge. A draft is compared, not read: it needs no lines. */
-export async function conflicting(
-  dir: string,
-  { work, onto, isDraft }: Merge,
-  merged: MergeTree & { kind: 'conflict' },
-  signal: AbortSignal,
-): Promise<Candidate & { kind: 'conflict' }> {
-  const sides = { ours: onto, theirs: work };
-  const files = [...new Set(merged.files.map((path) => plainPath(path, sides)))];
-  const conflicts = isDraft === true ? [] : await describeConflicts(dir, sides, merged, signal);
-  return { kind: 'conflict', files, conflicts };
 }
 
 /** Describes the conflicts of a merge, as far as a person will read. */
@@ -122,7 +112,7 @@ async function linesOf(
 }
 
 /** The places between conflict markers, in lines of the work's own version of the file. */
-export function markedRanges(text: string, { ours, theirs }: Sides): readonly LineRange[] {
+function markedRanges(text: string, { ours, theirs }: Sides): readonly LineRange[] {
   const ranges: LineRange[] = [];
   let line = 0;
   let inside: 'neither' | 'ours' | 'theirs' = 'neither';

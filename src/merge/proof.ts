@@ -1,13 +1,12 @@
 /**
- * proof: before publishing, proves that no landed work is missing.
+ * Before publishing, proves that no landed work is missing.
  *
- *   P1. Merged work is in the history with every commit. One git process checks all of it.
- *   P2. Squashed or rebased work is not: its landing is repeated in memory, and must yield the files of
- *       the commit recorded as its landing. Only files that do not merge by themselves may differ: a
- *       resolution or a command made them (auto-resolve.ts).
- *   P3. Where all landings were rebased onto a target that moved, P2 holds for them as a whole.
- *   P4. A task's own commits follow from the order of landing: those that its work has and the head
- *       before it has not.
+ * Merged work is in the history with every commit; one git process checks all of it. Squashed or
+ * rebased work is not: its landing is repeated in memory, and must yield the files of the commit
+ * recorded as its landing. Only files that do not merge by themselves may differ: a resolution or a
+ * command made them (auto-resolve.ts). Where all landings were rebased onto a target that moved,
+ * the same holds for them as a whole. A task's own commits follow from the order of landing: those
+ * that its work has and the head before it has not.
  */
 
 import { filesBetween } from '../git/diff.ts';

@@ -1,13 +1,13 @@
 /**
- * publish: brings the landed work to the user's target branch.
+ * Brings the landed work to the user's target branch, which only moves forward, by
+ * compare-and-swap, to a verified commit. If it moved meanwhile, the combination is a new candidate
+ * and is verified.
  *
- *   P1. The target only moves forward, by compare-and-swap, to a verified commit.
- *   P2. A checkout of the target follows only where git can update it without touching the user's
- *       changes; otherwise nothing moves, and the message names the one command to run (blocked.ts).
- *   P3. If the target moved meanwhile, the combination is a new candidate and is verified again.
- *   P4. A target whose history was rewritten during the run (an amended commit, a reset, a new root) is
- *       not moved: a merge would bring back what the user removed. A person cherry-picks the landings,
- *       each as one commit; the note of `git cherry-pick -x` tells which are done.
+ * A checkout of the target follows only where git can update it without touching the user's
+ * changes; otherwise nothing moves, and the message names the one command to run (blocked.ts). A
+ * target whose history was rewritten during the run is not moved: a merge would bring back what the
+ * user removed. A person cherry-picks the landings, each as one commit; the note of `git
+ * cherry-pick -x` tells which are done.
  */
 
 import { assert } from '../base/assert.ts';
@@ -75,7 +75,9 @@ async function tryPublish(
   const isBehind = tip !== head && (await isAncestor(commonDir, tip, head, signal));
   const isThere = !isBehind && (await isAncestor(commonDir, head, tip, signal));
   if (!isThere && (await isRewritten(context, effect, tip, signal))) {
-    return await pickedByHand(context, effect, tip, signal);
+    const last = await lastPicked(context, effect, tip, signal);
+    if (last === head) return finished(target, tip, 'none');
+    return pickByHand(context, effect, last, signal);
   }
   const to = isThere ? tip : await combine(context, { head, target, tip }, report, signal);
   if (typeof to !== 'string') return to;
@@ -90,19 +92,6 @@ async function tryPublish(
   if (moved?.type !== 'publish.finished') return moved;
   for (const fact of told) report(fact);
   return { ...moved, proved: proof };
-}
-
-/** For a rewritten target: a person has picked all landings, or has to. */
-async function pickedByHand(
-  context: RunContext,
-  effect: PublishEffect,
-  tip: Sha,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const { head, target } = effect;
-  const last = await lastPicked(context, effect, tip, signal);
-  if (last === head) return finished(target, tip, 'none');
-  return pickByHand(context, effect, last, signal);
 }
 
 /** Throws if landed work would not reach the target; otherwise returns where all of it is. */
@@ -244,7 +233,7 @@ function interrupted(context: RunContext): Blocked {
 }
 
 /** Whether the history of the target at `tip` no longer holds the base of the run. */
-export async function isRewritten(
+async function isRewritten(
   { repository: { commonDir }, plan }: RunContext,
   { base, head }: Pick<PublishEffect, 'base' | 'head'>,
   tip: Sha,
@@ -256,23 +245,20 @@ export async function isRewritten(
 }
 
 /** The newest landing that was cherry-picked onto the target, or the base. */
-export async function lastPicked(
+async function lastPicked(
   { repository: { commonDir } }: RunContext,
   { base, head }: Pick<PublishEffect, 'base' | 'head'>,
   tip: Sha,
   signal: AbortSignal,
 ): Promise<Sha> {
-  const line = ['rev-list', '--first-parent', `^${base}`, head];
+  const landings = ['rev-list', '--first-parent', `^${base}`, head];
   const notes = ['log', '--format=%B', '--fixed-strings', `--grep=${NOTE}`, `^${base}`, tip, '--'];
   const [commits, picked] = await Promise.all([
-    git(commonDir, line, signal),
+    git(commonDir, landings, signal),
     git(commonDir, notes, signal),
   ]);
-  return commits.stdout.split('\n').find((id) => isNoted(id, picked.stdout)) ?? base;
+  const line = commits.stdout.split('\n').filter((id) => id !== '');
+  return line.find((id) => picked.stdout.includes(`${NOTE}${id})`)) ?? base;
 }
 
 const NOTE = '(cherry picked from commit ';
-
-function isNoted(commit: Sha, messages: string): boolean {
-  return commit !== '' && messages.includes(`${NOTE}${commit})`);
-}

@@ -1,14 +1,14 @@
 /**
- * rebase: a task's commits replayed on another head, one by one, in memory.
+ * A task's commits replayed on another head, one by one, in memory.
  *
  *        P ── C                  H' has the files of H and the parent of C, so that a merge of the
  *         \                      two has P as its base: C's changes, applied to H.
  *          H' (files of H)
  *
- *   R1. The history stays linear. Author, date and message of each commit are preserved; a commit that
- *       no longer changes anything is dropped; one that is on the head already is unchanged.
- *   R2. Work that contains a merge, or whose commits apply only as a whole, becomes one commit of the
- *       difference: nothing conflicts that would not conflict in a merge.
+ * Author, date and message of each commit are preserved; a commit that no longer changes anything
+ * is dropped; one that is on the head already is unchanged. Work that contains a merge, or whose
+ * commits apply only as a whole, becomes one commit: nothing conflicts that would not conflict in a
+ * merge.
  */
 
 import { type commitTree, draftCommit, readCommit } from '../git/commit.ts';

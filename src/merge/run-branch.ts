@@ -1,4 +1,4 @@
-/** run-branch: the branch that a run's work lands on, from its creation to its removal. */
+/** The branch that a run's work lands on, from its creation to its removal. */
 
 import { existsSync } from 'node:fs';
 import { OperationalError } from '../base/errors.ts';

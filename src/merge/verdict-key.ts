@@ -1,15 +1,11 @@
 /**
- * verdict-key: everything a gate's verdict depends on, as one digest.
+ * Everything a gate's verdict depends on, as one digest: files, command, variables, copied files,
+ * set-up and tools. Variables of a log-in session are left out, unless the gate itself sets them.
  *
- *   K1. Equal keys mean equal inputs: files, command, variables, copied files, set-up and tools.
- *       Variables of a log-in session are left out; those that the gate itself sets always count.
- *   K2. A gate with `paths` declares that it reads no other tracked files, so that changes elsewhere
- *       keep its verdict. The key files of set-up count besides: the gate uses the results.
- *   K3. A gate that sees the commit (`sees: commit`) has one verdict per commit.
- *   K4. Only its program knows what a gate function depends on: the function's key counts, and without
- *       one a verdict is valid while this process drives the run.
- *   K5. Copied files (`workspace.copy`, `.worktreeinclude`) are read in the user's checkout: every gate
- *       gets a new copy.
+ * A gate with `paths` declares that it reads no other tracked files; the key files of set-up count
+ * besides. One that sees the commit (`sees: commit`) has one verdict per commit. Only its program
+ * knows what a gate function depends on: its key counts, and without one a verdict is valid while
+ * this process drives the run.
  */
 
 import { createHash } from 'node:crypto';
@@ -37,7 +33,6 @@ export interface GateInputs {
   readonly setup: readonly string[];
   readonly setupKey: readonly string[];
   readonly tools: string;
-  /** Keys of gate functions, by gate (K4). */
   readonly functionKeys: ReadonlyMap<string, string>;
 }
 
@@ -46,14 +41,15 @@ export async function gateInputs(
   { tree, commit }: { readonly tree: Sha; readonly commit: Sha },
   signal: AbortSignal,
 ): Promise<GateInputs> {
-  const { gates, workspace } = context.plan;
-  const { setup, setupKey } = workspace;
-  const isListed = gates.some(({ paths }) => paths !== undefined);
-  const [entries, copied, tools] = await Promise.all([
-    isListed ? listTree(context, tree, signal) : [],
+  const { repository, plan } = context;
+  const { setup, setupKey } = plan.workspace;
+  const isListed = plan.gates.some(({ paths }) => paths !== undefined);
+  const [listed, copied, tools] = await Promise.all([
+    isListed ? git(repository.commonDir, ['ls-tree', '-r', '-z', tree], signal) : null,
     copiedFiles(context, signal),
     toolVersions(context, signal),
   ]);
+  const entries = splitNul(listed?.stdout ?? '');
   const env = Object.entries(context.env).filter(([name]) => !isOfSession(name));
   const { gateFunctions = new Map<string, GateFunction>(), session } = context;
   const functionKeys = new Map(
@@ -88,20 +84,11 @@ function filesFor({ entries, setup, setupKey }: GateInputs, paths: readonly stri
   return entries.filter((entry) => inScope(entry.slice(entry.indexOf('\t') + 1), counted));
 }
 
-async function listTree(
-  { repository }: RunContext,
-  tree: Sha,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const args = ['ls-tree', '-r', '-z', tree];
-  return splitNul((await git(repository.commonDir, args, signal)).stdout);
-}
-
 function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** Names, modes and contents of the files that would be copied now. */
+/** Names, modes and contents of the files in the user's checkout that would be copied now. */
 export async function copiedFiles(context: RunContext, signal: AbortSignal): Promise<string> {
   const patterns = await includePatterns(context);
   if (patterns.length === 0) return '';

@@ -1,11 +1,8 @@
 /**
- * verify: whether a candidate is green, and if not, what causes it.
- *
- *   B1. Before a combination is blamed, the work is verified alone, as it was finished: red there, it
- *       is the cause by itself.
- *   B2. A message names one of the two only if both were verified.
- *   B3. A gate that was never green in the run is run on the base before work is blamed. Red there as
- *       well, the gate is broken, not the work.
+ * Whether a candidate is green, and if not, what causes it. Before a combination is blamed, the
+ * work is verified alone; a message names one of the two only if both were verified. A gate that
+ * was never green in the run is run on the base before work is blamed: red there as well, the gate
+ * is broken, not the work.
  */
 
 import { explained, OperationalError } from '../base/errors.ts';

@@ -1,14 +1,13 @@
 /**
- * egress: the network of a fence that has none of its own. A small HTTP proxy that listens on a
- * Unix socket and connects only to hosts on a list.
+ * The network of a fence that has none of its own: an HTTP proxy that listens on a Unix socket and
+ * connects only to hosts on a list.
  *
  *     program ──► bridge, inside ──► socket ──► egress, outside ──► host
  *
- * - A host that is not on the list gets 403 with a reason, and is recorded.
- * - A name cannot lead into the machine or its network (allow.ts, dial.ts).
- * - No request makes it throw. Headers are bounded in size and time, connections in number; their
- *   duration is not: a model may think for long.
- * - After `close` neither a connection nor the socket is left.
+ * A host that is not on the list gets 403 with a reason, and is recorded. A name cannot lead into
+ * the machine or its network (allow.ts, dial.ts). No request makes it throw. Headers are bounded in
+ * size and time, connections in number; their duration is not: a model may think for long. After
+ * `close` neither a connection nor the socket is left.
  */
 
 import {

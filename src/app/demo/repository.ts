@@ -1,10 +1,7 @@
 /**
- * The demo's throw-away repository, in a folder of its own.
- *
- *   R1. Everything is below that folder: the repository, its workspaces beside it, the report. So
- *       removing it removes all.
- *   R2. Nothing of the user's git configuration can disturb: no hooks, templates or signatures, and
- *       the identity is the repository's own.
+ * The demo's throw-away repository, its workspaces and its report, in a folder of their own. The
+ * user's git configuration has no effect: no hooks, templates or signatures, and an identity of its
+ * own.
  */
 
 import { realpath, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +13,6 @@ import { SHOP_FILES } from './shop.ts';
 import { demoPlan, type PlanChoices } from './tasks.ts';
 
 export interface DemoFolder {
-  /** The folder that holds all of it. */
   readonly dir: string;
   readonly repository: string;
   readonly plan: string;

@@ -1,14 +1,10 @@
 /**
- * What the scripted agents of the demo do: one short `sh` script a task, which is its prompt.
- *
- *   S1. The first line is the task's title: it becomes the subject of the commit.
- *   S2. A script writes what it says and nothing else, so that doing it again gives the same. Only
- *       `stock` looks at its attempt, and only `receipt` at what has landed.
- *   S3. Pauses stand for thinking. `cents` thinks shortest, so that it has landed when `receipt` is
- *       done; both start at the same time, so that `receipt` does not see it.
+ * What the scripted agents of the demo do: one short `sh` script a task, which is its prompt. The
+ * first line becomes the subject of the commit. Only `stock` looks at its attempt, and only
+ * `receipt` at what has landed. Pauses stand for thinking: `cents` thinks shortest, so that it has
+ * landed when `receipt` is done.
  */
 
-/** The scripts by task. */
 export const SCRIPTS = {
   cents: `# Count money in whole cents
 echo 'Reading src/cart.js and its callers.'

@@ -3,7 +3,6 @@
  * tests and without dependencies.
  */
 
-/** Its files by path. */
 export const SHOP_FILES: Readonly<Record<string, string>> = {
   'package.json': `{
   "name": "corner-shop",

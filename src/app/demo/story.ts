@@ -1,8 +1,4 @@
-/**
- * What happened in a demo, read from its journal: what was caught, retried, and kept apart.
- *
- *   S1. It is computed from recorded entries alone. What did not happen is not told.
- */
+/** What happened in a demo, read from its journal: what was caught, retried, and kept apart. */
 
 import type { Entry } from '../../model/event.ts';
 import type { Failure } from '../../model/failure.ts';
@@ -43,7 +39,6 @@ export interface Story {
   readonly overlapping: readonly Pair[];
 }
 
-/** Reads the story out of a run's entries. */
 export function storyOf(entries: readonly Entry[]): Story {
   const state = fold(entries);
   return {

@@ -1,10 +1,9 @@
 /**
- * The tasks of the demo (who needs whom, what each may change, what a coding agent is told), and its
- * plan. They are chosen so that one run shows what matters:
- *   T1. `stock` fails once and is tried again (only when it is scripted).
- *   T2. `discount` and `shipping` may both write `src/rules`: they take turns.
- *   T3. `cents` changes what `total` returns while `receipt` uses it as it was. Their files differ,
- *       so git merges them without a word; each is green alone, and together they are red.
+ * The tasks of the demo (who needs whom, what each may change, what a coding agent is told), and
+ * its plan. They are chosen so that one run shows what matters: `stock` fails once and is tried
+ * again (if scripted). `discount` and `shipping` may both write `src/rules`: they take turns.
+ * `cents` changes what `total` returns while `receipt` uses it as it was: git merges them, each is
+ * green alone, and together they are red.
  */
 
 import { SCRIPTS } from './scripts.ts';
@@ -113,7 +112,6 @@ receipt's lines. Test it in test/checkout.test.js.
 ];
 
 export interface PlanChoices {
-  /** Who does the tasks. */
   readonly agent: string;
   /** Whether that agent reads prose rather than scripts. */
   readonly prose: boolean;
@@ -121,7 +119,6 @@ export interface PlanChoices {
   readonly tests: string;
 }
 
-/** How many tasks may run at the same time. */
 export const WORKERS = 4;
 
 /** The text of plan.yaml. */

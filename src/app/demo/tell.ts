@@ -34,11 +34,9 @@ export interface Results extends Telling {
   readonly story: Story;
   /** `git log` of the target branch. */
   readonly history: string;
-  /** The report as it was written. */
   readonly report: string;
 }
 
-/** What happened, and where to look next. */
 export function resultText(results: Results): string {
   const { story, history, report, folder, keep, ink } = results;
   const { overlapping, retried, caught } = story;

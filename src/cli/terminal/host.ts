@@ -1,7 +1,7 @@
 /** This process as the host of use cases. */
 
 import { homedir } from 'node:os';
-import type { Host } from '../../app/host.ts';
+import type { Host } from '../../app/place.ts';
 import { findPlace, type Place } from '../../app/place.ts';
 
 export function terminalHost(): Host {

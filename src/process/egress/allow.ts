@@ -1,12 +1,11 @@
 /**
  * Which hosts and addresses may be reached. Pure.
  *
- * - A pattern is a host (`api.example.com`), all hosts below one (`*.example.com`, which is not
- *   `example.com` itself) or an address, each with a port if it is neither 80 nor 443.
- * - Hosts are compared in one form only: lower case, no final dot, addresses as they are written
- *   shortest. `*.` never stands for part of an address.
- * - A name must not lead into the machine or its network, whatever it resolves to. Only an address,
- *   or `localhost` with its port, opens that, because it says so itself.
+ * A pattern is a host (`api.example.com`), all hosts below one (`*.example.com`, which is not
+ * `example.com` itself) or an address, each with a port if it is neither 80 nor 443. Hosts are
+ * compared in lower case, without a final dot, and addresses as they are written shortest. A name
+ * must not lead into the machine or its network, whatever it resolves to: only an address, or
+ * `localhost` with its port, opens that.
  */
 
 import { BlockList, isIP } from 'node:net';
