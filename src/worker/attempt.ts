@@ -1,10 +1,8 @@
 /**
- * One try at a task by one agent, in one workspace, from order to verdict.
- *
- *   A1. Judged by layers, never by the exit code alone: process, the agent's own result, changes
- *       exist, the diff stays in its scope, the task's checks pass, the commit is made.
- *   A2. Whatever fails, the work stays where it is. Nothing is removed here.
- *   A3. The last fact is `attempt.finished` or `attempt.failed`, and there is exactly one.
+ * One try at a task by one agent, in one workspace, from order to verdict. It is judged by layers,
+ * never by the exit code alone: process, the agent's own result, changes exist, the diff stays in
+ * its scope, the task's checks pass, the commit is made. Whatever fails, the work stays where it
+ * is. The last fact is `attempt.finished` or `attempt.failed`, and there is exactly one.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,9 +1,7 @@
 /**
- * runAgent: runs an agent to its end, a program or a function, and turns what it says into facts and
- * chatter.
- *
- *   K1. Facts are reported as they become true: a session id is known before it is needed.
- *   K2. The verdict is judged in order: stopped by us, out of time, the agent's own result, its exit.
+ * runAgent: runs an agent to its end, a program or a function, and turns what it says into facts
+ * and chatter. Facts are reported as they become true: a session id is known before it is needed.
+ * The verdict is judged in order: stopped by us, out of time, the agent's own result, its exit.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,9 +1,7 @@
 /**
- * The status that an agent reports in its last words, where its task asks for one (TaskSpec.answer).
- *
- *   S1. No text makes it throw. A missing or malformed report counts as none.
- *   S2. The last one counts: agents quote the question before they answer it.
- *   S3. The report is bounded: it becomes part of a fact.
+ * The status that an agent reports in its last words, where its task asks for one
+ * (TaskSpec.answer). A missing or malformed report counts as none. The last one counts: agents
+ * quote the question before they answer it. Its texts are cut: they become part of a fact.
  */
 
 import type { SelfReport } from '../model/event.ts';

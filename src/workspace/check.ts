@@ -1,11 +1,8 @@
 /**
  * check: one shell command in a workspace (a set-up step, a task's own check, a gate), or one gate
- * function of this process.
- *
- *   C1. It always ends: by itself, by its time limit or by the signal; its process tree with it. A
- *       function that ignores its signal is abandoned: its answer no longer counts.
- *   C2. Every line is passed on as it comes. What is kept of a failure's output is bounded: the
- *       lines that mention an error, and the end.
+ * function of this process. It always ends: by itself, by its time limit or by the signal, and its
+ * process tree with it; a function that ignores its signal is abandoned. Of a failure's output, the
+ * lines that mention an error and the end are kept.
  */
 
 import { Countdown } from '../base/countdown.ts';

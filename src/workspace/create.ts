@@ -1,10 +1,8 @@
 /**
- * create: makes the workspace of an attempt ready, whatever state it is in.
- *
- *   W3. Nothing is reset before a ref keeps it (keep.ts).
- *   W4. The base is the commit the engine recorded, never "wherever the branch is now".
- *   W5. A folder that this run did not make is left alone, whatever its name.
- *   W6. It can be interrupted anywhere and called again: a partial workspace is repaired or replaced.
+ * create: makes the workspace of an attempt ready, whatever state it is in. It can be interrupted
+ * anywhere and called again. Nothing is reset before a ref keeps it (keep.ts). The base is the
+ * commit the engine recorded, never "wherever the branch is now". A folder that this run did not
+ * make is left alone.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,9 +1,8 @@
 /**
  * disk: free space on the disks of a run, and the space that the runs of its repository take.
- *
- *   K1. Measuring is bounded: `look` reads a limited number of folder entries and continues there the
- *       next time. A folder counts with its last known size, a new one with what was read so far.
- *   K2. Nothing here fails a run: an unreadable folder counts as empty.
+ * Measuring is bounded: `look` reads a limited number of folder entries and continues there the
+ * next time. A folder counts with its last known size, a new one with what was read so far, an
+ * unreadable one as empty.
  */
 
 import { existsSync, readdirSync } from 'node:fs';

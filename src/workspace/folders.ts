@@ -1,13 +1,10 @@
 /**
  * folders: where workspaces are, and what keeps them apart from everything else.
  *
- *   W1. Unless the user names another folder, workspaces are siblings of the repository: never
- *       inside `.git`, where agents refuse to edit, nor inside a checkout, where tools would find
- *       every file twice.
- *   W2. A path is computed from ids that the plan has checked; no id reaches a path unchecked.
- *   W9. No folder name begins with a dot: programs refuse to serve files from there, or overlook
- *       them. Gates run beside the repository where the user's folder is hidden or in a checkout:
- *       they would find that project's settings and packages.
+ * Unless the user names another folder, workspaces are siblings of the repository: never inside
+ * `.git`, where agents refuse to edit, nor inside a checkout, where tools would find every file
+ * twice. Paths are made of ids that the plan has checked. No folder name begins with a dot:
+ * programs refuse to serve files from there, or overlook them.
  */
 
 import { createHash } from 'node:crypto';
@@ -103,7 +100,10 @@ export function gatesFolder(of: Folders & { readonly run: string }): string {
   return join(plainFolder(of), `${of.run}.gates`);
 }
 
-/** The folder that all workspaces are in, unless it is hidden or in a checkout (W9). */
+/**
+ * The folder that all workspaces are in, unless it is hidden or in a checkout, where gates would find
+ * that project's settings and packages.
+ */
 export function plainFolder(of: Folders): string {
   const { worktreesDir } = of.repository;
   const folder = workspacesFolder(of);

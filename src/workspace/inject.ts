@@ -1,14 +1,12 @@
 /**
  * inject: copies folders of the user's into a workspace, without ever committing them.
  *
- *   I1. Tracked files stay as git has them; only missing files are added. Links become what they point
- *       to; dangling links and nested repositories are left out.
- *   I2. Injected files are ignored through a `.gitignore` in their folder, which ignores itself: an
- *       agent's `git add -A` skips them, and nothing changes outside of the workspace.
- *   I3. A tracked file that is blanked is hidden from git by a flag in the index while the agent runs.
- *       `restoreInjected` gives it its content back before the work is judged, kept, reset or merged.
- *   I4. A note about the worktree records it all before it is done. The pool removes the note together
- *       with the files.
+ * Tracked files stay as git has them; only missing files are added. Links become what they point
+ * to; dangling links and nested repositories are left out. A `.gitignore` in their folder, which
+ * ignores itself, hides injected files from an agent's `git add -A`. A tracked file that is blanked
+ * is hidden by a flag in the index while the agent runs; `restoreInjected` gives it its content
+ * back before the work is judged, kept, reset or merged. A note about the worktree records it all
+ * before it is done; the pool removes it together with the files.
  */
 
 import { existsSync } from 'node:fs';

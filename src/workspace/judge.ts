@@ -1,9 +1,7 @@
 /**
- * judge: checks a finished agent's work against its task, and commits it.
- *
- *   J1. The diff is taken from the files against the recorded base, untracked files included; what
- *       the agent claims does not count.
- *   J2. Nothing is undone: a refused commit or a change out of scope leaves everything in place.
+ * judge: checks a finished agent's work against its task, and commits it. The diff is taken from
+ * the files against the recorded base, untracked files included; what the agent claims does not
+ * count. Nothing is undone: a refused commit or a change out of scope leaves everything in place.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,8 +1,7 @@
 /**
  * keep: makes everything in a workspace reachable from a ref, without touching its index or files.
- *
- *   K1. Untracked files are part of the work; ignored ones are not.
- *   K2. After `keepWork` returns a commit, the workspace may be reset or removed.
+ * Untracked files are part of the work; ignored ones are not. After `keepWork` returns a commit,
+ * the workspace may be reset or removed.
  */
 
 import { GitError, git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';

@@ -1,8 +1,7 @@
 /**
- * plain-file: files of a workspace, where an agent may have put anything in their place.
- *
- *   F1. No link is followed, neither on the way to a file nor at its end.
- *   F2. Only regular files are read, and only so much of them: a pipe or a device is never waited for.
+ * plain-file: files of a workspace, where an agent may have put anything in their place. No link is
+ * followed, neither on the way to a file nor at its end. Only regular files are read, and only so
+ * much of them: a pipe or a device is never waited for.
  */
 
 import { constants, lstatSync } from 'node:fs';

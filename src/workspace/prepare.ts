@@ -1,9 +1,7 @@
 /**
- * prepare: adds to a new workspace what git does not hold: untracked files and the results of set-up.
- *
- *   B1. Copied files are never committed: those that git would see as new are excluded first.
- *   B2. A finished set-up is not repeated while it is valid (setup.ts); a partial one is.
- *   B3. Cleaning between two uses keeps only the results of set-up.
+ * prepare: adds to a new workspace what git does not hold: untracked files, which are excluded so
+ * that they are never committed, and the results of set-up, which runs only where they are missing
+ * or invalid (setup.ts).
  */
 
 import { existsSync } from 'node:fs';

@@ -1,9 +1,8 @@
 /**
- * remove: the end of a workspace.
- *
- *   W7. A workspace is removed only if all of its work is reachable from a ref; otherwise it stays,
- *       with the reason. Untracked files count as work, and so do changes hidden by flags in the index.
- *   W8. The workspace of a failed task with work in it stays as it is, for a person to look at.
+ * remove: the end of a workspace. It is removed only if all of its work is reachable from a ref;
+ * otherwise it stays, with the reason. Untracked files count as work, and so do changes hidden by
+ * flags in the index. The workspace of a failed task with work in it stays as it is, for a person
+ * to look at.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,11 +1,8 @@
 /**
- * restore: returns a used workspace to the state of a fresh checkout.
- *
- *   Z1. Afterwards git checks out any commit as into a new worktree: every file is as git wrote it, or
- *       missing; only files in `keep` are left besides; the index hides nothing.
- *   Z2. Where that is not certain (the time of the last checkout is unknown, the worktree has
- *       submodules or settings of its own, a git operation is unfinished) the answer is null, and the
- *       caller makes a new worktree.
+ * restore: returns a used workspace to the state of a fresh checkout: every file is as git wrote
+ * it, or missing; only files in `keep` are left besides; the index hides nothing. Where that is not
+ * certain (the time of the last checkout is unknown, the worktree has submodules or settings of its
+ * own, a git operation is unfinished) the answer is null, and the caller makes a new worktree.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';

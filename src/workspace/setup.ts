@@ -1,13 +1,9 @@
 /**
- * setup: what is remembered of a workspace's set-up, and how long it is valid.
- *
- *   S1. Only a finished set-up is remembered. The record is deleted before set-up begins, so that a
- *       partial one never counts.
- *   S2. The key covers everything set-up depends on: commands, environment, tools
- *       (`land.fingerprint`) and the key files in the workspace. Without key files it is valid for
- *       one workspace.
- *   S3. It outlives its task only if all of its files are still there, the key files are unchanged,
- *       and it made only ignored files: a reset removes all others.
+ * setup: what is remembered of a workspace's set-up, and how long it is valid. Only a finished
+ * set-up is remembered: the record is deleted before set-up begins. The key covers everything
+ * set-up depends on: commands, environment, tools (`land.fingerprint`) and key files; without key
+ * files it is valid for one workspace. It outlives its task only if its files are still there, the
+ * key files are unchanged, and it made only ignored files: a reset removes all others.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,10 +1,8 @@
 /**
- * cone: which folders of a large repository the workspace of a task holds.
- *
- *   O1. Whatever the task may write is in it, its working folder, and what the plan names besides.
- *   O2. So are the files of the root and the folders there that begin with a dot: the settings of
- *       tools and agents are in them.
- *   O3. Where that is not sure, or not less than everything, everything is checked out.
+ * sparse-checkout: which folders of a large repository the workspace of a task holds: what the task
+ * may write, its working folder, what the plan names besides, and the root's files and dot folders,
+ * which hold the settings of tools. Where that is not sure, or not less than everything, everything
+ * is checked out.
  */
 
 import { existsSync } from 'node:fs';

@@ -2,14 +2,11 @@
  * touched-files: finds and removes what was touched in a workspace since a point in time.
  *
  * Writing, renaming, linking or chmodding a file changes its ctime, which no program can set. The
- * untouched rest has the content and mode that git gave it, and git rewrites what was removed. Files
- * in a folder that was renamed as a whole keep their times, but no commit holds them there: `git
- * clean` removes those.
- *
- *   T1. No link is followed. Names are bytes, kept as latin1.
- *   T2. A touched folder gets the mode that git would give it, and is removed if it is empty.
- *   T3. A nested repository is removed with everything in it.
- *   T4. It yields to the event loop, however many files there are.
+ * untouched rest has the content and mode that git gave it, and git rewrites what was removed.
+ * Files in a folder that was renamed as a whole keep their times, but no commit holds them there:
+ * `git clean` removes those. A touched folder gets the mode that git would give it, and is removed
+ * if it is empty; a nested repository is removed with everything in it. No link is followed. Names
+ * are bytes, kept as latin1.
  */
 
 import {

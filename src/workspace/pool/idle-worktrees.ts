@@ -1,14 +1,13 @@
 /**
- * idle-worktrees: worktrees that wait for a task, where their last task was or in the pool's folder.
- * A note about the worktree (git/worktree-notes.ts) makes it idle.
+ * idle-worktrees: worktrees that wait for a task, where their last task was or in the pool's
+ * folder.
  *
  *     <common dir>/landfast/worktrees/<entry>/idle            waits
  *     <common dir>/landfast/worktrees/<entry>/taken-<owner>   a process is handing it over
  *
- *   D1. Renaming the note claims the worktree, which only one process can do: there is no lock to
- *       leave behind. Claims of dead processes can be claimed again.
- *   D2. The note is written once the worktree is restored, and deleted when a task has it: a worktree
- *       without one is in use.
+ * The note is written once the worktree is restored, and deleted when a task has it. Renaming it
+ * claims the worktree, which only one process can do; claims of dead processes can be claimed
+ * again.
  */
 
 import { existsSync, renameSync, statSync } from 'node:fs';

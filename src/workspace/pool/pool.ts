@@ -1,12 +1,8 @@
 /**
- * pool: reuses worktrees for the next task, in this run or a later one.
- *
- *   P1. A task sees nothing of the previous one: a worktree is restored (restore.ts) before it is
- *       idle, and again if it waited for another process.
- *   P2. Two engines never use the same one: its note is claimed (idle-worktrees.ts).
- *   P3. A broken or half handed over one is removed and replaced: no idle worktree holds work.
- *   P4. The number of idle ones and their disk space are limited.
- *   P5. Git does the moving: `worktree move`, then `checkout` of a branch at the commit.
+ * pool: reuses worktrees for the next task, in this run or a later one. A task sees nothing of the
+ * previous one: a worktree is restored (restore.ts) before it is idle, and again if it waited for
+ * another process. Two engines never use the same one: its note is claimed (idle-worktrees.ts). A
+ * broken or half handed over one is removed and replaced: no idle worktree holds work.
  */
 
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';

@@ -1,11 +1,8 @@
 /**
- * retention: which idle worktrees stay for a later run.
- *
- *   K1. At most `later`, most recently used first; none where a new one is cheap, unless the user has
- *       set a number.
- *   K2. Those made by `pool warm` stay regardless of number, unless the user has set a lower one.
- *   K3. One that a process works in does not stay: a program that its task left behind would write
- *       into the next task's files. The process is not killed: it may be the user's shell.
+ * retention: which idle worktrees stay for a later run. At most `later`, most recently used first; none
+ * where a new one is cheap, unless the user has set a number. Those made by `pool warm` stay regardless,
+ * unless the user has set a lower number. One that a process works in does not stay: a program that its
+ * task left behind would write into the next task's files. It is not killed: it may be the user's shell.
  */
 
 import { realOf } from '../../git/git-dir.ts';

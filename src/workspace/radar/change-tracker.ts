@@ -1,13 +1,8 @@
 /**
- * change-tracker: what one live workspace has changed since its base, kept up to date cheaply.
- *
- *   S1. The agent's index and files are only read. Snapshots use a separate index, beside the notes
- *       about the worktree.
- *   S2. A path counts as changed if its content differs from the base, committed or not; ignored files
- *       do not count. Between full comparisons only touched paths are examined.
- *   S3. While git works in the workspace (`index.lock`) it is skipped: a half-done checkout is no work.
- *
- * Objects that snapshots write are unreachable; `git gc` removes them.
+ * change-tracker: what one live workspace has changed since its base, kept up to date cheaply. The
+ * agent's index and files are only read: snapshots use an index of their own, and write objects
+ * that `git gc` removes. A path counts as changed if its content differs from the base, committed
+ * or not; ignored files do not count. Between full comparisons only touched paths are examined.
  */
 
 import { createHash } from 'node:crypto';
@@ -80,7 +75,7 @@ export class ChangeTracker {
 
   /** Examines the touched paths, or all; returns whether anything changed. */
   async look(whole: boolean, signal: AbortSignal): Promise<boolean> {
-    if (isIndexBusy(this.dir)) return false;
+    if (isIndexBusy(this.dir)) return false; // A half-done checkout is no work.
     const base = await this.#baseFiles(this.base);
     if (this.#watch === null) {
       if (!(await this.#isLaidOut(signal))) return false;

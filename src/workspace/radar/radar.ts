@@ -1,12 +1,12 @@
 /**
  * The conflict radar: while agents work, their changes are merged in memory, pairwise and with the
  * candidates that are about to land. Expected conflicts are reported when they appear and when they
- * are gone. Work that merges is checked for clashing names, too (semantic-guard.ts, landed-names.ts).
+ * are gone. Work that merges is checked for clashing names, too (semantic-guard.ts,
+ * landed-names.ts).
  *
- *   R1. It only reads: no file, index or ref is changed (change-tracker.ts).
- *   R2. Its cost is bounded: only changed work is examined, only pairs that could conflict are merged,
- *       at most `MOST_MERGES` a look, most overlap first. It is idle for three quarters of the time.
- *   R3. It is optional: a failed look reports nothing, and the next one starts over.
+ * It only reads (change-tracker.ts). Only changed work is examined, and only pairs that could
+ * conflict are merged, most overlap first. A failed look reports nothing, and the next one starts
+ * over.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

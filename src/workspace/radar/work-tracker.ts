@@ -1,10 +1,8 @@
 /**
- * work-tracker: all work that has not landed, live or finished, and what each piece changes.
- *
- *   O1. The workspace of a running task is watched (change-tracker.ts); finished work is a commit; a
- *       task between two attempts stays as it was last seen.
- *   O2. Each look compares one workspace as a whole, in turn: changes that the kernel did not report
- *       are found a little later.
+ * work-tracker: all work that has not landed, and what each piece changes. The workspace of a
+ * running task is watched (change-tracker.ts); finished work is a commit; a task between two
+ * attempts stays as it was last seen. Each look compares one workspace as a whole, in turn, and so
+ * finds what the kernel missed.
  */
 
 import { rethrowBug } from '../../base/errors.ts';

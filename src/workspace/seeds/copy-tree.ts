@@ -1,14 +1,10 @@
 /**
- * copy-tree: a folder copied with everything in it, as cheaply as the disk can.
+ * copy-tree: a folder copied with everything in it, as cheaply as the disk can. Links, modes and
+ * times are those of the original. A copy that did not succeed is not there.
  *
  *     reflink  both share their blocks until one is written to (btrfs, xfs, APFS …): free and safe
  *     link     both are one file under two names: free, and as safe as its missing write permission
  *     copy     works everywhere
- *
- *   Y1. Links, modes and times are those of the original. Links inside of it stay links.
- *   Y2. Whether a disk has reflinks is tried once, with one small file, and remembered by the
- *       caller: `cp` would try for each file again.
- *   Y3. A copy that did not succeed is not there.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -45,6 +41,7 @@ export async function wayBetween(
   return known ? 'reflink' : 'copy';
 }
 
+/** Tried with one small file, once for each pair of disks: `cp` would try for each file again. */
 async function canClone(from: string, to: string): Promise<boolean> {
   const name = `.probe-${randomUUID()}`;
   const [source, clone] = [join(from, name), join(to, `${name}.clone`)];

@@ -6,13 +6,10 @@
  *     <state>/seeds/.new-<owner>…          a seed that a process is storing
  *     <pool>/.seed-<owner>…                a copy on its way into a workspace
  *
- *   E1. A seed is taken right after a successful set-up, before anything else uses the workspace.
- *   E2. It appears whole, by a rename, and so does a copy of it in a workspace. Partial ones of dead
- *       processes are deleted.
- *   E3. Workspaces get files of their own, so no write reaches a seed. With hard links the files are
- *       read-only instead, and a seed that has changed is deleted.
- *   E4. Their number and size are limited: the least recently used goes first.
- *   E5. A seed that fails in any way costs time only: set-up runs instead.
+ * A seed is taken right after a successful set-up, before anything else uses the workspace. It
+ * appears whole, by a rename, and so does a copy of it. Workspaces get files of their own, so no
+ * write reaches a seed; with hard links the files are read-only instead, and a seed that has
+ * changed is deleted. A seed that fails in any way costs time only: set-up runs instead.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
