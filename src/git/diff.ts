@@ -9,7 +9,7 @@
  */
 
 import { nameAsText } from './byte-path.ts';
-import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { git, joinNul, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { changesBetween } from './long-lived.ts';
 import { isHalfDone, type Status, statusOf } from './status.ts';
 
@@ -102,7 +102,7 @@ export async function ignoredOf(
   if (paths.length === 0) return new Set();
   const args = ['check-ignore', '-z', '--stdin', ...(known ? [] : ['--no-index'])];
   const { stdout } = await git(dir, args, signal, {
-    stdin: paths.map((path) => `${path}\0`).join(''),
+    stdin: joinNul(paths),
     okCodes: [0, 1], // 1: none of them.
     limitMs: LONG_LIMIT_MS,
   });

@@ -153,6 +153,11 @@ export function splitNul(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
+/** A NUL-terminated list. */
+export function joinNul(fields: readonly string[]): string {
+  return fields.map((field) => `${field}\0`).join('');
+}
+
 /**
  * Whether git failed only because another process holds a lock for a moment, or is halfway through
  * adding a worktree or removing the last one.

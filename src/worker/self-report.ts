@@ -4,6 +4,7 @@
  * quote the question before they answer it. Its texts are cut: they become part of a fact.
  */
 
+import { parseJson } from '../base/parse-json.ts';
 import type { SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Answer } from '../model/plan.ts';
@@ -143,13 +144,7 @@ function fencedIn(text: string): readonly string[] {
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.trimStart().startsWith('{')) return null;
-  try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return text.trimStart().startsWith('{') ? parseJson(text) : null;
 }
 
 const MAX_TEXT = 4_000;

@@ -8,7 +8,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { isSystemError, otherwise } from '../base/errors.ts';
+import { otherwise, trySystem } from '../base/errors.ts';
 import { environment } from '../base/runtime.ts';
 import { capture } from '../process/capture.ts';
 
@@ -26,12 +26,7 @@ export async function freeBytes(dirs: readonly string[]): Promise<number | null>
 
 /** The names in a folder; none where it is missing or cannot be read. */
 export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return [];
-  }
+  return trySystem(() => readdirSync(folder), []);
 }
 
 /** A folder, or its nearest existing ancestor. */

@@ -4,7 +4,7 @@
  * the workspace may be reset or removed.
  */
 
-import { GitError, git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
+import { GitError, git, joinNul, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
 import { headOf, headRefOf, isAncestor, readRef, setRef, treeOf } from '../git/refs.ts';
 import { coneOf, mayBeSparse } from '../git/sparse.ts';
 import { type OwnIndex, withOwnIndex } from '../git/temp-folder.ts';
@@ -96,7 +96,7 @@ async function skipMissing(dir: string, env: OwnIndex, signal: AbortSignal): Pro
   const folders = new Set(coneOf(dir) ?? []);
   const left = missing.filter((path) => !inCone(path, folders));
   if (left.length === 0) return;
-  const stdin = left.map((path) => `${path}\0`).join('');
+  const stdin = joinNul(left);
   await git(dir, ['update-index', '--skip-worktree', '-z', '--stdin'], signal, { env, stdin });
 }
 

@@ -11,6 +11,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { otherwise } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { pause } from '../base/pause.ts';
 import { leftoversIn } from '../git/diff.ts';
 import { coneOf } from '../git/sparse.ts';
@@ -73,12 +74,7 @@ export async function setupKey(
 
 export function setupIn(dir: string): Setup | null {
   const text = readNote(dir, SETUP_DONE);
-  try {
-    return text === null ? null : (JSON.parse(text) as Setup);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null; // The machine went down while it was written.
-  }
+  return text === null ? null : parseJson<Setup>(text);
 }
 
 export function isThere(dir: string, { made }: Setup): boolean {

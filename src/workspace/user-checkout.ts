@@ -6,7 +6,7 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSystemError, otherwise } from '../base/errors.ts';
+import { otherwise } from '../base/errors.ts';
 import { pause } from '../base/pause.ts';
 import { git, splitNul } from '../git/git.ts';
 
@@ -77,10 +77,7 @@ async function fingerprint(dir: string, signal: AbortSignal): Promise<Fingerprin
   const print = new Map<string, string>();
   for (const line of splitNul(stdout)) {
     const path = line.slice(3);
-    const now = await stat(join(dir, path)).catch((error: unknown) => {
-      if (!isSystemError(error)) throw error;
-      return null;
-    });
+    const now = await stat(join(dir, path)).catch(otherwise(null));
     print.set(path, `${line.slice(0, 2)} ${now?.mtimeMs} ${now?.size}`);
   }
   return print;

@@ -13,6 +13,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isSystemError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { entriesIn, isLinked, linkedDirOf, placeTold, textOf } from '../../git/git-dir.ts';
 import { notesDirOf, notesOfEntry, removeNote, writeNote } from '../../git/worktree-notes.ts';
 import type { Sha } from '../../model/plan.ts';
@@ -135,10 +136,5 @@ function isHeld(folder: string, name: string, me: ClaimOwner): boolean {
 }
 
 function parsed(text: string | null): Idle | null {
-  try {
-    return text === null ? null : (JSON.parse(text) as Idle);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
+  return text === null ? null : parseJson<Idle>(text);
 }

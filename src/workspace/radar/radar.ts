@@ -1,8 +1,7 @@
 /**
  * The conflict radar: while agents work, their changes are merged in memory, pairwise and with the
  * candidates that are about to land. Expected conflicts are reported when they appear and when they
- * are gone. Work that merges is checked for clashing names, too (semantic-guard.ts,
- * landed-names.ts).
+ * are gone. Work that merges is checked for clashing names, too (clashing-names.ts).
  *
  * It only reads (change-tracker.ts). Only changed work is examined, and only pairs that could
  * conflict are merged, most overlap first. A failed look reports nothing, and the next one starts
@@ -18,9 +17,8 @@ import type { Sha, TaskId, TaskSpec } from '../../model/plan.ts';
 import { inScope } from '../../model/scope.ts';
 import { chainOf, type RunState } from '../../model/state.ts';
 import type { RunContext } from '../run-context.ts';
-import { LandedNames } from './landed-names.ts';
+import { LandedNames, SemanticGuard } from './clashing-names.ts';
 import { type Changes, overlap } from './overlap.ts';
-import { SemanticGuard } from './semantic-guard.ts';
 import { type TrackedWork, WorkTracker } from './work-tracker.ts';
 
 const EVERY_MS = 2_000;
