@@ -19,7 +19,7 @@ import {
 import { namedByPatterns } from '../agents/outcome.ts';
 import { messageOf, rethrowBug } from '../base/errors.ts';
 import { type Exit, exitCode } from '../base/exit.ts';
-import { pause } from '../base/pause.ts';
+import { graceAfter } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { Chatter, Emit } from '../model/effect.ts';
@@ -165,10 +165,11 @@ async function runFunction(
   const settled = new AbortController();
   const outcome = await Promise.race([
     outcomeOf(order, () => agent.run(job, { emit, signal: stop })),
-    afterGrace(stop, settled.signal),
-  ]);
-  isOver = true;
-  settled.abort();
+    graceAfter(stop, GRACE_MS, settled.signal),
+  ]).finally(() => {
+    isOver = true;
+    settled.abort();
+  });
   const ended = stoppedOutcome(running);
   return report(outcome === null ? leftBehind(agent.name, ended) : (ended ?? outcome));
 }
@@ -185,15 +186,6 @@ async function outcomeOf(
     const end = { result: null, stdoutTail: '', stderrTail: '' };
     return { ok: false, failure: namedByPatterns({ kind: 'transient', message }, end, failures) };
   }
-}
-
-/** Null, GRACE_MS after `stop` aborts. */
-async function afterGrace(stop: AbortSignal, settled: AbortSignal): Promise<null> {
-  const { promise: aborted, resolve } = Promise.withResolvers<unknown>();
-  stop.addEventListener('abort', resolve, { once: true });
-  await aborted;
-  await pause(GRACE_MS, settled);
-  return null;
 }
 
 /** A second attempt would work in the same folder: only a stop that ends the task may be reported. */

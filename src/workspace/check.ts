@@ -9,7 +9,7 @@ import { Countdown } from '../base/countdown.ts';
 import { messageOf, rethrowBug } from '../base/errors.ts';
 import { excerpt } from '../base/excerpt.ts';
 import { exitCode as codeOf, type Exit } from '../base/exit.ts';
-import { pause } from '../base/pause.ts';
+import { graceAfter } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
 import { programEnvironment } from '../git/sparse.ts';
 import { CUT_NOTE } from '../process/lines.ts';
@@ -73,19 +73,40 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
     },
     AbortSignal.any([signal, limit.signal]),
   );
-  const ms = Math.round(performance.now() - began);
-  const end = signal.aborted ? 'stopped' : endOf(exit, what);
-  what.onLine(`(${end}, ${(ms / 1000).toFixed(1)} s)`);
-  if (signal.aborted) return { kind: 'stopped' };
   const exitCode = codeOf(exit);
-  if (exitCode === 0) return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
-  const said = excerpt(output.text, KEPT_CHARS);
-  return { kind: 'failed', ms, exitCode, output: `${said}\n(${end})`.trimStart() };
+  const isGreen = exitCode === 0;
+  return resultOf(what, { began, output, isGreen, exitCode, how: endOf(exit, what) }, signal);
 }
 
 function endOf(exit: Exit, { timeoutMs }: Check): string {
-  if (exit.kind === 'aborted') return `ended after ${timeoutMs / 1000} s: time limit`;
+  if (exit.kind === 'aborted') return lateAfter(timeoutMs);
   return exit.kind === 'exited' ? `exit code ${exit.code}` : `ended by ${exit.signal}`;
+}
+
+function lateAfter(timeoutMs: number): string {
+  return `ended after ${timeoutMs / 1000} s: time limit`;
+}
+
+interface CheckEnd {
+  readonly began: number;
+  readonly output: Tail;
+  readonly isGreen: boolean;
+  readonly exitCode: number | null;
+  readonly how: string;
+}
+
+/** Says how a check ended, unless it was stopped, and what is kept of its output. */
+function resultOf(
+  { onLine }: Pick<Check, 'onLine'>,
+  { began, output, isGreen, exitCode, how }: CheckEnd,
+  signal: AbortSignal,
+): CheckResult {
+  const ms = Math.round(performance.now() - began);
+  onLine(`(${signal.aborted ? 'stopped' : how}, ${(ms / 1000).toFixed(1)} s)`);
+  if (signal.aborted) return { kind: 'stopped' };
+  if (isGreen) return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
+  const said = excerpt(output.text, KEPT_CHARS);
+  return { kind: 'failed', ms, exitCode, output: `${said}\n(${how})`.trimStart() };
 }
 
 export interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
@@ -125,21 +146,15 @@ export async function checkFunction(
     },
   };
   const called = call(gate, candidate);
-  const end = await Promise.race([called, graceAfter(stop, over.signal)]);
+  const end = await Promise.race([called, graceAfter(stop, GRACE_MS, over.signal)]);
   over.abort();
   if (end === null) what.abandoned(called);
-  const ms = Math.round(performance.now() - began);
   const isLate = limit.signal.aborted;
   const red = isLate || signal.aborted ? null : redOf(end);
   if (red !== null) log(red);
-  const verdict = red === null ? 'green' : 'red';
-  const late = `ended after ${timeoutMs / 1000} s: time limit`;
-  const words = signal.aborted ? 'stopped' : isLate ? late : verdict;
-  onLine(`(${words}, ${(ms / 1000).toFixed(1)} s)`);
-  if (signal.aborted) return { kind: 'stopped' };
-  if (words === 'green') return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
-  const said = excerpt(output.text, KEPT_CHARS);
-  return { kind: 'failed', ms, exitCode: null, output: `${said}\n(${words})`.trimStart() };
+  const isGreen = red === null && !isLate;
+  const how = isLate ? lateAfter(timeoutMs) : isGreen ? 'green' : 'red';
+  return resultOf(what, { began, output, isGreen, exitCode: null, how }, signal);
 }
 
 /** A function may throw at once as well as later. */
@@ -149,14 +164,6 @@ async function call(gate: GateFunction, candidate: GateCandidate): Promise<Funct
   } catch (error) {
     return { error };
   }
-}
-
-/** Null once the grace period after an abort has passed. */
-async function graceAfter(stop: AbortSignal, over: AbortSignal): Promise<null> {
-  const never = 2 ** 31 - 1;
-  while (!stop.aborted && !over.aborted) await pause(never, AbortSignal.any([stop, over]));
-  await pause(GRACE_MS, over);
-  return null;
 }
 
 /** Why a function's end is red; null for green. */

@@ -32,9 +32,9 @@ import { restoreInjected } from './inject.ts';
 import { keepWork } from './keep.ts';
 import { isIdle } from './pool/idle-worktrees.ts';
 import type { ReturnedWorktree } from './pool/pool.ts';
+import type { FilesKnown } from './restore.ts';
 import { type RunContext, runRef } from './run-context.ts';
 import { lastingSetup } from './setup.ts';
-import type { TouchedFiles } from './touched-files.ts';
 
 export type Removed =
   | { readonly kind: 'removed' }
@@ -61,13 +61,11 @@ export async function removeWorkspace(
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
     context.assertHeld();
-    const { head: commit, bare, flagged, found } = left;
-    if (
+    const { head: commit, bare, flagged, found = null } = left;
+    const isPooled =
       commit !== null &&
-      (await returnToPool(context, dir, { commit, bare, flagged, found }, signal))
-    ) {
-      return { kind: 'removed' };
-    }
+      (await returnToPool(context, dir, { commit, bare, flagged, found }, signal));
+    if (isPooled) return { kind: 'removed' };
   }
   context.assertHeld();
   await removeWorktree(commonDir, dir, signal);
@@ -138,15 +136,9 @@ async function removeEmptyParents(context: RunContext, task: TaskId): Promise<vo
   }
 }
 
-interface Leftovers extends Pick<Status, 'head'> {
+interface Leftovers extends Pick<Status, 'head'>, FilesKnown {
   /** Uncommitted changes, or a commit that the run's branch does not hold. */
   readonly hasWork: boolean;
-  /** It holds no untracked file. */
-  readonly bare: boolean;
-  /** The index has skip-worktree or assume-unchanged flags. */
-  readonly flagged: boolean;
-  /** The touched files, if known. */
-  readonly found: TouchedFiles | null;
 }
 
 async function leftoversIn(
@@ -167,17 +159,10 @@ async function leftoversIn(
   const { head, changed, untracked, ignored } = status;
   // `git status` does not report changes hidden by flags.
   const hidden = flags.length === 0 ? [] : await hiddenChanges(dir, signal);
-  const isSafe = head !== null && (await isHeld(context, { dir, safe, head }, signal));
+  const isSafe =
+    head !== null &&
+    (safe.includes(head) || (await isAncestor(dir, head, runRef(context), signal)));
   const isClean = changed.length + untracked.length + hidden.length === 0 && !isHalfDone(dir);
   const bare = isClean && ignored.length === 0;
   return { head, hasWork: !isSafe || !isClean, bare, flagged: flags.length > 0, found: null };
-}
-
-async function isHeld(
-  context: RunContext,
-  what: { readonly dir: string; readonly safe: readonly Sha[]; readonly head: Sha },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { dir, safe, head } = what;
-  return safe.includes(head) || isAncestor(dir, head, runRef(context), signal);
 }

@@ -23,17 +23,21 @@ import {
   type TouchedFiles,
 } from './touched-files.ts';
 
-export interface ToRestore {
-  readonly dir: string;
-  /** When it last held nothing but a commit's files; null if unknown. */
-  readonly since: Moment | null;
-  readonly keep: readonly string[];
-  /** Git has just reported no untracked or ignored file. */
+/** What is known of a worktree's files. */
+export interface FilesKnown {
+  /** It holds no untracked file, not even an ignored one. */
   readonly bare: boolean;
   /** The index has skip-worktree or assume-unchanged flags; null if unknown. */
   readonly flagged: boolean | null;
   /** The touched files, if already known. */
   readonly found?: TouchedFiles | null;
+}
+
+interface ToRestore extends FilesKnown {
+  readonly dir: string;
+  /** When it last held nothing but a commit's files; null if unknown. */
+  readonly since: Moment | null;
+  readonly keep: readonly string[];
 }
 
 /** Files in the git folder of a worktree without unfinished operations or own settings. */

@@ -40,13 +40,6 @@ export interface TouchedFiles {
   readonly repositories: readonly (string | Buffer)[];
 }
 
-export interface Looking {
-  readonly dir: string;
-  /** The point in time, in ms since 1970. */
-  readonly since: number;
-  readonly keep: readonly string[];
-}
-
 /** How far a file system's clock may lag, with a margin: more counts as touched. */
 export const SLACK_MS = 20;
 /** Longest stretch without yielding. */
@@ -55,8 +48,11 @@ const SET_GROUP = 0o2000;
 const PERMISSIONS = 0o7777;
 
 /** Walks a workspace. Changes only the mode of folders that cannot be read. */
-export async function findTouched(looking: Looking, signal: AbortSignal): Promise<TouchedFiles> {
-  const { dir, since, keep } = looking;
+export async function findTouched(
+  what: { readonly dir: string; readonly since: number; readonly keep: readonly string[] },
+  signal: AbortSignal,
+): Promise<TouchedFiles> {
+  const { dir, since, keep } = what;
   const stays = new Set(['.git', ...keep].map(latin1));
   const walk = new Walk({ dir, sinceMs: since - SLACK_MS, stays, findsRepositories: true, signal });
   await walk.enter('', lstatSync(dir));
@@ -108,8 +104,6 @@ interface Walking {
   readonly signal: AbortSignal;
 }
 
-const IF_THERE = { throwIfNoEntry: false } as const;
-
 class Walk implements TouchedFiles {
   files = 0;
   bytes = 0;
@@ -133,7 +127,7 @@ class Walk implements TouchedFiles {
     for (const name of namesIn(place)) {
       const path = begin + name;
       if (stays.has(path)) continue;
-      const stat = lstatSync(bytePath(dir, path), IF_THERE);
+      const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
       if (stat === undefined) continue;
       if (name === '.git' && findsRepositories) this.repositories.push(bytePath(dir, path));
       else if (stat.isDirectory()) await this.enter(path, stat);

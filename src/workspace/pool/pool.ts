@@ -33,7 +33,7 @@ import { forgetNotes } from '../../git/worktree-notes.ts';
 import type { Sha } from '../../model/plan.ts';
 import { diskUse } from '../disk.ts';
 import { forgetInjected } from '../inject.ts';
-import { forgetMoves, gitStateOf, restore } from '../restore.ts';
+import { type FilesKnown, forgetMoves, gitStateOf, restore } from '../restore.ts';
 import { forgetSetup, isCovered, isThere, type Setup, setupIn } from '../setup.ts';
 import {
   type Committed,
@@ -80,19 +80,13 @@ export type Added =
   | 'disk'
   | 'full';
 
-export interface ReturnedWorktree {
+export interface ReturnedWorktree extends FilesKnown {
   readonly commit: Sha;
-  /** It holds no untracked file, not even an ignored one. */
-  readonly bare: boolean;
-  /** The index has skip-worktree or assume-unchanged flags; null if unknown. */
-  readonly flagged: boolean | null;
-  /** The touched files, if already known. */
-  readonly found?: TouchedFiles | null;
   /** Its set-up, if the next task may use the results. */
   readonly setup?: Setup | null;
 }
 
-export interface WantedWorktree {
+interface WantedWorktree {
   readonly dir: string;
   readonly commit: Sha;
   /** A branch that is made or moved; null for a detached HEAD. */
@@ -102,11 +96,6 @@ export interface WantedWorktree {
   readonly cone?: Cone | null;
   /** Throws where another engine has taken over the run. */
   readonly assertHeld?: () => void;
-}
-
-export interface Held {
-  readonly commit: Sha;
-  readonly found: TouchedFiles;
 }
 
 const CLEAN_UP_MS = 60_000;
@@ -152,7 +141,7 @@ export class Pool {
   }
 
   /** The commit that still holds everything in a worktree; null where that is not certain. */
-  async heldBy(dir: string, signal: AbortSignal): Promise<Held | null> {
+  async heldBy(dir: string, signal: AbortSignal) {
     const [committed, since] = [this.#committed.get(dir), this.sinceOf(dir)];
     if (committed === undefined || since === null) return null;
     const found = await findTouched({ dir, since: since.at, keep: [] }, signal);
@@ -395,14 +384,11 @@ export class Pool {
     const { run, disk } = this.place;
     const { commit, kept, left } = what;
     const bytes = left.bytes + (await diskUse(dir, kept, signal));
-    if (disk !== null && this.#bytes() + bytes > disk) return null;
+    const all = this.idle().reduce((sum, { note }) => sum + note.bytes, bytes);
+    if (disk !== null && all > disk) return null;
     const asked = this.#asked.delete(dir);
     const note: Idle = { commit, run, at: Date.now(), files: left.files, bytes, asked, kept };
     return noteIdle(dir, note);
-  }
-
-  #bytes(): number {
-    return this.idle().reduce((sum, { note }) => sum + note.bytes, 0);
   }
 
   /** Makes an empty folder in the pool that no other process uses. */
