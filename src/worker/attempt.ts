@@ -40,9 +40,8 @@ import {
   runChecks,
 } from '../workspace/judge.ts';
 import type { SetupDone } from '../workspace/prepare.ts';
-import type { RunContext } from '../workspace/run-context.ts';
+import { branchTip, type RunContext } from '../workspace/run-context.ts';
 import { checkedOutIn, showHiddenWrites } from '../workspace/sparse-checkout.ts';
-import { branchTip } from '../workspace/task-branches.ts';
 import { changedBetween } from '../workspace/user-checkout.ts';
 import { allowedEnv, attemptEnv } from './environment.ts';
 import { type AgentReport, type Fence, runAgent, stopped } from './run-agent.ts';
@@ -96,7 +95,11 @@ export async function attempt(
   const end = await tryTask(haltable(site, effect.task), effect, emit, signal).catch(
     (error: unknown) => {
       rethrowBug(error);
-      return failed(signal.aborted ? stopped(signal.reason) : unexpected(error));
+      return failed(
+        signal.aborted
+          ? stopped(signal.reason)
+          : { kind: 'workspace-failed', message: explained(error) },
+      );
     },
   );
   const { task, attempt } = effect;
@@ -178,7 +181,8 @@ async function judgeReport(
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
   if (lost !== null) return { ...failed(lost), exitCode };
   const status = selfReportOf(task.answer, outcome.text);
-  if (status === null && lacksMarker(task, place)) return { ...failed(INCOMPLETE), exitCode };
+  const isUnmarked = task.answer === 'marker' && !existsSync(markerOf(place));
+  if (status === null && isUnmarked) return { ...failed(INCOMPLETE), exitCode };
   const said = status === null ? null : reportedFailure(status);
   if (said !== null) return { ...failed(said), exitCode: 1, status };
   const { text, structured } = outcome;
@@ -226,19 +230,13 @@ interface Done extends Order {
   readonly onLine: (line: string) => void;
 }
 
-interface Watched {
-  readonly report: AgentReport;
-  /** Resolves once changes in the user's own checkout are reported. */
-  readonly checkoutSeen: Promise<void>;
-}
-
-/** Runs the agent and watches the user's own checkout meanwhile. */
+/** Runs the agent; `checkoutSeen` resolves once changes in the user's own checkout are reported. */
 async function runAgentWatched(
   site: Site,
   order: Order & { readonly place: Place & { kind: 'ready' }; readonly index: number },
   emit: Emit,
   signal: AbortSignal,
-): Promise<Watched> {
+): Promise<{ readonly report: AgentReport; readonly checkoutSeen: Promise<void> }> {
   const { effect, task, agent, mark, place } = order;
   const { attempt } = effect;
   // A task that works there on purpose cannot be told apart from one that strays.
@@ -328,18 +326,10 @@ function markerOf({ root, dir }: Place & { kind: 'ready' }): string {
   return join(root ?? dir, MARKER);
 }
 
-function lacksMarker({ answer }: TaskSpec, place: Place & { kind: 'ready' }): boolean {
-  return answer === 'marker' && !existsSync(markerOf(place));
-}
-
 function prepared({ task, attempt }: AttemptEffect, { how, ...rest }: SetupDone): Event {
   return { type: 'attempt.prepared', task, attempt, setup: how, ...rest };
 }
 
 function failed(failure: Failure | null): End {
   return { failure, exitCode: null, text: '', status: null, judged: NOTHING };
-}
-
-function unexpected(error: unknown): Failure {
-  return { kind: 'workspace-failed', message: explained(error) };
 }

@@ -29,7 +29,7 @@ export interface Check {
   readonly onLine: (line: string) => void;
 }
 
-export type CheckResult =
+type CheckResult =
   | { readonly kind: 'passed'; readonly ms: number; readonly output: string }
   /** `exitCode` is null where it was ended: `output` says by what. */
   | {
@@ -109,7 +109,7 @@ function resultOf(
   return { kind: 'failed', ms, exitCode, output: `${said}\n(${how})`.trimStart() };
 }
 
-export interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
+interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
   readonly name: string;
   readonly gate: GateFunction;
   readonly timeoutMs: number;

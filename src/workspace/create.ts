@@ -18,6 +18,7 @@ import { removeStaleLocks } from '../git/locks.ts';
 import { headOf, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { coneOf, setCone } from '../git/sparse.ts';
 import { isMerging, isRebasing } from '../git/status.ts';
+import { removeUntracked } from '../git/untracked.ts';
 import { addWorktree, checkoutOf, FILLING, removeWorktree } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
@@ -26,9 +27,9 @@ import { hide, isOwn, ownerName, rememberFolder, runFolder, workspaceDir } from 
 import { inject, restoreInjected } from './inject.ts';
 import { keepBranchTip, keepWork } from './keep.ts';
 import { isIdle } from './pool/idle-worktrees.ts';
-import { cleanWorkspace, type Preparation, prepareWorkspace, type SetupDone } from './prepare.ts';
+import { type Preparation, prepareWorkspace, type SetupDone } from './prepare.ts';
 import { branchOf, type RunContext, specOf } from './run-context.ts';
-import { forgetSpoiltSetup } from './setup.ts';
+import { forgetSpoiltSetup, setupIn } from './setup.ts';
 import { coneFor } from './sparse-checkout.ts';
 
 export interface Kept {
@@ -183,15 +184,16 @@ async function add(
   if (order.attempt > 1) await clearFolder(commonDir, order, signal);
   makeFolders(dirname(order.dir));
   const goesOn = order.start.kind !== 'fresh';
-  const tip =
-    order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
-  if (tip !== null && !goesOn) await keepTip(context, order, tip, signal);
-  if (tip !== null && !goesOn)
-    await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
+  const ref = `refs/heads/${order.branch}`;
+  const tip = order.attempt > 1 ? await readRef(commonDir, ref, signal) : null;
+  if (tip !== null && !goesOn) {
+    await keepTip(context, order, tip, signal);
+    await setRef(commonDir, ref, order.base, signal);
+  }
   const commit = goesOn && tip !== null ? tip : startCommit(order);
-  const owner = ownerName(context, order.task);
-  const cone = await coneFor(context, { task: order.task, commit }, signal);
-  const { dir: path, branch } = order;
+  const { dir: path, branch, task } = order;
+  const owner = ownerName(context, task);
+  const cone = await coneFor(context, { task, commit }, signal);
   const { assertHeld } = context;
   const began = performance.now();
   const wanted = { path, branch, commit, owner, cone, assertHeld };
@@ -255,7 +257,7 @@ async function resetTo(
   await git(dir, ['checkout', '-q', '-f', '-B', branch, base], signal, FILLING);
   const cone = coneOf(dir);
   if (cone !== null) await setCone(dir, cone, signal);
-  await cleanWorkspace(dir, signal);
+  await removeUntracked(dir, setupIn(dir)?.made ?? [], signal);
 }
 
 /**

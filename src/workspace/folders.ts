@@ -191,7 +191,7 @@ function identityOf(dir: string): string {
  * itself, these folders and that of the pool are.
  */
 export async function hide(
-  of: { readonly repository: Repository; readonly plan: Pick<Plan, 'workspace'> },
+  of: Folders,
   dirs: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {

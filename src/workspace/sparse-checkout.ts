@@ -34,7 +34,8 @@ export async function coneFor(
   // A file is seen among those beside it; what is not there yet may become a folder.
   const isFile = (path: string): boolean => found.get(path)?.mode.startsWith('1') === true;
   const folders = places.paths.map((path) => (isFile(path) ? folderOf(path) : path));
-  const root = await rootFolders(commonDir, commit, signal);
+  const args = ['ls-tree', '-z', '--full-tree', '-d', '--name-only', commit];
+  const root = splitNul((await git(commonDir, args, signal)).stdout);
   const cone = outermost(
     [
       ...places.folders,
@@ -70,13 +71,4 @@ export async function showHiddenWrites(
 
 function folderOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-}
-
-async function rootFolders(
-  dir: string,
-  commit: Sha,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const args = ['ls-tree', '-z', '--full-tree', '-d', '--name-only', commit];
-  return splitNul((await git(dir, args, signal)).stdout);
 }

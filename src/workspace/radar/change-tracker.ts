@@ -27,7 +27,7 @@ const LARGEST_BYTES = 8 * 1024 * 1024;
 /** The files of a commit; computed once for all workspaces that start from it. */
 export type BaseFiles = (base: Sha) => Promise<ReadonlyMap<string, Sha>>;
 
-export interface ChangedFile {
+interface ChangedFile {
   readonly how: Difference;
   /** Identifies the content; empty where the file is gone. */
   readonly id: string;
@@ -126,8 +126,8 @@ export class ChangeTracker {
     this.#watch?.follow(found);
     await this.#enterNew(folders, found, signal);
     const changed = [...folders, ...gone];
-    const below = changed.length === 0 ? () => false : isBelowOneOf(changed);
-    const lost = [...base.keys(), ...this.#seen.keys()].filter(below);
+    const isBelow = (path: string) => changed.some((folder) => path.startsWith(`${folder}/`));
+    const lost = changed.length === 0 ? [] : [...base.keys(), ...this.#seen.keys()].filter(isBelow);
     this.#watch?.follow(lost.filter((path) => this.#stat(path) !== null));
     return this.#compare(base, new Set([...known, ...found, ...lost]), signal);
   }
@@ -238,15 +238,11 @@ export class ChangeTracker {
   }
 }
 
-function isBelowOneOf(folders: readonly string[]): (path: string) => boolean {
-  return (path) => folders.some((folder) => path.startsWith(`${folder}/`));
-}
-
 /** More do not fit into a command line. */
 const MOST_NAMED = 500;
 
 /** The index entries of those paths that a sparse checkout leaves out. */
-export async function indexOnlyEntries(
+async function indexOnlyEntries(
   dir: string,
   paths: readonly string[],
   signal: AbortSignal,

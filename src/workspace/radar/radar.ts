@@ -66,9 +66,7 @@ interface Pair {
   readonly b: TaskId | null;
 }
 
-interface Approach extends Pair {
-  readonly near: number;
-}
+type Approach = Pair & { readonly near: number };
 
 export class Radar {
   readonly #context: RunContext;
@@ -256,7 +254,7 @@ function projectedHead(state: RunState): Sha | null {
 }
 
 /** The files that a task's scope does not cover, or that it must not touch, sorted. */
-export function filesOutOfScope(
+function filesOutOfScope(
   { writes, forbids }: Pick<TaskSpec, 'writes' | 'forbids'>,
   files: Iterable<string>,
 ): readonly string[] {

@@ -65,20 +65,16 @@ export class WorkTracker {
         const how = { whole: at === whole, baseFiles, until };
         const isNew = await this.#lookAt(task, how, signal).catch((error: unknown) => {
           rethrowBug(error);
-          return this.#missed(task, signal);
+          signal.throwIfAborted();
+          // The workspace may be on its way out; if it exists, the next look starts over.
+          this.#tracked.get(task.spec.id)?.live?.restart();
+          return false;
         });
         if (isNew) changed.add(task.spec.id);
       }
     };
     await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookNext));
     return changed;
-  }
-
-  /** The workspace may be on its way out; if it exists, the next look starts over. */
-  #missed({ spec }: TaskState, signal: AbortSignal): boolean {
-    signal.throwIfAborted();
-    this.#tracked.get(spec.id)?.live?.restart();
-    return false;
   }
 
   /** Forgets everything; the next look starts over. */
