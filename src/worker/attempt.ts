@@ -47,7 +47,6 @@ import { allowedEnv, attemptEnv } from './environment.ts';
 import { type AgentReport, type Fence, runAgent, stopped } from './run-agent.ts';
 import { reportedFailure, selfReportOf } from './self-report.ts';
 
-/** Everything an attempt needs of its surroundings. */
 export interface Site {
   /** Null where there is no repository: read tasks then run in place, too. */
   readonly context: RunContext | null;
@@ -85,7 +84,6 @@ const LOOK_LIMIT_MS = 30_000;
 
 const NOTHING: Judged & { kind: 'good' } = { kind: 'good', commit: null, files: [], outside: [] };
 
-/** Performs an attempt effect. */
 export async function attempt(
   site: Site,
   effect: AttemptEffect,
@@ -170,7 +168,6 @@ async function tryTask(
   return end;
 }
 
-/** The verdict on the attempt, from its agent's report and its work. */
 async function judgeReport(
   site: Site,
   { effect, task, mark, place, report, onLine }: Done,
@@ -226,7 +223,6 @@ interface Order {
 interface Done extends Order {
   readonly place: Place & { kind: 'ready' };
   readonly report: AgentReport;
-  /** Receives the output of the task's checks. */
   readonly onLine: (line: string) => void;
 }
 

@@ -38,12 +38,10 @@ export function allowedEnv(
   return { ...Object.fromEntries(entries), TERM: 'dumb' };
 }
 
-/** Whether a variable holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET.test(name) && !SETTING.test(name);
 }
 
-/** The secrets in an environment. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
     .filter(([name]) => isSecretName(name))

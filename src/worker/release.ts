@@ -15,7 +15,6 @@ import { removeWorkspace } from '../workspace/remove.ts';
 import type { RunContext } from '../workspace/run-context.ts';
 import { showHiddenWrites } from '../workspace/sparse-checkout.ts';
 
-/** Removes a workspace that nothing needs; one that cannot be removed is kept. */
 export async function release(
   context: RunContext | null,
   effect: ReleaseEffect,

@@ -35,7 +35,6 @@ import { Tail } from '../workspace/check.ts';
 import { allowedEnv, type Environment } from './environment.ts';
 import { type Ended, Watchdog } from './watchdog.ts';
 
-/** One agent and all that one attempt asks of it. */
 export interface AgentOrder<A extends AnyAgent = AnyAgent> {
   readonly agent: A;
   readonly task: TaskSpec;
@@ -80,7 +79,6 @@ const GRACE_MS = 5_000;
 /** The calls of tools that are remembered, in case one is refused. */
 const MOST_CALLS = 500;
 
-/** Runs the agent to its end. */
 export async function runAgent(
   order: AgentOrder,
   emit: Emit,
@@ -104,13 +102,11 @@ export async function runAgent(
   }
 }
 
-/** What surrounds an agent while it runs. */
 interface Running {
   /** A folder of its own. */
   readonly temp: string;
   readonly watchdog: Watchdog;
   readonly emit: Emit;
-  /** Aborts when the attempt is to be stopped. */
   readonly signal: AbortSignal;
 }
 
@@ -270,7 +266,6 @@ function stoppedOutcome({ signal, watchdog }: Running): AgentOutcome | null {
   return ended !== null && 'failure' in ended ? { ok: false, failure: ended.failure } : null;
 }
 
-/** Turns what an agent says into facts and chatter. */
 class Listener {
   readonly #order: AgentOrder;
   readonly #running: Running;
@@ -328,7 +323,6 @@ class Listener {
   }
 }
 
-/** Reads the lines of one process. */
 class OutputReader {
   readonly listener: Listener;
   readonly #order: AgentOrder<Agent>;

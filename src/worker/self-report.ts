@@ -154,7 +154,6 @@ function clip(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
 
-/** Only the fields that are defined. */
 function defined<T extends Readonly<Record<string, unknown>>>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -50,7 +50,6 @@ export class Watchdog implements Disposable, Haltable {
     return this.#stop.signal;
   }
 
-  /** A sign of life. */
   alive(extraMs = 0): void {
     this.#idle?.[Symbol.dispose]();
     const { idleMs } = this.#limits;
@@ -62,7 +61,6 @@ export class Watchdog implements Disposable, Haltable {
     });
   }
 
-  /** The meaning of its output. */
   saw(event: AgentEvent): void {
     this.#linger?.[Symbol.dispose]();
     this.#linger = null;

@@ -22,7 +22,6 @@ export interface Worker {
   release(effect: ReleaseEffect, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** The worker that is this process. */
 export function localWorker(site: Site): Worker {
   return {
     attempt: (effect, emit, signal) => attempt(site, effect, emit, signal),

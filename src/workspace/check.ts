@@ -46,7 +46,6 @@ const SEEN_CHARS = 64_000;
 const KEPT_CHARS = 8_000;
 const GRACE_MS = 2_000;
 
-/** Runs a command with `/bin/sh` and says whether it passed. */
 export async function check(what: Check, signal: AbortSignal): Promise<CheckResult> {
   const output = new Tail(SEEN_CHARS);
   what.onLine(`$ ${what.command}`);
@@ -120,7 +119,6 @@ interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
 
 type FunctionEnd = { readonly answer: GateAnswer } | { readonly error: unknown } | null;
 
-/** Calls a gate function and says whether it passed. */
 export async function checkFunction(
   what: FunctionCheck,
   signal: AbortSignal,
@@ -166,7 +164,6 @@ async function call(gate: GateFunction, candidate: GateCandidate): Promise<Funct
   }
 }
 
-/** Why a function's end is red; null for green. */
 function redOf(end: FunctionEnd): string | null {
   if (end === null) return 'It did not end.';
   if ('error' in end) {

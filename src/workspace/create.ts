@@ -55,7 +55,6 @@ export type Created =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' };
 
-/** Prepares the workspace of a task as its attempt wants to begin. */
 export async function createWorkspace(
   context: RunContext,
   order: WorkspaceOrder,

@@ -46,7 +46,11 @@ export function runFolder(context: RunContext): string {
 export function poolFolder(of: Folders): string {
   const { commonDir, worktreesDir } = of.repository;
   const folder = workspacesFolder(of);
-  return join(folder, folder === worktreesDir ? POOL : sharedPool(commonDir));
+  if (folder === worktreesDir) return join(folder, POOL);
+  return join(
+    folder,
+    `${POOL}-${createHash('sha256').update(commonDir).digest('hex').slice(0, 8)}`,
+  );
 }
 
 export function poolDirs(of: Folders): readonly string[] {
@@ -56,10 +60,6 @@ export function poolDirs(of: Folders): readonly string[] {
 
 /** No task has a dot in its name that would make it this folder's. */
 const POOL = 'landfast.pool';
-
-function sharedPool(commonDir: string): string {
-  return `${POOL}-${createHash('sha256').update(commonDir).digest('hex').slice(0, 8)}`;
-}
 
 export function workspaceDir(
   context: Pick<RunContext, 'repository' | 'run' | 'plan'>,
@@ -81,7 +81,6 @@ export async function isOwn(context: RunContext, task: TaskId): Promise<boolean>
   return ownerOf(dir) === ownerName(context, task) || (await isEmpty(dir));
 }
 
-/** How a task is named as the owner of its workspace. */
 export function ownerName({ run }: RunContext, task: TaskId): string {
   return `${run}/${task}`;
 }
@@ -151,7 +150,6 @@ export function requireWorkspacesFolder(of: Folders): void {
   }
 }
 
-/** Creates and removes a folder with a file. */
 function tryFolder(place: string): void {
   const tried = mkdtempSync(join(place, '.landfast-'));
   try {

@@ -158,7 +158,6 @@ async function hasNothingAt(
   return head !== null && (await nameOf(repository.commonDir, `${head}:${folder}`)) === 'none';
 }
 
-/** The tracked files among these paths and below them. */
 export async function trackedIn(
   dir: string,
   paths: readonly string[],

@@ -36,7 +36,6 @@ export interface Work {
   readonly mark: string;
   /** It started from an unfinished merge, so conflict markers may be left. */
   readonly mended: boolean;
-  /** Receives the output of the task's checks, line by line. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -49,7 +48,6 @@ export type Judged =
     }
   | { readonly kind: 'bad'; readonly failure: Failure };
 
-/** Judges the files, runs the task's checks, and commits. */
 export async function judgeWork(
   context: RunContext,
   work: Work,

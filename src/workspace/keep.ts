@@ -27,10 +27,7 @@ export async function keepWork(
   const head = await headOf(dir, signal);
   const tree = await snapshotTree(dir, head, signal);
   const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
-  const commit =
-    isCommitted && head !== null
-      ? head
-      : await snapshotCommit(dir, { tree, head, ...keep }, signal);
+  const commit = isCommitted ? head : await snapshotCommit(dir, { tree, head, ...keep }, signal);
   if (commit !== keep.beyond) await setRef(dir, keep.ref, commit, signal);
   return commit;
 }
@@ -38,13 +35,10 @@ export async function keepWork(
 /** A commit without identity, signature or hooks of the user: it must always succeed. */
 export async function snapshotCommit(
   dir: string,
-  {
-    tree,
-    head,
-    message,
-  }: { readonly tree: Sha; readonly head: Sha | null; readonly message: string },
+  what: { readonly tree: Sha; readonly head: Sha | null; readonly message: string },
   signal: AbortSignal,
 ): Promise<Sha> {
+  const { tree, head, message } = what;
   const parents = head === null ? [] : ['-p', head];
   const args = ['commit-tree', ...parents, '-m', message, tree];
   return (await git(dir, args, signal, { env: LANDFAST_IDENTITY })).stdout.trim();

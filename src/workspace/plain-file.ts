@@ -42,7 +42,6 @@ export async function copyMissing(from: string, dir: string, path: string): Prom
   await copyFile(from, join(dir, path), constants.COPYFILE_EXCL).catch(otherwise(undefined));
 }
 
-/** Copies a file of the user's in the place of the old one. */
 export async function copyOver(from: string, dir: string, path: string): Promise<void> {
   const file = await vacated(dir, path);
   await copyFile(from, file, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);

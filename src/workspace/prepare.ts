@@ -43,7 +43,6 @@ export type Preparation =
     }
   | { readonly kind: 'stopped' };
 
-/** How the workspace got the results of set-up. */
 export interface SetupDone {
   readonly how: SetUp;
   readonly ms: number;
@@ -61,7 +60,6 @@ export interface Placed {
   readonly goesOn: boolean;
   readonly mark: string;
   readonly suspension: Suspension | null;
-  /** Receives the output of the commands, line by line. */
   readonly onLine: (line: string) => void;
 }
 

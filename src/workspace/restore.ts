@@ -23,7 +23,6 @@ import {
   type TouchedFiles,
 } from './touched-files.ts';
 
-/** What is known of a worktree's files. */
 export interface FilesKnown {
   /** It holds no untracked file, not even an ignored one. */
   readonly bare: boolean;

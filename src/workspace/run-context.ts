@@ -201,7 +201,6 @@ export function branchOf(context: RunContext, task: TaskId): string {
   return taskBranch(context.plan.conventions, context.run, specOf(context, task));
 }
 
-/** The tip of a task's branch, if it exists. */
 export function branchTip(
   context: RunContext,
   task: TaskId,

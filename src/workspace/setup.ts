@@ -21,9 +21,8 @@ import { inScope, isLiteral } from '../model/scope.ts';
 import { check } from './check.ts';
 import { readPlain } from './plain-file.ts';
 import type { RunContext } from './run-context.ts';
-import { removeTouchedBelow } from './touched-files.ts';
+import { removeTouched } from './touched-files.ts';
 
-/** The note that says what set-up was done in a workspace. */
 const SETUP_DONE = 'setup';
 
 export interface Setup {
@@ -118,17 +117,6 @@ export async function keepSetup(dir: string, signal: AbortSignal): Promise<reado
   return [];
 }
 
-/** Returns how many files are left. */
-async function removeTouched(
-  dir: string,
-  { paths, since }: { readonly paths: readonly string[]; readonly since: number },
-  signal: AbortSignal,
-): Promise<number> {
-  let left = 0;
-  for (const path of paths) left += await removeTouchedBelow({ dir, path, since }, signal);
-  return left;
-}
-
 export async function noteSetup(
   dir: string,
   done: Omit<Setup, 'at' | 'doneAt'>,
@@ -181,7 +169,6 @@ export function isCovered(paths: readonly string[], kept: readonly string[]): bo
   );
 }
 
-/** A digest of the files that these names cover. */
 async function contentsOf(
   dir: string,
   names: readonly string[],

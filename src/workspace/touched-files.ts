@@ -79,21 +79,23 @@ export async function removeFound(dir: string, found: TouchedFiles): Promise<voi
   }
 }
 
-/** Removes the touched files of one path; returns how many files are left. */
-export async function removeTouchedBelow(
-  below: { readonly dir: string; readonly path: string; readonly since: number },
+/** Removes the touched files of these paths; returns how many files are left. */
+export async function removeTouched(
+  dir: string,
+  { paths, since }: { readonly paths: readonly string[]; readonly since: number },
   signal: AbortSignal,
 ): Promise<number> {
-  const { dir, since } = below;
   const sinceMs = since - SLACK_MS / 2;
-  const stays: ReadonlySet<string> = new Set();
-  const walk = new Walk({ dir, sinceMs, stays, findsRepositories: false, signal });
-  const path = latin1(below.path);
-  const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
-  if (stat?.isDirectory() === true) await walk.enter(path, stat);
-  else if (stat !== undefined) walk.file(path, stat);
-  await removeFound(dir, walk);
-  return walk.files - walk.touchedFiles.length;
+  let left = 0;
+  for (const path of paths.map(latin1)) {
+    const walk = new Walk({ dir, sinceMs, stays: new Set(), findsRepositories: false, signal });
+    const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
+    if (stat?.isDirectory() === true) await walk.enter(path, stat);
+    else if (stat !== undefined) walk.file(path, stat);
+    await removeFound(dir, walk);
+    left += walk.files - walk.touchedFiles.length;
+  }
+  return left;
 }
 
 interface Walking {

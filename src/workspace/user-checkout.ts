@@ -11,7 +11,7 @@ import { pause } from '../base/pause.ts';
 import { git, splitNul } from '../git/git.ts';
 
 /** The files that differ from HEAD, each with status, mtime and size. */
-export type Fingerprint = ReadonlyMap<string, string>;
+type Fingerprint = ReadonlyMap<string, string>;
 
 /** A change this shortly before an attempt may be reported as the attempt's own. */
 const RECENT_MS = 250;
@@ -30,10 +30,7 @@ export class CheckoutLooks {
   #waiting: Promise<Fingerprint> | null = null;
   /** From the beginning of one look to that of the next. */
   #spacingMs = SPACING_MS;
-  #last: { readonly beganAt: number; readonly print: Fingerprint | null } = {
-    beganAt: -Infinity,
-    print: null,
-  };
+  #last = { beganAt: -Infinity, print: null as Fingerprint | null };
 
   constructor(dir: string) {
     this.#dir = dir;

@@ -98,7 +98,6 @@ export function isWhole(commonDir: string, { path }: Pick<IdleWorktree, 'path'>)
   return existsSync(path) && isLinked(commonDir, path);
 }
 
-/** Whether a worktree is idle, or being claimed. */
 export function isIdle(dir: string): boolean {
   const folder = notesDirOf(dir);
   return folder !== null && namesIn(folder).some(isIdleName);

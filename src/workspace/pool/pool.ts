@@ -14,7 +14,7 @@ import { pause } from '../../base/pause.ts';
 import { isSetBack, type Moment, momentOf } from '../../base/steady-clock.ts';
 import { filesBetween } from '../../git/diff.ts';
 import { git } from '../../git/git.ts';
-import { isLinked, mendLink } from '../../git/git-dir.ts';
+import { isLinked, mendLink, realOf } from '../../git/git-dir.ts';
 import { runPostCheckout } from '../../git/hooks.ts';
 import { detachHead, setRef } from '../../git/refs.ts';
 import type { Cone } from '../../git/sparse.ts';
@@ -31,6 +31,7 @@ import {
 } from '../../git/worktree.ts';
 import { forgetNotes } from '../../git/worktree-notes.ts';
 import type { Sha } from '../../model/plan.ts';
+import { foldersInUse } from '../../process/process-list.ts';
 import { diskUse } from '../disk.ts';
 import { forgetInjected } from '../inject.ts';
 import { type FilesKnown, forgetMoves, gitStateOf, restore } from '../restore.ts';
@@ -52,7 +53,6 @@ import {
   noteIdle,
 } from './idle-worktrees.ts';
 import { PendingReturns } from './pending-returns.ts';
-import { staying } from './retention.ts';
 
 export interface PoolPlace {
   readonly commonDir: string;
@@ -445,4 +445,30 @@ function hasOwnSettings(commonDir: string): boolean {
   return ['config.worktree', 'info/sparse-checkout'].some((name) =>
     existsSync(join(commonDir, name)),
   );
+}
+
+/** Below this a new workspace takes less than a tenth of a second. */
+export const WORTH_KEEPING_FILES = 1_000;
+
+/**
+ * The paths of those that stay for a later run; `idle` is sorted, most recent first. At most `later`; none
+ * where a new one is cheap, unless the user has set a number. Those made by `pool warm` stay
+ * regardless, unless the user has set a lower number. One that a process works in does not stay: a
+ * program that its task left behind would write into the next task's files. It is not killed: it may be
+ * the user's shell.
+ */
+export function staying(
+  idle: readonly Pick<IdleWorktree, 'path' | 'note'>[],
+  { later, small }: Pick<PoolPlace, 'later' | 'small'>,
+): ReadonlySet<string> {
+  const inUse = idle.length === 0 ? [] : foldersInUse();
+  const isUsed = (folder: string): boolean =>
+    inUse.some((path) => `${path}/`.startsWith(`${realOf(folder)}/`));
+  const worth = idle.filter(
+    ({ path, note }) => (small || note.asked || note.files >= WORTH_KEEPING_FILES) && !isUsed(path),
+  );
+  const asked = small ? [] : worth.filter(({ note }) => note.asked);
+  const others = worth.filter((one) => !asked.includes(one));
+  const room = Math.max(0, later - asked.length);
+  return new Set([...asked, ...others.slice(0, room)].map(({ path }) => path));
 }

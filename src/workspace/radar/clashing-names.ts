@@ -154,7 +154,6 @@ export class SemanticGuard {
     });
   }
 
-  /** A text as a module, read and parsed once. */
   async moduleOf(
     file: string,
     id: string,
@@ -314,7 +313,6 @@ export class LandedNames {
     return landed;
   }
 
-  /** Parses the files that contain one of the words. */
   async #parse(
     { files }: Landed,
     words: ReadonlySet<string>,

@@ -63,15 +63,10 @@ export async function copyTree(
   way: Way,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { from, to } = paths;
-  makeFolders(dirname(to));
+  makeFolders(dirname(paths.to));
   if (await copied(paths, way, signal)) return true;
-  await rm(to, { recursive: true, force: true });
   // A single file may not be cloned although its disk can: it is in use, or has NOCOW set.
-  if (way !== 'reflink') return false;
-  const isCopied = await copied({ from, to }, 'copy', signal);
-  if (!isCopied) await rm(to, { recursive: true, force: true });
-  return isCopied;
+  return way === 'reflink' && copied(paths, 'copy', signal);
 }
 
 async function copied(
@@ -83,11 +78,10 @@ async function copied(
   const env = { ...environment(), LC_ALL: 'C' };
   const command = { file: 'cp', args: [...args, from, to], cwd: '/', env, stdin: '' };
   const { exit } = await capture(command, signal);
-  if (exit.kind === 'aborted') {
-    await rm(to, { recursive: true, force: true });
-    throw exit.reason;
-  }
-  return exit.kind === 'exited' && exit.code === 0;
+  const isCopied = exit.kind === 'exited' && exit.code === 0;
+  if (!isCopied) await rm(to, { recursive: true, force: true });
+  if (exit.kind === 'aborted') throw exit.reason;
+  return isCopied;
 }
 
 const ARGUMENTS: Readonly<Record<'darwin' | 'others', Readonly<Record<Way, readonly string[]>>>> = {
