@@ -121,10 +121,7 @@ async function repairLink(commonDir: string, dir: string, signal: AbortSignal): 
   await git(commonDir, ['worktree', 'repair', dir], signal);
 }
 
-/**
- * An attempt may have left HEAD on an orphan branch or an unrelated one. HEAD returns to the task's
- * branch; no file is touched.
- */
+/** Brings HEAD back to the task's branch from an orphan or unrelated one; no file is touched. */
 async function returnToBranch(
   context: RunContext,
   { task, attempt, base }: WorkspaceOrder,
@@ -149,10 +146,7 @@ function startCommit({ start, base }: WorkspaceOrder): Sha {
   return start.kind === 'rework' ? start.commit : base;
 }
 
-/**
- * A branch whose name does not contain the run may exist already. It moves to the base if the base
- * contains it; any other holds work and is left alone.
- */
+/** A branch without the run in its name may exist: it moves only if the base contains it. */
 async function adoptBranch(
   { repository, run }: RunContext,
   branch: string,

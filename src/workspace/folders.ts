@@ -39,10 +39,7 @@ export function runFolder(context: RunContext): string {
   return join(workspacesFolder(context), context.run);
 }
 
-/**
- * The folder of the workspaces that wait for a task. A folder that the user has named may be shared
- * with another repository.
- */
+/** Workspaces that wait for a task; a folder that the user named may be shared by repositories. */
 export function poolFolder(of: Folders): string {
   const { commonDir, worktreesDir } = of.repository;
   const folder = workspacesFolder(of);
@@ -70,10 +67,7 @@ export function workspaceDir(
   return join(workspacesFolder(context), name);
 }
 
-/**
- * Whether a task's folder is free or its own. Folders inside the run's folder always are; any other
- * may be the user's, or of a run that uses the same names.
- */
+/** Whether a task's folder is free or its own, not the user's or of a run with the same names. */
 export async function isOwn(context: RunContext, task: TaskId): Promise<boolean> {
   const dir = workspaceDir(context, task);
   if (dir.startsWith(join(runFolder(context), sep))) return true;

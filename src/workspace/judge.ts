@@ -74,10 +74,7 @@ export async function judgeWork(
   return late === null ? commit(context, work, now, signal) : bad(late);
 }
 
-/**
- * For an agent that did not use git: staging everything yields all of its work. Null where git
- * refuses to stage; the slow path finds out why.
- */
+/** For an agent that did not use git. Null where git refuses to stage: the slow path says why. */
 async function judgeStaged(
   context: RunContext,
   work: Work,

@@ -75,10 +75,7 @@ async function addStorable(dir: string, env: OwnIndex, signal: AbortSignal): Pro
   await git(dir, [...args, '--ignore-errors'], signal, { ...how, okCodes: [0, 1] });
 }
 
-/**
- * In a sparse checkout a merge changes files outside of it only in the index. Null where the index
- * cannot be read or holds a conflict.
- */
+/** Holds what a merge changed outside of a sparse checkout; null where the index is no tree. */
 async function stagedTree(dir: string, signal: AbortSignal): Promise<Sha | null> {
   const { code, stdout } = await git(dir, ['write-tree'], signal, { okCodes: [0, 1, 128] });
   return code === 0 ? stdout.trim() : null;
@@ -94,10 +91,7 @@ async function skipMissing(dir: string, env: OwnIndex, signal: AbortSignal): Pro
   await git(dir, ['update-index', '--skip-worktree', '-z', '--stdin'], signal, { env, stdin });
 }
 
-/**
- * An agent may have left the task's branch and made commits on both. Before the branch moves, commits
- * that only it holds get a ref of their own.
- */
+/** Before a task's branch moves, commits that only it holds get a ref of their own. */
 export async function keepBranchTip(
   context: RunContext,
   task: TaskId,

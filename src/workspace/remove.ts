@@ -89,10 +89,7 @@ export async function removeRunFolder(context: RunContext, signal: AbortSignal):
   await sweepFolders(context, signal);
 }
 
-/**
- * Removes idle workspaces that do not stay for a later run, and empty folders. Safe for an engine
- * that has lost its run.
- */
+/** Removes idle workspaces and empty folders. Safe for an engine that has lost its run. */
 export async function sweepFolders(context: RunContext, signal: AbortSignal): Promise<void> {
   await context.pool.settle(signal);
   sweepNotes(context.repository.commonDir);
@@ -173,10 +170,7 @@ export interface Ref {
   readonly tip: Sha;
 }
 
-/**
- * Deletes the branches of these tasks where the run's branch or a kept ref holds all of them, and with
- * them another one, in two git processes however many there are.
- */
+/** Deletes those branches that the run's branch or a kept ref holds, and another one with them. */
 export async function removeBranches(
   context: RunContext,
   { tasks, also }: { readonly tasks: readonly TaskId[]; readonly also: Ref | null },

@@ -56,10 +56,7 @@ export function checkedOutIn(
   return { cone: coneOf(dir), env: programEnvironment(dir, inherited) };
 }
 
-/**
- * Lets a person see what was written outside of the cone, in a workspace that may be kept now:
- * their git knows nothing of cones. Nothing depends on it: ours sees everything anyway.
- */
+/** Lets a person, whose git knows no cones, see what was written outside of the cone. */
 export async function showHiddenWrites(
   context: RunContext,
   task: TaskId,

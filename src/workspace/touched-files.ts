@@ -180,10 +180,7 @@ export interface Committed {
   readonly at: Moment;
 }
 
-/**
- * Whether a workspace is untouched since it was committed. Yes is certain: where the moment is too
- * close to tell, or the clock was set back, the answer is no, and git is asked.
- */
+/** Yes is certain; where the moment is too close to tell, or the clock was set back, it is no. */
 export function isAsCommitted({ at }: Committed, { youngestMs }: TouchedFiles): boolean {
   return !isSetBack(at) && youngestMs < at.at;
 }

@@ -153,10 +153,7 @@ export class Pool {
     return this.#since.get(dir) ?? null;
   }
 
-  /**
-   * Makes a worktree without work idle, where it is; false where it cannot be reused and the caller
-   * removes it.
-   */
+  /** Makes a worktree without work idle; false where the caller has to remove it. */
   async put(dir: string, what: ReturnedWorktree, signal: AbortSignal): Promise<boolean> {
     const { most, keepFiles, me, commonDir } = this.place;
     const since = this.sinceOf(dir);

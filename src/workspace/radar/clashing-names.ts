@@ -198,10 +198,7 @@ interface Landed {
 
 const NOTHING: Landed = { files: [], words: new Set() };
 
-/**
- * Compares work and landing when either is new, and parses only files that share a word at stake.
- * Reports are compared with the run's state.
- */
+/** Compares when work or landing is new, and parses only files that share a word at stake. */
 export class LandedNames {
   readonly #context: RunContext;
   readonly #tracker: WorkTracker;
