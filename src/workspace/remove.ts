@@ -206,17 +206,13 @@ async function safeRefs(
 }
 
 async function refsBelow(
-  context: RunContext,
+  { repository: { commonDir }, run }: RunContext,
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Sha>> {
   const format = '--format=%(refname) %(objectname)';
-  const places = ['refs/heads', keptRef(context.run, '').slice(0, -1)];
-  const { stdout } = await git(
-    context.repository.commonDir,
-    ['for-each-ref', format, ...args, ...places],
-    signal,
-  );
+  const places = ['refs/heads', keptRef(run, '').slice(0, -1)];
+  const { stdout } = await git(commonDir, ['for-each-ref', format, ...args, ...places], signal);
   const rows = stdout.split('\n').filter((line) => line !== '');
   return new Map(rows.map((line) => line.split(' ') as [string, Sha]));
 }

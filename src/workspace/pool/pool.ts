@@ -381,7 +381,7 @@ export class Pool {
     const { run, disk } = this.place;
     const { commit, kept, left } = what;
     const bytes = left.bytes + (await diskUse(dir, kept, signal));
-    const all = this.idle().reduce((sum, { note }) => sum + note.bytes, bytes);
+    const all = disk === null ? 0 : this.idle().reduce((sum, { note }) => sum + note.bytes, bytes);
     if (disk !== null && all > disk) return null;
     const asked = this.#asked.delete(dir);
     const note: Idle = { commit, run, at: Date.now(), files: left.files, bytes, asked, kept };

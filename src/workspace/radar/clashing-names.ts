@@ -134,14 +134,12 @@ export class SemanticGuard {
 
   async #blob(file: string, id: string | null, signal: AbortSignal): Promise<Module | null> {
     if (id === null) return null;
-    const { commonDir } = this.#context.repository;
-    return this.moduleOf(file, id, () => blobText(commonDir, id, signal)).catch(
-      (error: unknown) => {
-        rethrowBug(error);
-        signal.throwIfAborted();
-        return null;
-      },
-    );
+    const read = () => blobText(this.#context.repository.commonDir, id, signal);
+    return this.moduleOf(file, id, read).catch((error: unknown) => {
+      rethrowBug(error);
+      signal.throwIfAborted();
+      return null;
+    });
   }
 
   /** The file may be newer than its id, so the result is cached for this workspace only. */
@@ -319,7 +317,7 @@ export class LandedNames {
     const isNear = (id: Sha | null): boolean =>
       wordsOf(texts.get(id ?? '') ?? '').some((word) => words.has(word));
     const near = files.filter(({ before, after }) => isNear(before) || isNear(after));
-    return parsed(near, texts, (file, { id, text }) =>
+    return parsed(near, texts, (file, id, text) =>
       this.#guard.moduleOf(file, id, async () => text),
     );
   }
@@ -337,19 +335,17 @@ async function sourceChanges(
   return { files, texts: await blobTexts(commonDir, idsOf(files), signal) };
 }
 
-type Blob = { readonly id: Sha; readonly text: string };
-
 /** The files with both sides as modules; one with an unreadable side is left out. */
 async function parsed(
   files: readonly BlobChange[],
   texts: ReadonlyMap<Sha, string>,
-  moduleOf: (file: string, blob: Blob) => Promise<Module | null>,
+  moduleOf: (file: string, id: Sha, text: string) => Promise<Module | null>,
 ): Promise<readonly FileChange[]> {
   const changes: FileChange[] = [];
   for (const { path: file, before: was, after: is } of files) {
     const sides = [was, is].map(async (id) => {
       const text = id === null ? undefined : texts.get(id);
-      return id === null || text === undefined ? null : moduleOf(file, { id, text });
+      return id === null || text === undefined ? null : moduleOf(file, id, text);
     });
     const [before = null, after = null] = await Promise.all(sides);
     const isUnread = (was !== null && before === null) || (is !== null && after === null);
@@ -406,5 +402,5 @@ async function changesIn(
 ): Promise<readonly FileChange[]> {
   const { files, texts } = await sourceChanges(context, range, signal);
   const { readModule } = await parsers();
-  return parsed(files, texts, async (file, { text }) => readModule(file, text));
+  return parsed(files, texts, async (file, _, text) => readModule(file, text));
 }

@@ -115,7 +115,7 @@ export class Seeds {
     try {
       if (!(await this.#copyAll(stored.paths, { from, to: join(temp, 'new') }, signal)))
         return false;
-      await forgetSetup(dir);
+      forgetSetup(dir);
       const { naming: files, setup } = stored;
       await relocate(join(temp, 'new'), { files, from: setup.at, to: dir }, signal);
       signal.throwIfAborted();
