@@ -15,6 +15,14 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Null, `ms` after `stop` is aborted, or once `over` is. */
+export async function graceAfter(stop: AbortSignal, ms: number, over: AbortSignal): Promise<null> {
+  const never = 2 ** 31 - 1;
+  while (!stop.aborted && !over.aborted) await pause(never, AbortSignal.any([stop, over]));
+  await pause(ms, over);
+  return null;
+}
+
 /**
  * Pauses of a loop: a pause that would end after the previous one ends together with it. A loop
  * that is woken early again and again so needs a timer now and then, not each time.

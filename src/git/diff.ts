@@ -5,7 +5,7 @@
  */
 
 import { nameAsText } from './byte-path.ts';
-import { git, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
+import { git, joinNul, LONG_LIMIT_MS, type Sha, splitNul } from './git.ts';
 import { changesBetween } from './long-lived.ts';
 import { isHalfDone, type Status, statusOf } from './status.ts';
 
@@ -83,7 +83,7 @@ export async function ignoredOf(
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
   const { stdout } = await git(dir, ['check-ignore', '-z', '--stdin'], signal, {
-    stdin: paths.map((path) => `${path}\0`).join(''),
+    stdin: joinNul(paths),
     okCodes: [0, 1], // 1: none of them.
     limitMs: LONG_LIMIT_MS,
   });

@@ -139,6 +139,11 @@ export function splitNul(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
+/** A NUL-terminated list. */
+export function joinNul(fields: readonly string[]): string {
+  return fields.map((field) => `${field}\0`).join('');
+}
+
 /** Whether another process held a lock for a moment, or was halfway through changing a worktree. */
 export function isLocked({ code, stderr }: GitResult): boolean {
   if (code === 0 || code === 1) return false;

@@ -7,6 +7,7 @@
  */
 
 import { existsSync } from 'node:fs';
+import { parseJson } from '../base/parse-json.ts';
 import { DURABLE, SPARSE_PARAMETERS, SPARSE_SETTINGS } from './environment.ts';
 import { git, LONG_LIMIT_MS } from './git.ts';
 import { gitDirOf } from './git-dir.ts';
@@ -20,14 +21,8 @@ const CONE_NOTE = 'cone';
 /** The cone of a worktree; null where all of its commit is checked out, or the user decides. */
 export function coneOf(dir: string): Cone | null {
   const note = readNote(dir, CONE_NOTE);
-  if (note === null) return null;
-  try {
-    const cone: unknown = JSON.parse(note);
-    return Array.isArray(cone) ? cone.map(String) : null;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
+  const cone = note === null ? null : parseJson<unknown>(note);
+  return Array.isArray(cone) ? cone.map(String) : null;
 }
 
 /** Changes which folders are checked out in a worktree. */

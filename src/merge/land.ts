@@ -21,7 +21,7 @@ import { candidateRef, commitMessage, mergeMessage } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import { type Clash, clashSentences } from '../model/radar.ts';
 import { landingTrailers } from '../model/trailers.ts';
-import { clashesWithLanded } from '../workspace/radar/landed-names.ts';
+import { clashesWithLanded } from '../workspace/radar/clashing-names.ts';
 import { type RunContext, runRef, specOf } from '../workspace/run-context.ts';
 import { autoResolver, learnFrom } from './auto-resolve.ts';
 import { buildCandidate, type Candidate, type Merge, workTrailer } from './candidate.ts';

@@ -13,9 +13,8 @@ import { candidateRef, taskBranch } from '../model/names.ts';
 import type { Sha, TaskId } from '../model/plan.ts';
 import type { RunState } from '../model/state.ts';
 import { gateDirs, poolDirs, workspaceDir } from '../workspace/folders.ts';
-import { removeRunFolder } from '../workspace/remove.ts';
+import { type Ref, removeBranches, removeRunFolder } from '../workspace/remove.ts';
 import { type RunContext, runRef } from '../workspace/run-context.ts';
-import { type Ref, removeBranches } from '../workspace/task-branches.ts';
 
 export async function openRunBranch(
   context: RunContext,

@@ -1,10 +1,8 @@
 /**
- * One try at a task by one agent, in one workspace, from order to verdict.
- *
- *   A1. Judged by layers, never by the exit code alone: process, the agent's own result, changes
- *       exist, the diff stays in its scope, the task's checks pass, the commit is made.
- *   A2. Whatever fails, the work stays where it is. Nothing is removed here.
- *   A3. The last fact is `attempt.finished` or `attempt.failed`, and there is exactly one.
+ * One try at a task by one agent, in one workspace, from order to verdict. It is judged by layers,
+ * never by the exit code alone: process, the agent's own result, changes exist, the diff stays in
+ * its scope, the task's checks pass, the commit is made. Whatever fails, the work stays where it
+ * is. The last fact is `attempt.finished` or `attempt.failed`, and there is exactly one.
  */
 
 import { existsSync } from 'node:fs';
@@ -42,15 +40,13 @@ import {
   runChecks,
 } from '../workspace/judge.ts';
 import type { SetupDone } from '../workspace/prepare.ts';
-import type { RunContext } from '../workspace/run-context.ts';
+import { branchTip, type RunContext } from '../workspace/run-context.ts';
 import { checkedOutIn, showHiddenWrites } from '../workspace/sparse-checkout.ts';
-import { branchTip } from '../workspace/task-branches.ts';
 import { changedBetween } from '../workspace/user-checkout.ts';
 import { allowedEnv, attemptEnv } from './environment.ts';
 import { type AgentReport, type Fence, runAgent, stopped } from './run-agent.ts';
 import { reportedFailure, selfReportOf } from './self-report.ts';
 
-/** Everything an attempt needs of its surroundings. */
 export interface Site {
   /** Null where there is no repository: read tasks then run in place, too. */
   readonly context: RunContext | null;
@@ -88,7 +84,6 @@ const LOOK_LIMIT_MS = 30_000;
 
 const NOTHING: Judged & { kind: 'good' } = { kind: 'good', commit: null, files: [], outside: [] };
 
-/** Performs an attempt effect. */
 export async function attempt(
   site: Site,
   effect: AttemptEffect,
@@ -98,7 +93,11 @@ export async function attempt(
   const end = await tryTask(haltable(site, effect.task), effect, emit, signal).catch(
     (error: unknown) => {
       rethrowBug(error);
-      return failed(signal.aborted ? stopped(signal.reason) : unexpected(error));
+      return failed(
+        signal.aborted
+          ? stopped(signal.reason)
+          : { kind: 'workspace-failed', message: explained(error) },
+      );
     },
   );
   const { task, attempt } = effect;
@@ -169,7 +168,6 @@ async function tryTask(
   return end;
 }
 
-/** The verdict on the attempt, from its agent's report and its work. */
 async function judgeReport(
   site: Site,
   { effect, task, mark, place, report, onLine }: Done,
@@ -180,7 +178,8 @@ async function judgeReport(
   if (!outcome.ok) return { ...failed(outcome.failure), exitCode };
   if (lost !== null) return { ...failed(lost), exitCode };
   const status = selfReportOf(task.answer, outcome.text);
-  if (status === null && lacksMarker(task, place)) return { ...failed(INCOMPLETE), exitCode };
+  const isUnmarked = task.answer === 'marker' && !existsSync(markerOf(place));
+  if (status === null && isUnmarked) return { ...failed(INCOMPLETE), exitCode };
   const said = status === null ? null : reportedFailure(status);
   if (said !== null) return { ...failed(said), exitCode: 1, status };
   const { text, structured } = outcome;
@@ -224,23 +223,16 @@ interface Order {
 interface Done extends Order {
   readonly place: Place & { kind: 'ready' };
   readonly report: AgentReport;
-  /** Receives the output of the task's checks. */
   readonly onLine: (line: string) => void;
 }
 
-interface Watched {
-  readonly report: AgentReport;
-  /** Resolves once changes in the user's own checkout are reported. */
-  readonly checkoutSeen: Promise<void>;
-}
-
-/** Runs the agent and watches the user's own checkout meanwhile. */
+/** Runs the agent; `checkoutSeen` resolves once changes in the user's own checkout are reported. */
 async function runAgentWatched(
   site: Site,
   order: Order & { readonly place: Place & { kind: 'ready' }; readonly index: number },
   emit: Emit,
   signal: AbortSignal,
-): Promise<Watched> {
+): Promise<{ readonly report: AgentReport; readonly checkoutSeen: Promise<void> }> {
   const { effect, task, agent, mark, place } = order;
   const { attempt } = effect;
   // A task that works there on purpose cannot be told apart from one that strays.
@@ -330,18 +322,10 @@ function markerOf({ root, dir }: Place & { kind: 'ready' }): string {
   return join(root ?? dir, MARKER);
 }
 
-function lacksMarker({ answer }: TaskSpec, place: Place & { kind: 'ready' }): boolean {
-  return answer === 'marker' && !existsSync(markerOf(place));
-}
-
 function prepared({ task, attempt }: AttemptEffect, { how, ...rest }: SetupDone): Event {
   return { type: 'attempt.prepared', task, attempt, setup: how, ...rest };
 }
 
 function failed(failure: Failure | null): End {
   return { failure, exitCode: null, text: '', status: null, judged: NOTHING };
-}
-
-function unexpected(error: unknown): Failure {
-  return { kind: 'workspace-failed', message: explained(error) };
 }

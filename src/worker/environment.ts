@@ -1,9 +1,8 @@
 /**
- * The part of the user's environment that an agent, a check or a gate gets.
- *
- *   N1. An allow-list: what is not named here, by the agent's driver or by the plan does not pass.
- *       So a session started from inside another agent's session inherits nothing of it.
- *   N2. `LANDFAST_*` names the run, the task, the attempt and its own block of ports.
+ * The part of the user's environment that an agent, a check or a gate gets. What is not named here,
+ * by the agent's driver or by the plan does not pass, so a session started from inside another
+ * agent's session inherits nothing of it. `LANDFAST_*` names the run, the task, the attempt and its
+ * own block of ports.
  */
 
 /** Names that may pass, `X*` and `*X` for a prefix and a suffix. */
@@ -39,12 +38,10 @@ export function allowedEnv(
   return { ...Object.fromEntries(entries), TERM: 'dumb' };
 }
 
-/** Whether a variable holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET.test(name) && !SETTING.test(name);
 }
 
-/** The secrets in an environment. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
     .filter(([name]) => isSecretName(name))

@@ -1,9 +1,7 @@
 /**
- * runAgent: runs an agent to its end, a program or a function, and turns what it says into facts and
- * chatter.
- *
- *   K1. Facts are reported as they become true: a session id is known before it is needed.
- *   K2. The verdict is judged in order: stopped by us, out of time, the agent's own result, its exit.
+ * runAgent: runs an agent to its end, a program or a function, and turns what it says into facts
+ * and chatter. Facts are reported as they become true: a session id is known before it is needed.
+ * The verdict is judged in order: stopped by us, out of time, the agent's own result, its exit.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,7 +19,7 @@ import {
 import { namedByPatterns } from '../agents/outcome.ts';
 import { messageOf, rethrowBug } from '../base/errors.ts';
 import { type Exit, exitCode } from '../base/exit.ts';
-import { pause } from '../base/pause.ts';
+import { graceAfter } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
 import type { Chatter, Emit } from '../model/effect.ts';
@@ -37,7 +35,6 @@ import { Tail } from '../workspace/check.ts';
 import { allowedEnv, type Environment } from './environment.ts';
 import { type Ended, Watchdog } from './watchdog.ts';
 
-/** One agent and all that one attempt asks of it. */
 export interface AgentOrder<A extends AnyAgent = AnyAgent> {
   readonly agent: A;
   readonly task: TaskSpec;
@@ -82,7 +79,6 @@ const GRACE_MS = 5_000;
 /** The calls of tools that are remembered, in case one is refused. */
 const MOST_CALLS = 500;
 
-/** Runs the agent to its end. */
 export async function runAgent(
   order: AgentOrder,
   emit: Emit,
@@ -106,13 +102,11 @@ export async function runAgent(
   }
 }
 
-/** What surrounds an agent while it runs. */
 interface Running {
   /** A folder of its own. */
   readonly temp: string;
   readonly watchdog: Watchdog;
   readonly emit: Emit;
-  /** Aborts when the attempt is to be stopped. */
   readonly signal: AbortSignal;
 }
 
@@ -167,10 +161,11 @@ async function runFunction(
   const settled = new AbortController();
   const outcome = await Promise.race([
     outcomeOf(order, () => agent.run(job, { emit, signal: stop })),
-    afterGrace(stop, settled.signal),
-  ]);
-  isOver = true;
-  settled.abort();
+    graceAfter(stop, GRACE_MS, settled.signal),
+  ]).finally(() => {
+    isOver = true;
+    settled.abort();
+  });
   const ended = stoppedOutcome(running);
   return report(outcome === null ? leftBehind(agent.name, ended) : (ended ?? outcome));
 }
@@ -187,15 +182,6 @@ async function outcomeOf(
     const end = { result: null, stdoutTail: '', stderrTail: '' };
     return { ok: false, failure: namedByPatterns({ kind: 'transient', message }, end, failures) };
   }
-}
-
-/** Null, GRACE_MS after `stop` aborts. */
-async function afterGrace(stop: AbortSignal, settled: AbortSignal): Promise<null> {
-  const { promise: aborted, resolve } = Promise.withResolvers<unknown>();
-  stop.addEventListener('abort', resolve, { once: true });
-  await aborted;
-  await pause(GRACE_MS, settled);
-  return null;
 }
 
 /** A second attempt would work in the same folder: only a stop that ends the task may be reported. */
@@ -280,7 +266,6 @@ function stoppedOutcome({ signal, watchdog }: Running): AgentOutcome | null {
   return ended !== null && 'failure' in ended ? { ok: false, failure: ended.failure } : null;
 }
 
-/** Turns what an agent says into facts and chatter. */
 class Listener {
   readonly #order: AgentOrder;
   readonly #running: Running;
@@ -338,7 +323,6 @@ class Listener {
   }
 }
 
-/** Reads the lines of one process. */
 class OutputReader {
   readonly listener: Listener;
   readonly #order: AgentOrder<Agent>;

@@ -1,11 +1,10 @@
 /**
- * The status that an agent reports in its last words, where its task asks for one (TaskSpec.answer).
- *
- *   S1. No text makes it throw. A missing or malformed report counts as none.
- *   S2. The last one counts: agents quote the question before they answer it.
- *   S3. The report is bounded: it becomes part of a fact.
+ * The status that an agent reports in its last words, where its task asks for one
+ * (TaskSpec.answer). A missing or malformed report counts as none. The last one counts: agents
+ * quote the question before they answer it. Its texts are cut: they become part of a fact.
  */
 
+import { parseJson } from '../base/parse-json.ts';
 import type { SelfReport } from '../model/event.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Answer } from '../model/plan.ts';
@@ -145,13 +144,7 @@ function fencedIn(text: string): readonly string[] {
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.trimStart().startsWith('{')) return null;
-  try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return text.trimStart().startsWith('{') ? parseJson(text) : null;
 }
 
 const MAX_TEXT = 4_000;
@@ -161,7 +154,6 @@ function clip(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
 
-/** Only the fields that are defined. */
 function defined<T extends Readonly<Record<string, unknown>>>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -1,15 +1,13 @@
 /**
- * The watchdog ends an agent that takes too long, hangs or repeats itself.
+ * The watchdog ends an agent that takes too long, hangs or repeats itself. The first reason wins,
+ * and no time passes while it is halted.
  *
- *   T1. Total: from start to end, whatever happens.
- *   T2. Idle: no sign of life. A tool that runs may be silent for longer than a model that thinks,
- *       and a retry the agent announced extends the limit by its delay. A script has no idle limit:
- *       its silence cannot be told from its work.
- *   T3. Finished but not exited: after the last result it gets a few seconds.
- *   T4. An agent that cannot log in is ended at its first retry: it would keep trying for minutes.
- *   T5. Repeating the same tool call is not progress.
- *   T6. The first reason wins.
- *   T7. No time passes while it is halted.
+ *   total   from start to end, whatever happens
+ *   idle    no sign of life; a tool that runs may be silent for longer, and an announced retry adds its
+ *           delay. A script has no idle limit: its silence cannot be told from its work
+ *   linger  finished but not exited: a few seconds after the last result
+ *   auth    an agent that cannot log in is ended at its first retry: it would keep trying for minutes
+ *   stuck   the same tool call, over and over
  */
 
 import { Countdown } from '../base/countdown.ts';
@@ -52,7 +50,6 @@ export class Watchdog implements Disposable, Haltable {
     return this.#stop.signal;
   }
 
-  /** A sign of life. */
   alive(extraMs = 0): void {
     this.#idle?.[Symbol.dispose]();
     const { idleMs } = this.#limits;
@@ -64,7 +61,6 @@ export class Watchdog implements Disposable, Haltable {
     });
   }
 
-  /** The meaning of its output. */
   saw(event: AgentEvent): void {
     this.#linger?.[Symbol.dispose]();
     this.#linger = null;

@@ -1,9 +1,7 @@
 /**
  * The worker port: who makes attempts and removes workspaces. Today that is this process; a host
- * elsewhere implements the same two functions.
- *
- *   W1. The engine makes attempts and releases only through this port.
- *   W2. Effects go in and facts come out as plain JSON; commits cross by a Transport.
+ * elsewhere implements the same two functions. Effects go in and facts come out as plain JSON;
+ * commits cross by a Transport.
  */
 
 import { OperationalError } from '../base/errors.ts';
@@ -24,7 +22,6 @@ export interface Worker {
   release(effect: ReleaseEffect, report: (fact: Event) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** The worker that is this process. */
 export function localWorker(site: Site): Worker {
   return {
     attempt: (effect, emit, signal) => attempt(site, effect, emit, signal),

@@ -1,18 +1,15 @@
 /**
  * check: one shell command in a workspace (a set-up step, a task's own check, a gate), or one gate
- * function of this process.
- *
- *   C1. It always ends: by itself, by its time limit or by the signal; its process tree with it. A
- *       function that ignores its signal is abandoned: its answer no longer counts.
- *   C2. Every line is passed on as it comes. What is kept of a failure's output is bounded: the
- *       lines that mention an error, and the end.
+ * function of this process. It always ends: by itself, by its time limit or by the signal, and its
+ * process tree with it; a function that ignores its signal is abandoned. Of a failure's output, the
+ * lines that mention an error and the end are kept.
  */
 
 import { Countdown } from '../base/countdown.ts';
 import { messageOf, rethrowBug } from '../base/errors.ts';
 import { excerpt } from '../base/excerpt.ts';
 import { exitCode as codeOf, type Exit } from '../base/exit.ts';
-import { pause } from '../base/pause.ts';
+import { graceAfter } from '../base/pause.ts';
 import type { Suspension } from '../base/suspension.ts';
 import { programEnvironment } from '../git/sparse.ts';
 import { CUT_NOTE } from '../process/lines.ts';
@@ -32,7 +29,7 @@ export interface Check {
   readonly onLine: (line: string) => void;
 }
 
-export type CheckResult =
+type CheckResult =
   | { readonly kind: 'passed'; readonly ms: number; readonly output: string }
   /** `exitCode` is null where it was ended: `output` says by what. */
   | {
@@ -49,7 +46,6 @@ const SEEN_CHARS = 64_000;
 const KEPT_CHARS = 8_000;
 const GRACE_MS = 2_000;
 
-/** Runs a command with `/bin/sh` and says whether it passed. */
 export async function check(what: Check, signal: AbortSignal): Promise<CheckResult> {
   const output = new Tail(SEEN_CHARS);
   what.onLine(`$ ${what.command}`);
@@ -76,22 +72,43 @@ export async function check(what: Check, signal: AbortSignal): Promise<CheckResu
     },
     AbortSignal.any([signal, limit.signal]),
   );
-  const ms = Math.round(performance.now() - began);
-  const end = signal.aborted ? 'stopped' : endOf(exit, what);
-  what.onLine(`(${end}, ${(ms / 1000).toFixed(1)} s)`);
-  if (signal.aborted) return { kind: 'stopped' };
   const exitCode = codeOf(exit);
-  if (exitCode === 0) return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
-  const said = excerpt(output.text, KEPT_CHARS);
-  return { kind: 'failed', ms, exitCode, output: `${said}\n(${end})`.trimStart() };
+  const isGreen = exitCode === 0;
+  return resultOf(what, { began, output, isGreen, exitCode, how: endOf(exit, what) }, signal);
 }
 
 function endOf(exit: Exit, { timeoutMs }: Check): string {
-  if (exit.kind === 'aborted') return `ended after ${timeoutMs / 1000} s: time limit`;
+  if (exit.kind === 'aborted') return lateAfter(timeoutMs);
   return exit.kind === 'exited' ? `exit code ${exit.code}` : `ended by ${exit.signal}`;
 }
 
-export interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
+function lateAfter(timeoutMs: number): string {
+  return `ended after ${timeoutMs / 1000} s: time limit`;
+}
+
+interface CheckEnd {
+  readonly began: number;
+  readonly output: Tail;
+  readonly isGreen: boolean;
+  readonly exitCode: number | null;
+  readonly how: string;
+}
+
+/** Says how a check ended, unless it was stopped, and what is kept of its output. */
+function resultOf(
+  { onLine }: Pick<Check, 'onLine'>,
+  { began, output, isGreen, exitCode, how }: CheckEnd,
+  signal: AbortSignal,
+): CheckResult {
+  const ms = Math.round(performance.now() - began);
+  onLine(`(${signal.aborted ? 'stopped' : how}, ${(ms / 1000).toFixed(1)} s)`);
+  if (signal.aborted) return { kind: 'stopped' };
+  if (isGreen) return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
+  const said = excerpt(output.text, KEPT_CHARS);
+  return { kind: 'failed', ms, exitCode, output: `${said}\n(${how})`.trimStart() };
+}
+
+interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
   readonly name: string;
   readonly gate: GateFunction;
   readonly timeoutMs: number;
@@ -102,7 +119,6 @@ export interface FunctionCheck extends Omit<GateCandidate, 'signal' | 'log'> {
 
 type FunctionEnd = { readonly answer: GateAnswer } | { readonly error: unknown } | null;
 
-/** Calls a gate function and says whether it passed. */
 export async function checkFunction(
   what: FunctionCheck,
   signal: AbortSignal,
@@ -128,21 +144,15 @@ export async function checkFunction(
     },
   };
   const called = call(gate, candidate);
-  const end = await Promise.race([called, graceAfter(stop, over.signal)]);
+  const end = await Promise.race([called, graceAfter(stop, GRACE_MS, over.signal)]);
   over.abort();
   if (end === null) what.abandoned(called);
-  const ms = Math.round(performance.now() - began);
   const isLate = limit.signal.aborted;
   const red = isLate || signal.aborted ? null : redOf(end);
   if (red !== null) log(red);
-  const verdict = red === null ? 'green' : 'red';
-  const late = `ended after ${timeoutMs / 1000} s: time limit`;
-  const words = signal.aborted ? 'stopped' : isLate ? late : verdict;
-  onLine(`(${words}, ${(ms / 1000).toFixed(1)} s)`);
-  if (signal.aborted) return { kind: 'stopped' };
-  if (words === 'green') return { kind: 'passed', ms, output: lastOf(output.text, KEPT_CHARS) };
-  const said = excerpt(output.text, KEPT_CHARS);
-  return { kind: 'failed', ms, exitCode: null, output: `${said}\n(${words})`.trimStart() };
+  const isGreen = red === null && !isLate;
+  const how = isLate ? lateAfter(timeoutMs) : isGreen ? 'green' : 'red';
+  return resultOf(what, { began, output, isGreen, exitCode: null, how }, signal);
 }
 
 /** A function may throw at once as well as later. */
@@ -154,15 +164,6 @@ async function call(gate: GateFunction, candidate: GateCandidate): Promise<Funct
   }
 }
 
-/** Null once the grace period after an abort has passed. */
-async function graceAfter(stop: AbortSignal, over: AbortSignal): Promise<null> {
-  const never = 2 ** 31 - 1;
-  while (!stop.aborted && !over.aborted) await pause(never, AbortSignal.any([stop, over]));
-  await pause(GRACE_MS, over);
-  return null;
-}
-
-/** Why a function's end is red; null for green. */
 function redOf(end: FunctionEnd): string | null {
   if (end === null) return 'It did not end.';
   if ('error' in end) {

@@ -1,10 +1,8 @@
 /**
- * create: makes the workspace of an attempt ready, whatever state it is in.
- *
- *   W3. Nothing is reset before a ref keeps it (keep.ts).
- *   W4. The base is the commit the engine recorded, never "wherever the branch is now".
- *   W5. A folder that this run did not make is left alone, whatever its name.
- *   W6. It can be interrupted anywhere and called again: a partial workspace is repaired or replaced.
+ * create: makes the workspace of an attempt ready, whatever state it is in. It can be interrupted
+ * anywhere and called again. Nothing is reset before a ref keeps it (keep.ts). The base is the
+ * commit the engine recorded, never "wherever the branch is now". A folder that this run did not
+ * make is left alone.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -20,6 +18,7 @@ import { removeStaleLocks } from '../git/locks.ts';
 import { headOf, isAncestor, readRef, setRef, updateRef } from '../git/refs.ts';
 import { coneOf, setCone } from '../git/sparse.ts';
 import { isMerging, isRebasing } from '../git/status.ts';
+import { removeUntracked } from '../git/untracked.ts';
 import { addWorktree, checkoutOf, FILLING, removeWorktree } from '../git/worktree.ts';
 import type { AttemptStart } from '../model/event.ts';
 import { keptRef } from '../model/names.ts';
@@ -28,9 +27,9 @@ import { hide, isOwn, ownerName, rememberFolder, runFolder, workspaceDir } from 
 import { inject, restoreInjected } from './inject.ts';
 import { keepBranchTip, keepWork } from './keep.ts';
 import { isIdle } from './pool/idle-worktrees.ts';
-import { cleanWorkspace, type Preparation, prepareWorkspace, type SetupDone } from './prepare.ts';
+import { type Preparation, prepareWorkspace, type SetupDone } from './prepare.ts';
 import { branchOf, type RunContext, specOf } from './run-context.ts';
-import { forgetSpoiltSetup } from './setup.ts';
+import { forgetSpoiltSetup, setupIn } from './setup.ts';
 import { coneFor } from './sparse-checkout.ts';
 
 export interface Kept {
@@ -56,7 +55,6 @@ export type Created =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' };
 
-/** Prepares the workspace of a task as its attempt wants to begin. */
 export async function createWorkspace(
   context: RunContext,
   order: WorkspaceOrder,
@@ -123,10 +121,7 @@ async function repairLink(commonDir: string, dir: string, signal: AbortSignal): 
   await git(commonDir, ['worktree', 'repair', dir], signal);
 }
 
-/**
- * An attempt may have left HEAD on an orphan branch or an unrelated one. HEAD returns to the task's
- * branch; no file is touched.
- */
+/** Brings HEAD back to the task's branch from an orphan or unrelated one; no file is touched. */
 async function returnToBranch(
   context: RunContext,
   { task, attempt, base }: WorkspaceOrder,
@@ -151,10 +146,7 @@ function startCommit({ start, base }: WorkspaceOrder): Sha {
   return start.kind === 'rework' ? start.commit : base;
 }
 
-/**
- * A branch whose name does not contain the run may exist already. It moves to the base if the base
- * contains it; any other holds work and is left alone.
- */
+/** A branch without the run in its name may exist: it moves only if the base contains it. */
 async function adoptBranch(
   { repository, run }: RunContext,
   branch: string,
@@ -185,15 +177,16 @@ async function add(
   if (order.attempt > 1) await clearFolder(commonDir, order, signal);
   makeFolders(dirname(order.dir));
   const goesOn = order.start.kind !== 'fresh';
-  const tip =
-    order.attempt > 1 ? await readRef(commonDir, `refs/heads/${order.branch}`, signal) : null;
-  if (tip !== null && !goesOn) await keepTip(context, order, tip, signal);
-  if (tip !== null && !goesOn)
-    await setRef(commonDir, `refs/heads/${order.branch}`, order.base, signal);
+  const ref = `refs/heads/${order.branch}`;
+  const tip = order.attempt > 1 ? await readRef(commonDir, ref, signal) : null;
+  if (tip !== null && !goesOn) {
+    await keepTip(context, order, tip, signal);
+    await setRef(commonDir, ref, order.base, signal);
+  }
   const commit = goesOn && tip !== null ? tip : startCommit(order);
-  const owner = ownerName(context, order.task);
-  const cone = await coneFor(context, { task: order.task, commit }, signal);
-  const { dir: path, branch } = order;
+  const { dir: path, branch, task } = order;
+  const owner = ownerName(context, task);
+  const cone = await coneFor(context, { task, commit }, signal);
   const { assertHeld } = context;
   const began = performance.now();
   const wanted = { path, branch, commit, owner, cone, assertHeld };
@@ -257,7 +250,7 @@ async function resetTo(
   await git(dir, ['checkout', '-q', '-f', '-B', branch, base], signal, FILLING);
   const cone = coneOf(dir);
   if (cone !== null) await setCone(dir, cone, signal);
-  await cleanWorkspace(dir, signal);
+  await removeUntracked(dir, setupIn(dir)?.made ?? [], signal);
 }
 
 /**

@@ -1,15 +1,14 @@
 /**
  * disk: free space on the disks of a run, and the space that the runs of its repository take.
- *
- *   K1. Measuring is bounded: `look` reads a limited number of folder entries and continues there the
- *       next time. A folder counts with its last known size, a new one with what was read so far.
- *   K2. Nothing here fails a run: an unreadable folder counts as empty.
+ * Measuring is bounded: `look` reads a limited number of folder entries and continues there the
+ * next time. A folder counts with its last known size, a new one with what was read so far, an
+ * unreadable one as empty.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { isSystemError, otherwise } from '../base/errors.ts';
+import { otherwise, trySystem } from '../base/errors.ts';
 import { environment } from '../base/runtime.ts';
 import { capture } from '../process/capture.ts';
 
@@ -27,12 +26,7 @@ export async function freeBytes(dirs: readonly string[]): Promise<number | null>
 
 /** The names in a folder; none where it is missing or cannot be read. */
 export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return [];
-  }
+  return trySystem(() => readdirSync(folder), []);
 }
 
 /** A folder, or its nearest existing ancestor. */

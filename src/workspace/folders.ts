@@ -1,13 +1,10 @@
 /**
  * folders: where workspaces are, and what keeps them apart from everything else.
  *
- *   W1. Unless the user names another folder, workspaces are siblings of the repository: never
- *       inside `.git`, where agents refuse to edit, nor inside a checkout, where tools would find
- *       every file twice.
- *   W2. A path is computed from ids that the plan has checked; no id reaches a path unchecked.
- *   W9. No folder name begins with a dot: programs refuse to serve files from there, or overlook
- *       them. Gates run beside the repository where the user's folder is hidden or in a checkout:
- *       they would find that project's settings and packages.
+ * Unless the user names another folder, workspaces are siblings of the repository: never inside
+ * `.git`, where agents refuse to edit, nor inside a checkout, where tools would find every file
+ * twice. Paths are made of ids that the plan has checked. No folder name begins with a dot:
+ * programs refuse to serve files from there, or overlook them.
  */
 
 import { createHash } from 'node:crypto';
@@ -42,14 +39,15 @@ export function runFolder(context: RunContext): string {
   return join(workspacesFolder(context), context.run);
 }
 
-/**
- * The folder of the workspaces that wait for a task. A folder that the user has named may be shared
- * with another repository.
- */
+/** Workspaces that wait for a task; a folder that the user named may be shared by repositories. */
 export function poolFolder(of: Folders): string {
   const { commonDir, worktreesDir } = of.repository;
   const folder = workspacesFolder(of);
-  return join(folder, folder === worktreesDir ? POOL : sharedPool(commonDir));
+  if (folder === worktreesDir) return join(folder, POOL);
+  return join(
+    folder,
+    `${POOL}-${createHash('sha256').update(commonDir).digest('hex').slice(0, 8)}`,
+  );
 }
 
 export function poolDirs(of: Folders): readonly string[] {
@@ -60,10 +58,6 @@ export function poolDirs(of: Folders): readonly string[] {
 /** No task has a dot in its name that would make it this folder's. */
 const POOL = 'landfast.pool';
 
-function sharedPool(commonDir: string): string {
-  return `${POOL}-${createHash('sha256').update(commonDir).digest('hex').slice(0, 8)}`;
-}
-
 export function workspaceDir(
   context: Pick<RunContext, 'repository' | 'run' | 'plan'>,
   task: TaskId,
@@ -73,10 +67,7 @@ export function workspaceDir(
   return join(workspacesFolder(context), name);
 }
 
-/**
- * Whether a task's folder is free or its own. Folders inside the run's folder always are; any other
- * may be the user's, or of a run that uses the same names.
- */
+/** Whether a task's folder is free or its own, not the user's or of a run with the same names. */
 export async function isOwn(context: RunContext, task: TaskId): Promise<boolean> {
   const dir = workspaceDir(context, task);
   if (dir.startsWith(join(runFolder(context), sep))) return true;
@@ -84,7 +75,6 @@ export async function isOwn(context: RunContext, task: TaskId): Promise<boolean>
   return ownerOf(dir) === ownerName(context, task) || (await isEmpty(dir));
 }
 
-/** How a task is named as the owner of its workspace. */
 export function ownerName({ run }: RunContext, task: TaskId): string {
   return `${run}/${task}`;
 }
@@ -103,7 +93,10 @@ export function gatesFolder(of: Folders & { readonly run: string }): string {
   return join(plainFolder(of), `${of.run}.gates`);
 }
 
-/** The folder that all workspaces are in, unless it is hidden or in a checkout (W9). */
+/**
+ * The folder that all workspaces are in, unless it is hidden or in a checkout, where gates would find
+ * that project's settings and packages.
+ */
 export function plainFolder(of: Folders): string {
   const { worktreesDir } = of.repository;
   const folder = workspacesFolder(of);
@@ -151,7 +144,6 @@ export function requireWorkspacesFolder(of: Folders): void {
   }
 }
 
-/** Creates and removes a folder with a file. */
 function tryFolder(place: string): void {
   const tried = mkdtempSync(join(place, '.landfast-'));
   try {
@@ -191,7 +183,7 @@ function identityOf(dir: string): string {
  * itself, these folders and that of the pool are.
  */
 export async function hide(
-  of: { readonly repository: Repository; readonly plan: Pick<Plan, 'workspace'> },
+  of: Folders,
   dirs: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,14 +1,12 @@
 /**
  * inject: copies folders of the user's into a workspace, without ever committing them.
  *
- *   I1. Tracked files stay as git has them; only missing files are added. Links become what they point
- *       to; dangling links and nested repositories are left out.
- *   I2. Injected files are ignored through a `.gitignore` in their folder, which ignores itself: an
- *       agent's `git add -A` skips them, and nothing changes outside of the workspace.
- *   I3. A tracked file that is blanked is hidden from git by a flag in the index while the agent runs.
- *       `restoreInjected` gives it its content back before the work is judged, kept, reset or merged.
- *   I4. A note about the worktree records it all before it is done. The pool removes the note together
- *       with the files.
+ * Tracked files stay as git has them; only missing files are added. Links become what they point
+ * to; dangling links and nested repositories are left out. A `.gitignore` in their folder, which
+ * ignores itself, hides injected files from an agent's `git add -A`. A tracked file that is blanked
+ * is hidden by a flag in the index while the agent runs; `restoreInjected` gives it its content
+ * back before the work is judged, kept, reset or merged. A note about the worktree records it all
+ * before it is done; the pool removes it together with the files.
  */
 
 import { existsSync } from 'node:fs';
@@ -17,7 +15,7 @@ import { join, resolve } from 'node:path';
 import { OperationalError, otherwise } from '../base/errors.ts';
 import { makeFolders } from '../base/make-folders.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
-import { git, splitNul } from '../git/git.ts';
+import { git, joinNul, splitNul } from '../git/git.ts';
 import { nameOf } from '../git/long-lived.ts';
 import { headOf } from '../git/refs.ts';
 import { coneOf } from '../git/sparse.ts';
@@ -61,7 +59,7 @@ export async function restoreInjected(dir: string, signal: AbortSignal): Promise
   }
   if (blanked.length === 0) return;
   // A file that the agent removed from the index stays deleted.
-  const stdin = nulTerminated([...(await trackedIn(dir, blanked, signal))]);
+  const stdin = joinNul([...(await trackedIn(dir, blanked, signal))]);
   await git(dir, ['update-index', `--no-${hidingFlag(dir)}`, '-z', '--stdin'], signal, { stdin });
   await git(dir, ['checkout-index', '-f', '-z', '--stdin'], signal, { stdin });
 }
@@ -95,11 +93,12 @@ async function injectOne(
   const laid = [...files, ...empty];
   const ignore = await ignoreFor(context, { from, folder: spec.to, laid, tracked }, signal);
 
-  noteInjected(dir, {
+  const note: Injected = {
     ignores: [...before.ignores.filter(({ folder }) => folder !== spec.to), ...ignore],
     laid: [...new Set([...before.laid, ...laid.map(at)])],
     blanked: [...new Set([...before.blanked, ...blanked])],
-  });
+  };
+  writeNote(dir, NOTE, JSON.stringify(note));
   if (laid.length + blanked.length > 0) makeFolders(join(dir, spec.to));
   for (const { folder, text } of ignore) await writePlain(dir, join(folder, IGNORE), text);
   for (const name of files) await copyMissing(join(from, name), dir, at(name));
@@ -138,7 +137,7 @@ async function hideFromGit(
 ): Promise<void> {
   if (paths.length === 0) return;
   const args = ['update-index', `--${hidingFlag(dir)}`, '-z', '--stdin'];
-  await git(dir, args, signal, { stdin: nulTerminated(paths) });
+  await git(dir, args, signal, { stdin: joinNul(paths) });
   for (const path of paths) await writePlain(dir, path, '');
 }
 
@@ -159,7 +158,6 @@ async function hasNothingAt(
   return head !== null && (await nameOf(repository.commonDir, `${head}:${folder}`)) === 'none';
 }
 
-/** The tracked files among these paths and below them. */
 export async function trackedIn(
   dir: string,
   paths: readonly string[],
@@ -182,14 +180,6 @@ export function forgetInjected(dir: string): void {
 function noteOf(dir: string): Injected {
   const text = readNote(dir, NOTE);
   return text === null ? { ignores: [], laid: [], blanked: [] } : (JSON.parse(text) as Injected);
-}
-
-function noteInjected(dir: string, note: Injected): void {
-  writeNote(dir, NOTE, JSON.stringify(note));
-}
-
-function nulTerminated(paths: readonly string[]): string {
-  return paths.map((path) => `${path}\0`).join('');
 }
 
 /** A folder of settings has fewer files. */

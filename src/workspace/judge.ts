@@ -1,9 +1,7 @@
 /**
- * judge: checks a finished agent's work against its task, and commits it.
- *
- *   J1. The diff is taken from the files against the recorded base, untracked files included; what
- *       the agent claims does not count.
- *   J2. Nothing is undone: a refused commit or a change out of scope leaves everything in place.
+ * judge: checks a finished agent's work against its task, and commits it. The diff is taken from
+ * the files against the recorded base, untracked files included; what the agent claims does not
+ * count. Nothing is undone: a refused commit or a change out of scope leaves everything in place.
  */
 
 import { existsSync } from 'node:fs';
@@ -38,7 +36,6 @@ export interface Work {
   readonly mark: string;
   /** It started from an unfinished merge, so conflict markers may be left. */
   readonly mended: boolean;
-  /** Receives the output of the task's checks, line by line. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -51,7 +48,6 @@ export type Judged =
     }
   | { readonly kind: 'bad'; readonly failure: Failure };
 
-/** Judges the files, runs the task's checks, and commits. */
 export async function judgeWork(
   context: RunContext,
   work: Work,
@@ -78,17 +74,14 @@ export async function judgeWork(
   return late === null ? commit(context, work, now, signal) : bad(late);
 }
 
-/**
- * For an agent that did not use git: staging everything yields all of its work. Null where git
- * refuses to stage; the slow path finds out why.
- */
+/** For an agent that did not use git. Null where git refuses to stage: the slow path says why. */
 async function judgeStaged(
   context: RunContext,
   work: Work,
   signal: AbortSignal,
 ): Promise<Judged | null> {
   const { task, dir, base } = work;
-  if (!isSameFolder(dir)) return replaced();
+  if (!isSameFolder(dir)) return bad(REPLACED);
   // The agent's last write is older than that: one look is enough.
   const stagedAt = await nextFileTime(dir, signal);
   const staging = await stageAll(dir, signal).catch((error: unknown) => {
@@ -135,8 +128,7 @@ async function brokenState(
   { head, unmerged }: WorkState,
   signal: AbortSignal,
 ): Promise<Judged | null> {
-  const broken = (message: string): Judged => bad({ kind: 'commit-failed', message });
-  if (!isSameFolder(dir)) return replaced();
+  if (!isSameFolder(dir)) return bad(REPLACED);
   if (head === null) {
     return broken('The agent left its workspace on a branch without a commit (an orphan branch).');
   }
@@ -148,13 +140,6 @@ async function brokenState(
   return broken(
     `The agent stopped in the middle of a merge: ${unmerged.join(', ')} is not resolved.`,
   );
-}
-
-function replaced(): Judged {
-  const message =
-    'The folder of the workspace was replaced by another one: what is missing there would count ' +
-    'as deleted.';
-  return bad({ kind: 'commit-failed', message });
 }
 
 /** The verdict on work that is not committed; null for work that is. */
@@ -255,10 +240,7 @@ async function commit(
   const isStaged = state.stagedAt !== undefined;
   const answer = await commitAll(dir, { message, isStaged }, signal);
   if (answer.kind === 'refused') {
-    return bad({
-      kind: 'commit-failed',
-      message: `The work could not be committed. ${answer.why}`,
-    });
+    return broken(`The work could not be committed. ${answer.why}`);
   }
   const head = answer.kind === 'committed' ? answer.commit : await headOf(dir, signal);
   if (head === base || head === null) return bad(NO_CHANGE); // It is the same to a commit.
@@ -267,10 +249,7 @@ async function commit(
   const problem = isForeign ? await objectProblem(dir, { from: base, to: head }, signal) : null;
   if (isForeign) await syncRepository(commonDir, signal);
   if (problem !== null) {
-    return bad({
-      kind: 'commit-failed',
-      message: `Git's own checks refuse what the agent has committed: ${problem}`,
-    });
+    return broken(`Git's own checks refuse what the agent has committed: ${problem}`);
   }
   // The agent may have left its branch; the task's branch must hold the work all the same.
   const ref = `refs/heads/${branch}`;
@@ -300,8 +279,19 @@ const NO_CHANGE: Failure = {
   message: 'The agent said it was done but changed nothing.',
 };
 
+const REPLACED: Failure = {
+  kind: 'commit-failed',
+  message:
+    'The folder of the workspace was replaced by another one: what is missing there would count ' +
+    'as deleted.',
+};
+
 function bad(failure: Failure): Judged {
   return { kind: 'bad', failure };
+}
+
+function broken(message: string): Judged {
+  return bad({ kind: 'commit-failed', message });
 }
 
 /** The blob id of an empty file, in SHA-1 and SHA-256. */

@@ -1,11 +1,10 @@
 /**
  * keep: makes everything in a workspace reachable from a ref, without touching its index or files.
- *
- *   K1. Untracked files are part of the work; ignored ones are not.
- *   K2. After `keepWork` returns a commit, the workspace may be reset or removed.
+ * Untracked files are part of the work; ignored ones are not. After `keepWork` returns a commit,
+ * the workspace may be reset or removed.
  */
 
-import { GitError, git, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
+import { GitError, git, joinNul, LONG_LIMIT_MS, splitNul } from '../git/git.ts';
 import { headOf, headRefOf, isAncestor, readRef, setRef, treeOf } from '../git/refs.ts';
 import { coneOf, mayBeSparse } from '../git/sparse.ts';
 import { type OwnIndex, withOwnIndex } from '../git/temp-folder.ts';
@@ -28,10 +27,7 @@ export async function keepWork(
   const head = await headOf(dir, signal);
   const tree = await snapshotTree(dir, head, signal);
   const isCommitted = head !== null && (await treeOf(dir, head, signal)) === tree;
-  const commit =
-    isCommitted && head !== null
-      ? head
-      : await snapshotCommit(dir, { tree, head, ...keep }, signal);
+  const commit = isCommitted ? head : await snapshotCommit(dir, { tree, head, ...keep }, signal);
   if (commit !== keep.beyond) await setRef(dir, keep.ref, commit, signal);
   return commit;
 }
@@ -39,13 +35,10 @@ export async function keepWork(
 /** A commit without identity, signature or hooks of the user: it must always succeed. */
 export async function snapshotCommit(
   dir: string,
-  {
-    tree,
-    head,
-    message,
-  }: { readonly tree: Sha; readonly head: Sha | null; readonly message: string },
+  what: { readonly tree: Sha; readonly head: Sha | null; readonly message: string },
   signal: AbortSignal,
 ): Promise<Sha> {
+  const { tree, head, message } = what;
   const parents = head === null ? [] : ['-p', head];
   const args = ['commit-tree', ...parents, '-m', message, tree];
   return (await git(dir, args, signal, { env: LANDFAST_IDENTITY })).stdout.trim();
@@ -82,10 +75,7 @@ async function addStorable(dir: string, env: OwnIndex, signal: AbortSignal): Pro
   await git(dir, [...args, '--ignore-errors'], signal, { ...how, okCodes: [0, 1] });
 }
 
-/**
- * In a sparse checkout a merge changes files outside of it only in the index. Null where the index
- * cannot be read or holds a conflict.
- */
+/** Holds what a merge changed outside of a sparse checkout; null where the index is no tree. */
 async function stagedTree(dir: string, signal: AbortSignal): Promise<Sha | null> {
   const { code, stdout } = await git(dir, ['write-tree'], signal, { okCodes: [0, 1, 128] });
   return code === 0 ? stdout.trim() : null;
@@ -97,14 +87,11 @@ async function skipMissing(dir: string, env: OwnIndex, signal: AbortSignal): Pro
   const folders = new Set(coneOf(dir) ?? []);
   const left = missing.filter((path) => !inCone(path, folders));
   if (left.length === 0) return;
-  const stdin = left.map((path) => `${path}\0`).join('');
+  const stdin = joinNul(left);
   await git(dir, ['update-index', '--skip-worktree', '-z', '--stdin'], signal, { env, stdin });
 }
 
-/**
- * An agent may have left the task's branch and made commits on both. Before the branch moves, commits
- * that only it holds get a ref of their own.
- */
+/** Before a task's branch moves, commits that only it holds get a ref of their own. */
 export async function keepBranchTip(
   context: RunContext,
   task: TaskId,

@@ -1,8 +1,7 @@
 /**
- * plain-file: files of a workspace, where an agent may have put anything in their place.
- *
- *   F1. No link is followed, neither on the way to a file nor at its end.
- *   F2. Only regular files are read, and only so much of them: a pipe or a device is never waited for.
+ * plain-file: files of a workspace, where an agent may have put anything in their place. No link is
+ * followed, neither on the way to a file nor at its end. Only regular files are read, and only so
+ * much of them: a pipe or a device is never waited for.
  */
 
 import { constants, lstatSync } from 'node:fs';
@@ -43,7 +42,6 @@ export async function copyMissing(from: string, dir: string, path: string): Prom
   await copyFile(from, join(dir, path), constants.COPYFILE_EXCL).catch(otherwise(undefined));
 }
 
-/** Copies a file of the user's in the place of the old one. */
 export async function copyOver(from: string, dir: string, path: string): Promise<void> {
   const file = await vacated(dir, path);
   await copyFile(from, file, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);

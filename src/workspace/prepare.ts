@@ -1,9 +1,7 @@
 /**
- * prepare: adds to a new workspace what git does not hold: untracked files and the results of set-up.
- *
- *   B1. Copied files are never committed: those that git would see as new are excluded first.
- *   B2. A finished set-up is not repeated while it is valid (setup.ts); a partial one is.
- *   B3. Cleaning between two uses keeps only the results of set-up.
+ * prepare: adds to a new workspace what git does not hold: untracked files, which are excluded so
+ * that they are never committed, and the results of set-up, which runs only where they are missing
+ * or invalid (setup.ts).
  */
 
 import { existsSync } from 'node:fs';
@@ -12,10 +10,10 @@ import { join } from 'node:path';
 import type { Suspension } from '../base/suspension.ts';
 import { timed } from '../base/timing.ts';
 import { addExcludes, literalPattern } from '../git/exclude.ts';
-import { removeUntracked, untrackedMatching } from '../git/untracked.ts';
+import { untrackedMatching } from '../git/untracked.ts';
 import type { SetUp } from '../model/event.ts';
 import type { TaskId } from '../model/plan.ts';
-import { type CheckResult, check } from './check.ts';
+import { check } from './check.ts';
 import { trackedIn } from './inject.ts';
 import { copyOver, isReachable } from './plain-file.ts';
 import type { RunContext } from './run-context.ts';
@@ -45,7 +43,6 @@ export type Preparation =
     }
   | { readonly kind: 'stopped' };
 
-/** How the workspace got the results of set-up. */
 export interface SetupDone {
   readonly how: SetUp;
   readonly ms: number;
@@ -63,7 +60,6 @@ export interface Placed {
   readonly goesOn: boolean;
   readonly mark: string;
   readonly suspension: Suspension | null;
-  /** Receives the output of the commands, line by line. */
   readonly onLine: (line: string) => void;
 }
 
@@ -81,10 +77,8 @@ export async function prepareWorkspace(
   if (done !== null && place.goesOn) return { kind: 'ready', setup: null };
   const begin = performance.now();
   const key = await setupKey(context, place, signal);
-  if (done?.key === key && done.at === place.dir && isThere(place.dir, done)) {
-    return { kind: 'ready', setup: null };
-  }
   const isKept = done?.key === key && isThere(place.dir, done);
+  if (isKept && done.at === place.dir) return { kind: 'ready', setup: null };
   const prepared =
     isKept && (await relocateSetup(place.dir, done, signal))
       ? ({ how: 'kept' } as const)
@@ -133,10 +127,8 @@ async function runSetup(
 ): Promise<NotReady | null> {
   forgetSetup(place.dir);
   for (const command of context.plan.workspace.setup) {
-    const result: CheckResult = await check(
-      { ...place, command, env: context.env, timeoutMs: SETUP_LIMIT_MS },
-      signal,
-    );
+    const what = { ...place, command, env: context.env, timeoutMs: SETUP_LIMIT_MS };
+    const result = await check(what, signal);
     if (result.kind === 'stopped') return result;
     if (result.kind === 'failed') {
       const message = `The workspace's set-up command failed: ${command}`;
@@ -156,11 +148,6 @@ async function relocateSetup(dir: string, done: Setup, signal: AbortSignal): Pro
   await relocate(dir, { files, from, to: dir }, signal);
   await noteSetup(dir, done, signal);
   return true;
-}
-
-/** Removes untracked and ignored files, except results of set-up. */
-export async function cleanWorkspace(dir: string, signal: AbortSignal): Promise<void> {
-  await removeUntracked(dir, setupIn(dir)?.made ?? [], signal);
 }
 
 async function copyUntracked(

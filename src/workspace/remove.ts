@@ -1,15 +1,15 @@
 /**
- * remove: the end of a workspace.
- *
- *   W7. A workspace is removed only if all of its work is reachable from a ref; otherwise it stays,
- *       with the reason. Untracked files count as work, and so do changes hidden by flags in the index.
- *   W8. The workspace of a failed task with work in it stays as it is, for a person to look at.
+ * remove: the end of a workspace. It is removed only if all of its work is reachable from a ref;
+ * otherwise it stays, with the reason. Untracked files count as work, and so do changes hidden by
+ * flags in the index. The workspace of a failed task with work in it stays as it is, for a person
+ * to look at.
  */
 
 import { existsSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { otherwise } from '../base/errors.ts';
+import { git } from '../git/git.ts';
 import { isWorkingTree, mendLink } from '../git/git-dir.ts';
 import { headOf, isAncestor } from '../git/refs.ts';
 import { flaggedIn, hiddenChanges, isHalfDone, type Status, statusOf } from '../git/status.ts';
@@ -33,9 +33,9 @@ import { restoreInjected } from './inject.ts';
 import { keepWork } from './keep.ts';
 import { isIdle } from './pool/idle-worktrees.ts';
 import type { ReturnedWorktree } from './pool/pool.ts';
-import { type RunContext, runRef } from './run-context.ts';
+import type { FilesKnown } from './restore.ts';
+import { branchOf, type RunContext, runRef } from './run-context.ts';
 import { lastingSetup } from './setup.ts';
-import type { TouchedFiles } from './touched-files.ts';
 
 export type Removed =
   | { readonly kind: 'removed' }
@@ -62,13 +62,11 @@ export async function removeWorkspace(
       await keepWork(dir, { ref, message: `Left in the workspace of ${task}` }, signal);
     }
     context.assertHeld();
-    const { head: commit, bare, flagged, found } = left;
-    if (
+    const { head: commit, bare, flagged, found = null } = left;
+    const isPooled =
       commit !== null &&
-      (await returnToPool(context, dir, { commit, bare, flagged, found }, signal))
-    ) {
-      return { kind: 'removed' };
-    }
+      (await returnToPool(context, dir, { commit, bare, flagged, found }, signal));
+    if (isPooled) return { kind: 'removed' };
   }
   context.assertHeld();
   await removeWorktree(commonDir, dir, signal);
@@ -91,10 +89,7 @@ export async function removeRunFolder(context: RunContext, signal: AbortSignal):
   await sweepFolders(context, signal);
 }
 
-/**
- * Removes idle workspaces that do not stay for a later run, and empty folders. Safe for an engine
- * that has lost its run.
- */
+/** Removes idle workspaces and empty folders. Safe for an engine that has lost its run. */
 export async function sweepFolders(context: RunContext, signal: AbortSignal): Promise<void> {
   await context.pool.settle(signal);
   sweepNotes(context.repository.commonDir);
@@ -139,15 +134,9 @@ async function removeEmptyParents(context: RunContext, task: TaskId): Promise<vo
   }
 }
 
-interface Leftovers extends Pick<Status, 'head'> {
+interface Leftovers extends Pick<Status, 'head'>, FilesKnown {
   /** Uncommitted changes, or a commit that the run's branch does not hold. */
   readonly hasWork: boolean;
-  /** It holds no untracked file. */
-  readonly bare: boolean;
-  /** The index has skip-worktree or assume-unchanged flags. */
-  readonly flagged: boolean;
-  /** The touched files, if known. */
-  readonly found: TouchedFiles | null;
 }
 
 async function leftoversIn(
@@ -168,17 +157,62 @@ async function leftoversIn(
   const { head, changed, untracked, ignored } = status;
   // `git status` does not report changes hidden by flags.
   const hidden = flags.length === 0 ? [] : await hiddenChanges(dir, signal);
-  const isSafe = head !== null && (await isHeld(context, { dir, safe, head }, signal));
+  const isSafe =
+    head !== null &&
+    (safe.includes(head) || (await isAncestor(dir, head, runRef(context), signal)));
   const isClean = changed.length + untracked.length + hidden.length === 0 && !isHalfDone(dir);
   const bare = isClean && ignored.length === 0;
   return { head, hasWork: !isSafe || !isClean, bare, flagged: flags.length > 0, found: null };
 }
 
-async function isHeld(
+export interface Ref {
+  readonly ref: string;
+  readonly tip: Sha;
+}
+
+/** Deletes those branches that the run's branch or a kept ref holds, and another one with them. */
+export async function removeBranches(
   context: RunContext,
-  what: { readonly dir: string; readonly safe: readonly Sha[]; readonly head: Sha },
+  { tasks, also }: { readonly tasks: readonly TaskId[]; readonly also: Ref | null },
   signal: AbortSignal,
-): Promise<boolean> {
-  const { dir, safe, head } = what;
-  return safe.includes(head) || isAncestor(dir, head, runRef(context), signal);
+): Promise<void> {
+  const { dir } = context.repository;
+  const wanted = tasks.map((task) => `refs/heads/${branchOf(context, task)}`);
+  const safe = wanted.length === 0 ? new Map() : await safeRefs(context, wanted, signal);
+  if (also !== null) safe.set(also.ref, also.tip);
+  const lines = [...safe].map(([ref, tip]) => `delete ${ref} ${tip}\n`);
+  if (lines.length === 0) return;
+  await git(dir, ['update-ref', '--stdin'], signal, { stdin: lines.join('') });
+}
+
+/** Branches whose work the run's branch holds, or a kept ref where that does not. */
+async function safeRefs(
+  context: RunContext,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Sha>> {
+  const all = await refsBelow(context, [], signal);
+  // After an interrupted clean-up the run's branch may be gone already.
+  const isOpen = all.has(runRef(context)) && wanted.some((ref) => all.has(ref));
+  const merged = isOpen ? await refsBelow(context, ['--merged', runRef(context)], signal) : [];
+  const safe = new Map([...merged].filter(([ref]) => wanted.includes(ref)));
+  const left = new Set(wanted.filter((ref) => !safe.has(ref) && all.has(ref)));
+  const isKept = keptRef(context.run, '');
+  const keptTips = new Set(
+    [...all].filter(([ref]) => ref.startsWith(isKept)).map(([, tip]) => tip),
+  );
+  for (const [ref, tip] of all) if (left.has(ref) && keptTips.has(tip)) safe.set(ref, tip);
+  return safe;
+}
+
+async function refsBelow(
+  { repository: { commonDir }, run }: RunContext,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Sha>> {
+  const format = '--format=%(refname) %(objectname)';
+  const places = ['refs/heads', keptRef(run, '').slice(0, -1)];
+  const { stdout } = await git(commonDir, ['for-each-ref', format, ...args, ...places], signal);
+  const rows = stdout.split('\n').filter((line) => line !== '');
+  return new Map(rows.map((line) => line.split(' ') as [string, Sha]));
 }

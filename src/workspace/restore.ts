@@ -1,11 +1,8 @@
 /**
- * restore: returns a used workspace to the state of a fresh checkout.
- *
- *   Z1. Afterwards git checks out any commit as into a new worktree: every file is as git wrote it, or
- *       missing; only files in `keep` are left besides; the index hides nothing.
- *   Z2. Where that is not certain (the time of the last checkout is unknown, the worktree has
- *       submodules or settings of its own, a git operation is unfinished) the answer is null, and the
- *       caller makes a new worktree.
+ * restore: returns a used workspace to the state of a fresh checkout: every file is as git wrote
+ * it, or missing; only files in `keep` are left besides; the index hides nothing. Where that is not
+ * certain (the time of the last checkout is unknown, the worktree has submodules or settings of its
+ * own, a git operation is unfinished) the answer is null, and the caller makes a new worktree.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -26,17 +23,20 @@ import {
   type TouchedFiles,
 } from './touched-files.ts';
 
-export interface ToRestore {
-  readonly dir: string;
-  /** When it last held nothing but a commit's files; null if unknown. */
-  readonly since: Moment | null;
-  readonly keep: readonly string[];
-  /** Git has just reported no untracked or ignored file. */
+export interface FilesKnown {
+  /** It holds no untracked file, not even an ignored one. */
   readonly bare: boolean;
   /** The index has skip-worktree or assume-unchanged flags; null if unknown. */
   readonly flagged: boolean | null;
   /** The touched files, if already known. */
   readonly found?: TouchedFiles | null;
+}
+
+interface ToRestore extends FilesKnown {
+  readonly dir: string;
+  /** When it last held nothing but a commit's files; null if unknown. */
+  readonly since: Moment | null;
+  readonly keep: readonly string[];
 }
 
 /** Files in the git folder of a worktree without unfinished operations or own settings. */

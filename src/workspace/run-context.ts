@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import { UserError } from '../base/errors.ts';
 import type { Suspension } from '../base/suspension.ts';
+import { readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { runBranch, taskBranch } from '../model/names.ts';
 import type { Plan, Sha, TaskId, TaskSpec } from '../model/plan.ts';
@@ -198,6 +199,14 @@ export function runRef({ run }: RunContext): string {
 /** The branch of a task's workspace, without `refs/heads/`. */
 export function branchOf(context: RunContext, task: TaskId): string {
   return taskBranch(context.plan.conventions, context.run, specOf(context, task));
+}
+
+export function branchTip(
+  context: RunContext,
+  task: TaskId,
+  signal: AbortSignal,
+): Promise<Sha | null> {
+  return readRef(context.repository.commonDir, `refs/heads/${branchOf(context, task)}`, signal);
 }
 
 export function specOf({ plan }: Pick<RunContext, 'plan'>, task: TaskId): TaskSpec {

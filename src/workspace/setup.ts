@@ -1,13 +1,9 @@
 /**
- * setup: what is remembered of a workspace's set-up, and how long it is valid.
- *
- *   S1. Only a finished set-up is remembered. The record is deleted before set-up begins, so that a
- *       partial one never counts.
- *   S2. The key covers everything set-up depends on: commands, environment, tools
- *       (`land.fingerprint`) and the key files in the workspace. Without key files it is valid for
- *       one workspace.
- *   S3. It outlives its task only if all of its files are still there, the key files are unchanged,
- *       and it made only ignored files: a reset removes all others.
+ * setup: what is remembered of a workspace's set-up, and how long it is valid. Only a finished
+ * set-up is remembered: the record is deleted before set-up begins. The key covers everything
+ * set-up depends on: commands, environment, tools (`land.fingerprint`) and key files; without key
+ * files it is valid for one workspace. It outlives its task only if its files are still there, the
+ * key files are unchanged, and it made only ignored files: a reset removes all others.
  */
 
 import { createHash } from 'node:crypto';
@@ -15,6 +11,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { otherwise } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { pause } from '../base/pause.ts';
 import { leftoversIn } from '../git/diff.ts';
 import { coneOf } from '../git/sparse.ts';
@@ -24,9 +21,8 @@ import { inScope, isLiteral } from '../model/scope.ts';
 import { check } from './check.ts';
 import { readPlain } from './plain-file.ts';
 import type { RunContext } from './run-context.ts';
-import { removeTouchedBelow } from './touched-files.ts';
+import { removeTouched } from './touched-files.ts';
 
-/** The note that says what set-up was done in a workspace. */
 const SETUP_DONE = 'setup';
 
 export interface Setup {
@@ -77,12 +73,7 @@ export async function setupKey(
 
 export function setupIn(dir: string): Setup | null {
   const text = readNote(dir, SETUP_DONE);
-  try {
-    return text === null ? null : (JSON.parse(text) as Setup);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null; // The machine went down while it was written.
-  }
+  return text === null ? null : parseJson<Setup>(text);
 }
 
 export function isThere(dir: string, { made }: Setup): boolean {
@@ -124,17 +115,6 @@ export async function keepSetup(dir: string, signal: AbortSignal): Promise<reado
   if ((await removeTouched(dir, { paths: there, since: doneAt }, signal)) === files) return made;
   forgetSetup(dir);
   return [];
-}
-
-/** Returns how many files are left. */
-async function removeTouched(
-  dir: string,
-  { paths, since }: { readonly paths: readonly string[]; readonly since: number },
-  signal: AbortSignal,
-): Promise<number> {
-  let left = 0;
-  for (const path of paths) left += await removeTouchedBelow({ dir, path, since }, signal);
-  return left;
 }
 
 export async function noteSetup(
@@ -189,7 +169,6 @@ export function isCovered(paths: readonly string[], kept: readonly string[]): bo
   );
 }
 
-/** A digest of the files that these names cover. */
 async function contentsOf(
   dir: string,
   names: readonly string[],

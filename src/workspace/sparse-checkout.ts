@@ -1,10 +1,8 @@
 /**
- * cone: which folders of a large repository the workspace of a task holds.
- *
- *   O1. Whatever the task may write is in it, its working folder, and what the plan names besides.
- *   O2. So are the files of the root and the folders there that begin with a dot: the settings of
- *       tools and agents are in them.
- *   O3. Where that is not sure, or not less than everything, everything is checked out.
+ * sparse-checkout: which folders of a large repository the workspace of a task holds: what the task
+ * may write, its working folder, what the plan names besides, and the root's files and dot folders,
+ * which hold the settings of tools. Where that is not sure, or not less than everything, everything
+ * is checked out.
  */
 
 import { existsSync } from 'node:fs';
@@ -36,7 +34,8 @@ export async function coneFor(
   // A file is seen among those beside it; what is not there yet may become a folder.
   const isFile = (path: string): boolean => found.get(path)?.mode.startsWith('1') === true;
   const folders = places.paths.map((path) => (isFile(path) ? folderOf(path) : path));
-  const root = await rootFolders(commonDir, commit, signal);
+  const args = ['ls-tree', '-z', '--full-tree', '-d', '--name-only', commit];
+  const root = splitNul((await git(commonDir, args, signal)).stdout);
   const cone = outermost(
     [
       ...places.folders,
@@ -57,10 +56,7 @@ export function checkedOutIn(
   return { cone: coneOf(dir), env: programEnvironment(dir, inherited) };
 }
 
-/**
- * Lets a person see what was written outside of the cone, in a workspace that may be kept now:
- * their git knows nothing of cones. Nothing depends on it: ours sees everything anyway.
- */
+/** Lets a person, whose git knows no cones, see what was written outside of the cone. */
 export async function showHiddenWrites(
   context: RunContext,
   task: TaskId,
@@ -72,13 +68,4 @@ export async function showHiddenWrites(
 
 function folderOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-}
-
-async function rootFolders(
-  dir: string,
-  commit: Sha,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const args = ['ls-tree', '-z', '--full-tree', '-d', '--name-only', commit];
-  return splitNul((await git(dir, args, signal)).stdout);
 }

@@ -2,14 +2,11 @@
  * touched-files: finds and removes what was touched in a workspace since a point in time.
  *
  * Writing, renaming, linking or chmodding a file changes its ctime, which no program can set. The
- * untouched rest has the content and mode that git gave it, and git rewrites what was removed. Files
- * in a folder that was renamed as a whole keep their times, but no commit holds them there: `git
- * clean` removes those.
- *
- *   T1. No link is followed. Names are bytes, kept as latin1.
- *   T2. A touched folder gets the mode that git would give it, and is removed if it is empty.
- *   T3. A nested repository is removed with everything in it.
- *   T4. It yields to the event loop, however many files there are.
+ * untouched rest has the content and mode that git gave it, and git rewrites what was removed.
+ * Files in a folder that was renamed as a whole keep their times, but no commit holds them there:
+ * `git clean` removes those. A touched folder gets the mode that git would give it, and is removed
+ * if it is empty; a nested repository is removed with everything in it. No link is followed. Names
+ * are bytes, kept as latin1.
  */
 
 import {
@@ -43,13 +40,6 @@ export interface TouchedFiles {
   readonly repositories: readonly (string | Buffer)[];
 }
 
-export interface Looking {
-  readonly dir: string;
-  /** The point in time, in ms since 1970. */
-  readonly since: number;
-  readonly keep: readonly string[];
-}
-
 /** How far a file system's clock may lag, with a margin: more counts as touched. */
 export const SLACK_MS = 20;
 /** Longest stretch without yielding. */
@@ -58,8 +48,11 @@ const SET_GROUP = 0o2000;
 const PERMISSIONS = 0o7777;
 
 /** Walks a workspace. Changes only the mode of folders that cannot be read. */
-export async function findTouched(looking: Looking, signal: AbortSignal): Promise<TouchedFiles> {
-  const { dir, since, keep } = looking;
+export async function findTouched(
+  what: { readonly dir: string; readonly since: number; readonly keep: readonly string[] },
+  signal: AbortSignal,
+): Promise<TouchedFiles> {
+  const { dir, since, keep } = what;
   const stays = new Set(['.git', ...keep].map(latin1));
   const walk = new Walk({ dir, sinceMs: since - SLACK_MS, stays, findsRepositories: true, signal });
   await walk.enter('', lstatSync(dir));
@@ -86,21 +79,23 @@ export async function removeFound(dir: string, found: TouchedFiles): Promise<voi
   }
 }
 
-/** Removes the touched files of one path; returns how many files are left. */
-export async function removeTouchedBelow(
-  below: { readonly dir: string; readonly path: string; readonly since: number },
+/** Removes the touched files of these paths; returns how many files are left. */
+export async function removeTouched(
+  dir: string,
+  { paths, since }: { readonly paths: readonly string[]; readonly since: number },
   signal: AbortSignal,
 ): Promise<number> {
-  const { dir, since } = below;
   const sinceMs = since - SLACK_MS / 2;
-  const stays: ReadonlySet<string> = new Set();
-  const walk = new Walk({ dir, sinceMs, stays, findsRepositories: false, signal });
-  const path = latin1(below.path);
-  const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
-  if (stat?.isDirectory() === true) await walk.enter(path, stat);
-  else if (stat !== undefined) walk.file(path, stat);
-  await removeFound(dir, walk);
-  return walk.files - walk.touchedFiles.length;
+  let left = 0;
+  for (const path of paths.map(latin1)) {
+    const walk = new Walk({ dir, sinceMs, stays: new Set(), findsRepositories: false, signal });
+    const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
+    if (stat?.isDirectory() === true) await walk.enter(path, stat);
+    else if (stat !== undefined) walk.file(path, stat);
+    await removeFound(dir, walk);
+    left += walk.files - walk.touchedFiles.length;
+  }
+  return left;
 }
 
 interface Walking {
@@ -110,8 +105,6 @@ interface Walking {
   readonly findsRepositories: boolean;
   readonly signal: AbortSignal;
 }
-
-const IF_THERE = { throwIfNoEntry: false } as const;
 
 class Walk implements TouchedFiles {
   files = 0;
@@ -136,7 +129,7 @@ class Walk implements TouchedFiles {
     for (const name of namesIn(place)) {
       const path = begin + name;
       if (stays.has(path)) continue;
-      const stat = lstatSync(bytePath(dir, path), IF_THERE);
+      const stat = lstatSync(bytePath(dir, path), { throwIfNoEntry: false });
       if (stat === undefined) continue;
       if (name === '.git' && findsRepositories) this.repositories.push(bytePath(dir, path));
       else if (stat.isDirectory()) await this.enter(path, stat);
@@ -187,10 +180,7 @@ export interface Committed {
   readonly at: Moment;
 }
 
-/**
- * Whether a workspace is untouched since it was committed. Yes is certain: where the moment is too
- * close to tell, or the clock was set back, the answer is no, and git is asked.
- */
+/** Yes is certain; where the moment is too close to tell, or the clock was set back, it is no. */
 export function isAsCommitted({ at }: Committed, { youngestMs }: TouchedFiles): boolean {
   return !isSetBack(at) && youngestMs < at.at;
 }

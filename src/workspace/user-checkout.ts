@@ -6,12 +6,12 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSystemError, otherwise } from '../base/errors.ts';
+import { otherwise } from '../base/errors.ts';
 import { pause } from '../base/pause.ts';
 import { git, splitNul } from '../git/git.ts';
 
 /** The files that differ from HEAD, each with status, mtime and size. */
-export type Fingerprint = ReadonlyMap<string, string>;
+type Fingerprint = ReadonlyMap<string, string>;
 
 /** A change this shortly before an attempt may be reported as the attempt's own. */
 const RECENT_MS = 250;
@@ -30,10 +30,7 @@ export class CheckoutLooks {
   #waiting: Promise<Fingerprint> | null = null;
   /** From the beginning of one look to that of the next. */
   #spacingMs = SPACING_MS;
-  #last: { readonly beganAt: number; readonly print: Fingerprint | null } = {
-    beganAt: -Infinity,
-    print: null,
-  };
+  #last = { beganAt: -Infinity, print: null as Fingerprint | null };
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -77,10 +74,7 @@ async function fingerprint(dir: string, signal: AbortSignal): Promise<Fingerprin
   const print = new Map<string, string>();
   for (const line of splitNul(stdout)) {
     const path = line.slice(3);
-    const now = await stat(join(dir, path)).catch((error: unknown) => {
-      if (!isSystemError(error)) throw error;
-      return null;
-    });
+    const now = await stat(join(dir, path)).catch(otherwise(null));
     print.set(path, `${line.slice(0, 2)} ${now?.mtimeMs} ${now?.size}`);
   }
   return print;

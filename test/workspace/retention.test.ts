@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { staying, WORTH_KEEPING_FILES } from '../../src/workspace/pool/retention.ts';
+import { staying, WORTH_KEEPING_FILES } from '../../src/workspace/pool/pool.ts';
 import { testPool } from '../support/pool.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { tempRepo } from '../support/temp-repo.ts';

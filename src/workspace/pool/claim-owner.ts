@@ -1,5 +1,6 @@
 /** The name under which a process claims an idle worktree or a seed. */
 
+import { parseJson } from '../../base/parse-json.ts';
 import {
   isAlive,
   type ProcessIdentity,
@@ -23,20 +24,11 @@ export function thisClaimOwner(): ClaimOwner {
   return {
     name: Buffer.from(JSON.stringify(thisProcess())).toString('base64url'),
     isAlive: (name, touchedAt) => {
-      const owner = ownerNamed(name);
+      const owner = parseJson<ProcessIdentity>(Buffer.from(name, 'base64url').toString());
       if (owner === null) return false; // Not written by Landfast.
       if (owner.host === thisHost()) return isAlive(owner);
       // A time in the future says no more than one long past.
       return Math.abs(Date.now() - touchedAt()) < LEFT_BEHIND_MS;
     },
   };
-}
-
-function ownerNamed(name: string): ProcessIdentity | null {
-  try {
-    return JSON.parse(Buffer.from(name, 'base64url').toString()) as ProcessIdentity;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
 }

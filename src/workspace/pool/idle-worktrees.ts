@@ -1,19 +1,19 @@
 /**
- * idle-worktrees: worktrees that wait for a task, where their last task was or in the pool's folder.
- * A note about the worktree (git/worktree-notes.ts) makes it idle.
+ * idle-worktrees: worktrees that wait for a task, where their last task was or in the pool's
+ * folder.
  *
  *     <common dir>/landfast/worktrees/<entry>/idle            waits
  *     <common dir>/landfast/worktrees/<entry>/taken-<owner>   a process is handing it over
  *
- *   D1. Renaming the note claims the worktree, which only one process can do: there is no lock to
- *       leave behind. Claims of dead processes can be claimed again.
- *   D2. The note is written once the worktree is restored, and deleted when a task has it: a worktree
- *       without one is in use.
+ * The note is written once the worktree is restored, and deleted when a task has it. Renaming it
+ * claims the worktree, which only one process can do; claims of dead processes can be claimed
+ * again.
  */
 
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isSystemError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { entriesIn, isLinked, linkedDirOf, placeTold, textOf } from '../../git/git-dir.ts';
 import { notesDirOf, notesOfEntry, removeNote, writeNote } from '../../git/worktree-notes.ts';
 import type { Sha } from '../../model/plan.ts';
@@ -98,7 +98,6 @@ export function isWhole(commonDir: string, { path }: Pick<IdleWorktree, 'path'>)
   return existsSync(path) && isLinked(commonDir, path);
 }
 
-/** Whether a worktree is idle, or being claimed. */
 export function isIdle(dir: string): boolean {
   const folder = notesDirOf(dir);
   return folder !== null && namesIn(folder).some(isIdleName);
@@ -136,10 +135,5 @@ function isHeld(folder: string, name: string, me: ClaimOwner): boolean {
 }
 
 function parsed(text: string | null): Idle | null {
-  try {
-    return text === null ? null : (JSON.parse(text) as Idle);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
+  return text === null ? null : parseJson<Idle>(text);
 }

@@ -1,9 +1,6 @@
 /**
- * PendingReturns: workspaces whose attempt has just succeeded. Once their work lands they are free, and
- * waiting for one costs less than making a new one.
- *
- *   V1. A wait is at most as long as making a new workspace took, counted from the end of the
- *       attempt: where gates are slow, there is no wait.
+ * PendingReturns: workspaces whose attempt has just succeeded. Once their work lands they are free.
+ * A wait for one is at most as long as making a new one took, counted from the end of the attempt.
  */
 
 import { pause } from '../../base/pause.ts';

@@ -1,12 +1,8 @@
 /**
- * pool: reuses worktrees for the next task, in this run or a later one.
- *
- *   P1. A task sees nothing of the previous one: a worktree is restored (restore.ts) before it is
- *       idle, and again if it waited for another process.
- *   P2. Two engines never use the same one: its note is claimed (idle-worktrees.ts).
- *   P3. A broken or half handed over one is removed and replaced: no idle worktree holds work.
- *   P4. The number of idle ones and their disk space are limited.
- *   P5. Git does the moving: `worktree move`, then `checkout` of a branch at the commit.
+ * pool: reuses worktrees for the next task, in this run or a later one. A task sees nothing of the
+ * previous one: a worktree is restored (restore.ts) before it is idle, and again if it waited for
+ * another process. Two engines never use the same one: its note is claimed (idle-worktrees.ts). A
+ * broken or half handed over one is removed and replaced: no idle worktree holds work.
  */
 
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -18,7 +14,7 @@ import { pause } from '../../base/pause.ts';
 import { isSetBack, type Moment, momentOf } from '../../base/steady-clock.ts';
 import { filesBetween } from '../../git/diff.ts';
 import { git } from '../../git/git.ts';
-import { isLinked, mendLink } from '../../git/git-dir.ts';
+import { isLinked, mendLink, realOf } from '../../git/git-dir.ts';
 import { runPostCheckout } from '../../git/hooks.ts';
 import { detachHead, setRef } from '../../git/refs.ts';
 import type { Cone } from '../../git/sparse.ts';
@@ -35,9 +31,10 @@ import {
 } from '../../git/worktree.ts';
 import { forgetNotes } from '../../git/worktree-notes.ts';
 import type { Sha } from '../../model/plan.ts';
+import { foldersInUse } from '../../process/process-list.ts';
 import { diskUse } from '../disk.ts';
 import { forgetInjected } from '../inject.ts';
-import { forgetMoves, gitStateOf, restore } from '../restore.ts';
+import { type FilesKnown, forgetMoves, gitStateOf, restore } from '../restore.ts';
 import { forgetSetup, isCovered, isThere, type Setup, setupIn } from '../setup.ts';
 import {
   type Committed,
@@ -56,7 +53,6 @@ import {
   noteIdle,
 } from './idle-worktrees.ts';
 import { PendingReturns } from './pending-returns.ts';
-import { staying } from './retention.ts';
 
 export interface PoolPlace {
   readonly commonDir: string;
@@ -84,19 +80,13 @@ export type Added =
   | 'disk'
   | 'full';
 
-export interface ReturnedWorktree {
+export interface ReturnedWorktree extends FilesKnown {
   readonly commit: Sha;
-  /** It holds no untracked file, not even an ignored one. */
-  readonly bare: boolean;
-  /** The index has skip-worktree or assume-unchanged flags; null if unknown. */
-  readonly flagged: boolean | null;
-  /** The touched files, if already known. */
-  readonly found?: TouchedFiles | null;
   /** Its set-up, if the next task may use the results. */
   readonly setup?: Setup | null;
 }
 
-export interface WantedWorktree {
+interface WantedWorktree {
   readonly dir: string;
   readonly commit: Sha;
   /** A branch that is made or moved; null for a detached HEAD. */
@@ -106,11 +96,6 @@ export interface WantedWorktree {
   readonly cone?: Cone | null;
   /** Throws where another engine has taken over the run. */
   readonly assertHeld?: () => void;
-}
-
-export interface Held {
-  readonly commit: Sha;
-  readonly found: TouchedFiles;
 }
 
 const CLEAN_UP_MS = 60_000;
@@ -156,7 +141,7 @@ export class Pool {
   }
 
   /** The commit that still holds everything in a worktree; null where that is not certain. */
-  async heldBy(dir: string, signal: AbortSignal): Promise<Held | null> {
+  async heldBy(dir: string, signal: AbortSignal) {
     const [committed, since] = [this.#committed.get(dir), this.sinceOf(dir)];
     if (committed === undefined || since === null) return null;
     const found = await findTouched({ dir, since: since.at, keep: [] }, signal);
@@ -168,10 +153,7 @@ export class Pool {
     return this.#since.get(dir) ?? null;
   }
 
-  /**
-   * Makes a worktree without work idle, where it is; false where it cannot be reused and the caller
-   * removes it.
-   */
+  /** Makes a worktree without work idle; false where the caller has to remove it. */
   async put(dir: string, what: ReturnedWorktree, signal: AbortSignal): Promise<boolean> {
     const { most, keepFiles, me, commonDir } = this.place;
     const since = this.sinceOf(dir);
@@ -399,14 +381,11 @@ export class Pool {
     const { run, disk } = this.place;
     const { commit, kept, left } = what;
     const bytes = left.bytes + (await diskUse(dir, kept, signal));
-    if (disk !== null && this.#bytes() + bytes > disk) return null;
+    const all = disk === null ? 0 : this.idle().reduce((sum, { note }) => sum + note.bytes, bytes);
+    if (disk !== null && all > disk) return null;
     const asked = this.#asked.delete(dir);
     const note: Idle = { commit, run, at: Date.now(), files: left.files, bytes, asked, kept };
     return noteIdle(dir, note);
-  }
-
-  #bytes(): number {
-    return this.idle().reduce((sum, { note }) => sum + note.bytes, 0);
   }
 
   /** Makes an empty folder in the pool that no other process uses. */
@@ -463,4 +442,30 @@ function hasOwnSettings(commonDir: string): boolean {
   return ['config.worktree', 'info/sparse-checkout'].some((name) =>
     existsSync(join(commonDir, name)),
   );
+}
+
+/** Below this a new workspace takes less than a tenth of a second. */
+export const WORTH_KEEPING_FILES = 1_000;
+
+/**
+ * The paths of those that stay for a later run; `idle` is sorted, most recent first. At most `later`; none
+ * where a new one is cheap, unless the user has set a number. Those made by `pool warm` stay
+ * regardless, unless the user has set a lower number. One that a process works in does not stay: a
+ * program that its task left behind would write into the next task's files. It is not killed: it may be
+ * the user's shell.
+ */
+export function staying(
+  idle: readonly Pick<IdleWorktree, 'path' | 'note'>[],
+  { later, small }: Pick<PoolPlace, 'later' | 'small'>,
+): ReadonlySet<string> {
+  const inUse = idle.length === 0 ? [] : foldersInUse();
+  const isUsed = (folder: string): boolean =>
+    inUse.some((path) => `${path}/`.startsWith(`${realOf(folder)}/`));
+  const worth = idle.filter(
+    ({ path, note }) => (small || note.asked || note.files >= WORTH_KEEPING_FILES) && !isUsed(path),
+  );
+  const asked = small ? [] : worth.filter(({ note }) => note.asked);
+  const others = worth.filter((one) => !asked.includes(one));
+  const room = Math.max(0, later - asked.length);
+  return new Set([...asked, ...others.slice(0, room)].map(({ path }) => path));
 }

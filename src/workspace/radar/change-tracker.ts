@@ -1,13 +1,8 @@
 /**
- * change-tracker: what one live workspace has changed since its base, kept up to date cheaply.
- *
- *   S1. The agent's index and files are only read. Snapshots use a separate index, beside the notes
- *       about the worktree.
- *   S2. A path counts as changed if its content differs from the base, committed or not; ignored files
- *       do not count. Between full comparisons only touched paths are examined.
- *   S3. While git works in the workspace (`index.lock`) it is skipped: a half-done checkout is no work.
- *
- * Objects that snapshots write are unreachable; `git gc` removes them.
+ * change-tracker: what one live workspace has changed since its base, kept up to date cheaply. The
+ * agent's index and files are only read: snapshots use an index of their own, and write objects
+ * that `git gc` removes. A path counts as changed if its content differs from the base, committed
+ * or not; ignored files do not count. Between full comparisons only touched paths are examined.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +11,7 @@ import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { changedFiles, type Difference, filesBelow, ignoredOf } from '../../git/diff.ts';
-import { git, type Sha, splitNul } from '../../git/git.ts';
+import { git, joinNul, type Sha, splitNul } from '../../git/git.ts';
 import { isIndexBusy } from '../../git/locks.ts';
 import { headOf, isAncestor } from '../../git/refs.ts';
 import { coneOf } from '../../git/sparse.ts';
@@ -32,7 +27,7 @@ const LARGEST_BYTES = 8 * 1024 * 1024;
 /** The files of a commit; computed once for all workspaces that start from it. */
 export type BaseFiles = (base: Sha) => Promise<ReadonlyMap<string, Sha>>;
 
-export interface ChangedFile {
+interface ChangedFile {
   readonly how: Difference;
   /** Identifies the content; empty where the file is gone. */
   readonly id: string;
@@ -80,7 +75,7 @@ export class ChangeTracker {
 
   /** Examines the touched paths, or all; returns whether anything changed. */
   async look(whole: boolean, signal: AbortSignal): Promise<boolean> {
-    if (isIndexBusy(this.dir)) return false;
+    if (isIndexBusy(this.dir)) return false; // A half-done checkout is no work.
     const base = await this.#baseFiles(this.base);
     if (this.#watch === null) {
       if (!(await this.#isLaidOut(signal))) return false;
@@ -131,8 +126,8 @@ export class ChangeTracker {
     this.#watch?.follow(found);
     await this.#enterNew(folders, found, signal);
     const changed = [...folders, ...gone];
-    const below = changed.length === 0 ? () => false : isBelowOneOf(changed);
-    const lost = [...base.keys(), ...this.#seen.keys()].filter(below);
+    const isBelow = (path: string) => changed.some((folder) => path.startsWith(`${folder}/`));
+    const lost = changed.length === 0 ? [] : [...base.keys(), ...this.#seen.keys()].filter(isBelow);
     this.#watch?.follow(lost.filter((path) => this.#stat(path) !== null));
     return this.#compare(base, new Set([...known, ...found, ...lost]), signal);
   }
@@ -228,11 +223,11 @@ export class ChangeTracker {
     if (isNew) await git(this.dir, ['read-tree', this.base], signal, options);
     const paths = isNew ? [...this.#seen.keys()] : [...this.#stale];
     const there = paths.filter((path) => !this.#indexOnly.has(path));
-    const stdin = there.map((path) => `${path}\0`).join('');
+    const stdin = joinNul(there);
     const add = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
     if (there.length > 0) await git(this.dir, add, signal, { ...options, stdin });
     const lines = [...this.#indexOnly].filter(([path]) => paths.includes(path));
-    const info = lines.map(([path, { mode, object }]) => `${mode} ${object}\t${path}\0`).join('');
+    const info = joinNul(lines.map(([path, { mode, object }]) => `${mode} ${object}\t${path}`));
     const put = ['update-index', '--replace', '-z', '--index-info'];
     if (info !== '') await git(this.dir, put, signal, { ...options, stdin: info });
     this.#stale.clear();
@@ -243,15 +238,11 @@ export class ChangeTracker {
   }
 }
 
-function isBelowOneOf(folders: readonly string[]): (path: string) => boolean {
-  return (path) => folders.some((folder) => path.startsWith(`${folder}/`));
-}
-
 /** More do not fit into a command line. */
 const MOST_NAMED = 500;
 
 /** The index entries of those paths that a sparse checkout leaves out. */
-export async function indexOnlyEntries(
+async function indexOnlyEntries(
   dir: string,
   paths: readonly string[],
   signal: AbortSignal,

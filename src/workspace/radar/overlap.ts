@@ -1,10 +1,8 @@
 /**
  * overlap: whether two sets of changes could conflict, judged by their paths. Nearly all pairs of
- * tasks cannot, and are never merged.
- *
- *   E1. Conservative: whatever git would call a conflict is let through. Besides the same path that
- *       is a file where the other has a folder, and a file that is added to a folder which the
- *       other empties: git takes that for a folder that was renamed.
+ * tasks cannot, and are never merged. Whatever git would call a conflict is let through: the same
+ * path, a file where the other has a folder, and a file that is added to a folder which the other
+ * empties, which git takes for a folder that was renamed.
  */
 
 import type { Difference } from '../../git/diff.ts';

@@ -1,12 +1,11 @@
 /**
  * The conflict radar: while agents work, their changes are merged in memory, pairwise and with the
  * candidates that are about to land. Expected conflicts are reported when they appear and when they
- * are gone. Work that merges is checked for clashing names, too (semantic-guard.ts, landed-names.ts).
+ * are gone. Work that merges is checked for clashing names, too (clashing-names.ts).
  *
- *   R1. It only reads: no file, index or ref is changed (change-tracker.ts).
- *   R2. Its cost is bounded: only changed work is examined, only pairs that could conflict are merged,
- *       at most `MOST_MERGES` a look, most overlap first. It is idle for three quarters of the time.
- *   R3. It is optional: a failed look reports nothing, and the next one starts over.
+ * It only reads (change-tracker.ts). Only changed work is examined, and only pairs that could
+ * conflict are merged, most overlap first. A failed look reports nothing, and the next one starts
+ * over.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,9 +17,8 @@ import type { Sha, TaskId, TaskSpec } from '../../model/plan.ts';
 import { inScope } from '../../model/scope.ts';
 import { chainOf, type RunState } from '../../model/state.ts';
 import type { RunContext } from '../run-context.ts';
-import { LandedNames } from './landed-names.ts';
+import { LandedNames, SemanticGuard } from './clashing-names.ts';
 import { type Changes, overlap } from './overlap.ts';
-import { SemanticGuard } from './semantic-guard.ts';
 import { type TrackedWork, WorkTracker } from './work-tracker.ts';
 
 const EVERY_MS = 2_000;
@@ -68,9 +66,7 @@ interface Pair {
   readonly b: TaskId | null;
 }
 
-interface Approach extends Pair {
-  readonly near: number;
-}
+type Approach = Pair & { readonly near: number };
 
 export class Radar {
   readonly #context: RunContext;
@@ -258,7 +254,7 @@ function projectedHead(state: RunState): Sha | null {
 }
 
 /** The files that a task's scope does not cover, or that it must not touch, sorted. */
-export function filesOutOfScope(
+function filesOutOfScope(
   { writes, forbids }: Pick<TaskSpec, 'writes' | 'forbids'>,
   files: Iterable<string>,
 ): readonly string[] {

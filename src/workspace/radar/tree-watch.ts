@@ -1,10 +1,8 @@
 /**
- * tree-watch: the paths of a workspace that may have changed since the last call, as the kernel reports.
- *
- *   T1. Only folders with files that git would take are watched, never ignored ones: a folder of
- *       packages has more folders than a machine has watches.
- *   T2. Reports are hints and may be too many; where some may be missing (`isBlind`), the caller
- *       compares everything.
+ * tree-watch: the paths of a workspace that may have changed since the last call, as the kernel
+ * reports. Only folders with files that git would take are watched: a folder of packages has more
+ * folders than a machine has watches. Reports are hints; where some may be missing (`isBlind`), the
+ * caller compares all.
  */
 
 import { type FSWatcher, watch } from 'node:fs';

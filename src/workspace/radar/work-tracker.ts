@@ -1,10 +1,8 @@
 /**
- * work-tracker: all work that has not landed, live or finished, and what each piece changes.
- *
- *   O1. The workspace of a running task is watched (change-tracker.ts); finished work is a commit; a
- *       task between two attempts stays as it was last seen.
- *   O2. Each look compares one workspace as a whole, in turn: changes that the kernel did not report
- *       are found a little later.
+ * work-tracker: all work that has not landed, and what each piece changes. The workspace of a
+ * running task is watched (change-tracker.ts); finished work is a commit; a task between two
+ * attempts stays as it was last seen. Each look compares one workspace as a whole, in turn, and so
+ * finds what the kernel missed.
  */
 
 import { rethrowBug } from '../../base/errors.ts';
@@ -67,20 +65,16 @@ export class WorkTracker {
         const how = { whole: at === whole, baseFiles, until };
         const isNew = await this.#lookAt(task, how, signal).catch((error: unknown) => {
           rethrowBug(error);
-          return this.#missed(task, signal);
+          signal.throwIfAborted();
+          // The workspace may be on its way out; if it exists, the next look starts over.
+          this.#tracked.get(task.spec.id)?.live?.restart();
+          return false;
         });
         if (isNew) changed.add(task.spec.id);
       }
     };
     await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookNext));
     return changed;
-  }
-
-  /** The workspace may be on its way out; if it exists, the next look starts over. */
-  #missed({ spec }: TaskState, signal: AbortSignal): boolean {
-    signal.throwIfAborted();
-    this.#tracked.get(spec.id)?.live?.restart();
-    return false;
   }
 
   /** Forgets everything; the next look starts over. */

@@ -1,14 +1,10 @@
 /**
- * copy-tree: a folder copied with everything in it, as cheaply as the disk can.
+ * copy-tree: a folder copied with everything in it, as cheaply as the disk can. Links, modes and
+ * times are those of the original. A copy that did not succeed is not there.
  *
  *     reflink  both share their blocks until one is written to (btrfs, xfs, APFS …): free and safe
  *     link     both are one file under two names: free, and as safe as its missing write permission
  *     copy     works everywhere
- *
- *   Y1. Links, modes and times are those of the original. Links inside of it stay links.
- *   Y2. Whether a disk has reflinks is tried once, with one small file, and remembered by the
- *       caller: `cp` would try for each file again.
- *   Y3. A copy that did not succeed is not there.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -45,6 +41,7 @@ export async function wayBetween(
   return known ? 'reflink' : 'copy';
 }
 
+/** Tried with one small file, once for each pair of disks: `cp` would try for each file again. */
 async function canClone(from: string, to: string): Promise<boolean> {
   const name = `.probe-${randomUUID()}`;
   const [source, clone] = [join(from, name), join(to, `${name}.clone`)];
@@ -66,15 +63,10 @@ export async function copyTree(
   way: Way,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { from, to } = paths;
-  makeFolders(dirname(to));
+  makeFolders(dirname(paths.to));
   if (await copied(paths, way, signal)) return true;
-  await rm(to, { recursive: true, force: true });
   // A single file may not be cloned although its disk can: it is in use, or has NOCOW set.
-  if (way !== 'reflink') return false;
-  const isCopied = await copied({ from, to }, 'copy', signal);
-  if (!isCopied) await rm(to, { recursive: true, force: true });
-  return isCopied;
+  return way === 'reflink' && copied(paths, 'copy', signal);
 }
 
 async function copied(
@@ -86,11 +78,10 @@ async function copied(
   const env = { ...environment(), LC_ALL: 'C' };
   const command = { file: 'cp', args: [...args, from, to], cwd: '/', env, stdin: '' };
   const { exit } = await capture(command, signal);
-  if (exit.kind === 'aborted') {
-    await rm(to, { recursive: true, force: true });
-    throw exit.reason;
-  }
-  return exit.kind === 'exited' && exit.code === 0;
+  const isCopied = exit.kind === 'exited' && exit.code === 0;
+  if (!isCopied) await rm(to, { recursive: true, force: true });
+  if (exit.kind === 'aborted') throw exit.reason;
+  return isCopied;
 }
 
 const ARGUMENTS: Readonly<Record<'darwin' | 'others', Readonly<Record<Way, readonly string[]>>>> = {

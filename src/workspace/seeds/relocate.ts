@@ -1,13 +1,9 @@
 /**
- * relocate: rewrites files that contain the path of the workspace they were made in.
- *
- * The scripts and `activate` of a Python environment, an editable install, links with absolute
- * targets: in another workspace they would lead to the original one, which is gone or another task's.
- *
- *   R1. Texts and links are changed. Binary files mention paths for people only, and stay as they
- *       are. Modes and times are preserved: tools compare them.
- *   R2. A file is replaced, never written in place: it may have other hard links.
- *   R3. Where the search fails, nothing is changed and the answer is null.
+ * relocate: rewrites files that contain the path of the workspace they were made in: the scripts of
+ * a Python environment, an editable install, links with absolute targets. In another workspace they
+ * would lead to the original one, which is gone or another task's. Binary files mention paths for
+ * people only, and stay as they are. Modes and times are preserved: tools compare them. A file is
+ * replaced, never written in place: it may have other hard links.
  */
 
 import { lstatSync } from 'node:fs';
@@ -28,7 +24,7 @@ import { capture } from '../../process/capture.ts';
 
 const LIMIT_MS = 10 * 60_000;
 
-/** Paths below `dir`, in these of its files and folders, that name the folder `name`. */
+/** Paths below these that name the folder `name`, relative to `dir`; null where the search fails. */
 export async function filesNaming(
   dir: string,
   { paths, name }: { readonly paths: readonly string[]; readonly name: string },

@@ -6,21 +6,19 @@
  *     <state>/seeds/.new-<owner>…          a seed that a process is storing
  *     <pool>/.seed-<owner>…                a copy on its way into a workspace
  *
- *   E1. A seed is taken right after a successful set-up, before anything else uses the workspace.
- *   E2. It appears whole, by a rename, and so does a copy of it in a workspace. Partial ones of dead
- *       processes are deleted.
- *   E3. Workspaces get files of their own, so no write reaches a seed. With hard links the files are
- *       read-only instead, and a seed that has changed is deleted.
- *   E4. Their number and size are limited: the least recently used goes first.
- *   E5. A seed that fails in any way costs time only: set-up runs instead.
+ * A seed is taken right after a successful set-up, before anything else uses the workspace. It
+ * appears whole, by a rename, and so does a copy of it. Workspaces get files of their own, so no
+ * write reaches a seed; with hard links the files are read-only instead, and a seed that has
+ * changed is deleted. A seed that fails in any way costs time only: set-up runs instead.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isSystemError, otherwise, rethrowBug } from '../../base/errors.ts';
+import { otherwise, rethrowBug, trySystem } from '../../base/errors.ts';
 import { makeFolders } from '../../base/make-folders.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { deleteFolder } from '../../git/file-system.ts';
 import { ignoredMatching } from '../../git/untracked.ts';
 import { diskUse, namesIn } from '../disk.ts';
@@ -100,7 +98,8 @@ export class Seeds {
 
   /** Copies the seed of a key into a workspace; false where there is none. */
   async copyInto(dir: string, key: string, signal: AbortSignal): Promise<boolean> {
-    await this.#sweepOnce(signal);
+    this.#swept ??= this.#sweep(signal);
+    await this.#swept;
     const name = this.#nameOf(key);
     const stored = this.#read(name);
     const isReady = (path: string): boolean =>
@@ -116,7 +115,7 @@ export class Seeds {
     try {
       if (!(await this.#copyAll(stored.paths, { from, to: join(temp, 'new') }, signal)))
         return false;
-      await forgetSetup(dir);
+      forgetSetup(dir);
       const { naming: files, setup } = stored;
       await relocate(join(temp, 'new'), { files, from: setup.at, to: dir }, signal);
       signal.throwIfAborted();
@@ -176,7 +175,8 @@ export class Seeds {
         const stored = this.#read(name);
         if (stored === null) return [];
         const { paths, bytes, at } = stored;
-        return [{ name, paths, bytes, at, usedAt: this.#usedAt(name) }];
+        const note = statSync(join(this.place.folder, name, NOTE), { throwIfNoEntry: false });
+        return [{ name, paths, bytes, at, usedAt: note?.mtimeMs ?? 0 }];
       })
       .sort((a, b) => b.usedAt - a.usedAt);
   }
@@ -213,17 +213,9 @@ export class Seeds {
   }
 
   #read(name: string): Stored | null {
-    try {
-      return JSON.parse(readFileSync(join(this.place.folder, name, NOTE), 'utf8')) as Stored;
-    } catch (error) {
-      if (!isSystemError(error) && !(error instanceof SyntaxError)) throw error;
-      return null;
-    }
-  }
-
-  #usedAt(name: string): number {
     const note = join(this.place.folder, name, NOTE);
-    return statSync(note, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const text = trySystem(() => readFileSync(note, 'utf8'), null);
+    return text === null ? null : parseJson<Stored>(text);
   }
 
   async #copyAll(
@@ -249,11 +241,6 @@ export class Seeds {
       bytes += seed.bytes;
       if (nth >= most || (disk !== null && bytes > disk)) await this.remove(seed.name, signal);
     }
-  }
-
-  #sweepOnce(signal: AbortSignal): Promise<void> {
-    this.#swept ??= this.#sweep(signal);
-    return this.#swept;
   }
 
   /** Deletes partial seeds of dead processes. */
