@@ -11,6 +11,7 @@ import { z } from 'zod';
 import effectJson from '../../schemas/effect.schema.json' with { type: 'json' };
 import messageJson from '../../schemas/message.schema.json' with { type: 'json' };
 import { OperationalError } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import type { Effect, Message } from '../model/effect.ts';
 
 const WIRE_VERSION = 1;
@@ -54,13 +55,4 @@ function decode<T>(text: string, what: string, schema: z.ZodType<T>): T {
     throw new OperationalError(`This is not ${what} of Landfast: ${z.prettifyError(error)}`);
   }
   return data;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
