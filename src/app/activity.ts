@@ -67,7 +67,7 @@ function runningIn(stateDir: string, run: string, { tasks }: RunState) {
 /** How long an agent may be silent before it is called stale, here. */
 export function staleAfter({ dir, host }: Pick<Place, 'dir' | 'host'>): number {
   try {
-    // A wrong configuration is told by the commands that depend on it.
+    // Commands that depend on the configuration report what is wrong with it.
     const silent = { ...host, problem: () => undefined };
     return loadConfiguration({ dir, host: silent }).config.stale_after ?? STALE_MS;
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Detached runs: the engine goes on in a process of its own, and its starter leaves as soon as the
+ * Detached runs: the engine runs in its own process, and its starter leaves as soon as the
  * run has begun. What the engine refuses is read back from its log. The order travels through a
  * pipe, never through a file or an argument: it holds the plan's secrets.
  */
@@ -18,7 +18,7 @@ import { type Background, type Program, startInBackground } from '../process/spa
 import type { Execution } from './execute.ts';
 import type { Place } from './place.ts';
 
-/** What a detached engine is told, as JSON: an execution without what it opens itself. */
+/** The order of a detached engine, as JSON: an execution without what it opens itself. */
 export type EngineOrder = Omit<Execution, 'place' | 'db' | 'before'>;
 
 export type Beginning =
@@ -59,7 +59,7 @@ export function orderedExecution(order: EngineOrder, place: Place): Execution {
   return { ...order, place, db, before };
 }
 
-/** Null as soon as the engine has recorded that the run begins or goes on; else how it ended. */
+/** Null once the engine has recorded that the run begins or resumes; else how the engine ended. */
 async function untilBegun(
   execution: Execution,
   engine: Background,
@@ -79,7 +79,7 @@ async function untilBegun(
   }
 }
 
-/** The run may have an end already, if it goes on: so its entries are looked for, not followed. */
+/** A resumed run may already have an end, so its entries are searched, not followed. */
 async function firstFact(execution: Execution, signal: AbortSignal): Promise<void> {
   while (!hasBegun(execution) && !signal.aborted) await pause(POLL_MS, signal);
 }

@@ -65,7 +65,7 @@ function refuseHere({ sandbox, tasks }: Plan, host: Host): void {
   throw new UserError(message, remedy);
 }
 
-/** What a fence is told about the network: a list of hosts becomes a proxy that keeps to it. */
+/** The network of a fence: a list of hosts becomes a proxy that allows only those. */
 async function wayOut(
   network: Plan['sandbox']['network'],
   { run, host }: { readonly run: string; readonly host: Host },

@@ -25,7 +25,7 @@ export interface LandWish {
   readonly gates: readonly GateSpec[];
   readonly verify?: Plan['landing']['verify'] | undefined;
   readonly strategy?: 'merge' | 'squash' | 'rebase' | undefined;
-  /** Who resolves conflicts; null if nobody does. */
+  /** Resolves conflicts; null for none. */
   readonly agent: string | 'configured' | null;
   /** The file of a plan whose gates, set-up and limits are used. */
   readonly like?: string | undefined;

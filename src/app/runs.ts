@@ -82,14 +82,14 @@ export async function followRun(
   return db !== null && outcomeOf(db, run) === null ? 'abandoned' : 'over';
 }
 
-/** The state of a run, from its journal; one whose engine died is told as interrupted. */
+/** The state of a run, from its journal; one whose engine died counts as interrupted. */
 export function readState(db: Database, run: string): RunState {
   const live = isLive(db, run); // Asked first: an engine that ends now has recorded all it did.
   const state = fold(readEntries(db, run, 0));
   return live || state.outcome !== null ? state : cutOff(state);
 }
 
-/** What a dead engine did not come to say: nothing is under way any more. */
+/** Adds what a dead engine could not record: nothing is in progress any more. */
 function cutOff(left: RunState): RunState {
   let state = left;
   const add = (event: Event): void => {

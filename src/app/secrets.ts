@@ -1,7 +1,7 @@
 /**
  * Secrets that a plan holds itself: in the `env` of a task, a server or a gate, and as the address of a
  * webhook, which lets everybody who knows it write there. The run needs them, the journal does not:
- * they are stored masked, and a run that goes on gets them again from the plan file or, but for
+ * they are stored masked, and a resumed run gets them again from the plan file or, but for
  * addresses, from the environment.
  */
 

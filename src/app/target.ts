@@ -100,7 +100,7 @@ export async function remoteBase(
   return tip;
 }
 
-/** The plan without a push where its remote is not there; a person is told. */
+/** The plan without a push if its remote is missing, with a warning. */
 export async function withKnownRemote(
   plan: Plan,
   { repository, host }: Place,

@@ -60,7 +60,7 @@ export interface WorkspaceRow {
   readonly path: string;
   readonly kind: Claimed['kind'] | 'idle';
   /**
-   *   live  in use by a run that goes on        kept  left for a person, see `why`
+   *   live  in use by a running run             kept  left for a person, see `why`
    *   left  its engine has died or was ended    gone  git knows it, but its folder is not there
    *   idle  in the pool
    */

@@ -247,15 +247,15 @@ function revisionStart(task: TaskState, agent: Capabilities): AttemptStart {
 }
 
 function startAgain(task: TaskState, failure: Failure, agent: Capabilities): AttemptStart {
-  const anew = { kind: 'continue', session: null } as const;
+  const newSession = { kind: 'continue', session: null } as const;
   // The session is gone, or unwanted, but not the work: a new session continues it.
-  if (failure.kind === 'session-lost') return anew;
+  if (failure.kind === 'session-lost') return newSession;
   if (!agent.resume) return startAnew(task);
   if (task.session !== null && task.spec.retry?.session !== 'new' && !isWornOut(task)) {
     return { kind: 'continue', session: task.session };
   }
   const goesOn = task.session !== null || task.attempts.at(-1)?.start.kind === 'continue';
-  return goesOn ? anew : startAnew(task);
+  return goesOn ? newSession : startAnew(task);
 }
 
 /** Kinds that say nothing of the session: it was not asked, or not to blame. */

@@ -115,7 +115,7 @@ function differenceOf(state: RunState, plan: Plan, gone: readonly TaskState[]): 
   return { added, changed, removed, sections };
 }
 
-/** What the agent is told, or who it is: a change makes the old conversation useless. */
+/** The agent and its instructions: a change makes the old conversation useless. */
 const TOLD: ReadonlySet<string> = new Set(['prompt', 'rules', 'agent', 'role', 'model', 'mode']);
 
 /** Edits that a run cannot continue with, because its work depends on the old value. */
@@ -125,9 +125,9 @@ function refusalOf(state: RunState, next: Plan): (Replanned & { kind: 'refused' 
     const remedy = 'Resume it without the edited plan first: that completes publishing.';
     return { kind: 'refused', why: 'The run is being published.', remedy };
   }
-  const anew = 'Keep that as it was, or start a new run with the edited plan.';
+  const remedy = 'Keep that as it was, or start a new run with the edited plan.';
   const refused = (why: string): Replanned & { kind: 'refused' } => {
-    return { kind: 'refused', why, remedy: anew };
+    return { kind: 'refused', why, remedy };
   };
   const names = differing(plan.conventions, next.conventions);
   if (names.length > 0) return refused(`The plan is of another kind (${names.join(', ')}).`);
