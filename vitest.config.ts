@@ -18,8 +18,10 @@ const FAULTS = 'faults';
 const TIMEOUT = 300_000;
 const TIMEOUTS: Readonly<Record<string, number>> = { [CHAOS]: 6 * 3_600_000, [FAULTS]: 600_000 };
 const APART = [...REAL_AGENTS, FENCE, CHAOS, FAULTS];
-/** Planted bugs, hostile texts, long queues, the benchmark, time and memory that are measured. */
+/** Planted bugs, hostile texts, long queues, the benchmark, the packed package, what is measured. */
 const SLOW = [
+  'test/library/declarations.test.ts',
+  'test/e2e/repository-kinds.test.ts',
   'test/sim/mutants.test.ts',
   'test/plan/hostile.test.ts',
   'test/merge/queue.test.ts',
