@@ -82,7 +82,7 @@ function catchLines({ task, failure, checked, landed }: Catch, { paint }: Ink): 
   const alone = checked ? 'was green alone and ' : '';
   const end =
     landed === null
-      ? 'Its work is kept in its workspace, on branch its branch.'
+      ? 'Its work is kept in its workspace and on its branch.'
       : `It went back to its agent and landed as ${shortSha(landed)} once it was green.`;
   return [
     paint('warn', `✗ ${task} was caught by the gate ${failure.gate} before it could land:`),
