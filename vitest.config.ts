@@ -1,8 +1,8 @@
 /**
  * The tiers: `fast` is what `npm test` runs, with a sample of what takes long; `slow` is the whole
- * of it (`npm run test:slow`). The others drive real agent CLIs from npm against scripted APIs on
- * loopback, one tier each (`npm run test:agents` runs all of them), or need bubblewrap
- * (`npm run test:fence`), or time (`test:chaos`, `test:faults`).
+ * of it (`npm run test:slow`); `long` are further whole runs (`npm run test:long`). The others drive
+ * real agent CLIs from npm against scripted APIs on loopback, one tier each (`npm run test:agents`
+ * runs all of them), or need bubblewrap (`npm run test:fence`), or time (`test:chaos`, `test:faults`).
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -29,6 +29,17 @@ const SLOW = [
   'test/e2e/long-lines.test.ts',
   'test/e2e/past-runs.test.ts',
 ];
+/** Whole runs that take seconds each: special cases of what other files of `fast` show. */
+const LONG = [
+  'test/compat/{cast-streams,cco-agents,cco-run,cpo-packages,cpo-running,example-folders}.test.ts',
+  'test/compat/{orchestra-collect,orchestra-spawn,po-resume,steer-keeping}.test.ts',
+  'test/e2e/{broken-attempts,cleanup-landed,detach,disk,link,mended,pains,publish-blocked}.test.ts',
+  'test/e2e/{radar,regressions,rewritten-target,signing,steer-pause,steer-people}.test.ts',
+  'test/e2e/user-gc.test.ts',
+  'test/library/page.test.ts',
+  'test/merge/{plain-folders,settle}.test.ts',
+  'test/workspace/{restore,seeds}.test.ts',
+];
 /** Of these a sample is fast (test/support/seeds.ts). */
 const SAMPLED = [
   'test/sim/sim.test.ts',
@@ -41,6 +52,14 @@ const SAMPLED = [
   'test/e2e/stream.test.ts',
 ];
 const { FUZZ_SEEDS = '60', SIM_SEEDS = '5000' } = process.env;
+/** Files share processes: one for each file would take as long as most files do. */
+const TOGETHER = {
+  isolate: false,
+  unstubEnvs: true,
+  restoreMocks: true,
+  testTimeout: TIMEOUT,
+  hookTimeout: TIMEOUT,
+};
 
 export default defineConfig({
   test: {
@@ -49,17 +68,13 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...TOGETHER,
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...APART.map((name) => `test/${name}/**`), ...SLOW],
-          // A process for each file would take as long as most files do.
-          isolate: false,
-          unstubEnvs: true,
-          restoreMocks: true,
-          testTimeout: TIMEOUT,
-          hookTimeout: TIMEOUT,
+          exclude: [...APART.map((name) => `test/${name}/**`), ...SLOW, ...LONG],
         },
       },
+      { test: { ...TOGETHER, name: 'long', include: LONG } },
       {
         test: {
           name: 'slow',
