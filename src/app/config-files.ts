@@ -1,5 +1,5 @@
 /**
- * The files a configuration is made of, and where they are. A file of ours hides those of other
+ * The files a configuration is made of, and where they are. A Landfast file hides those of other
  * tools in the same place. A file that cannot be used ends the command: nothing runs on half of
  * what is configured.
  */

@@ -82,7 +82,7 @@ function writeSetting(
   return file.path;
 }
 
-/** The file of that place which wins over others, or a new one of ours. */
+/** The file that takes precedence there, or a new Landfast file. */
 function fileToWrite(scope: ConfigFile['scope'], root: string, host: Host): ConfigFile {
   const strongest = filesOf(scope, root, host).at(-1);
   const [ours] = knownFiles(scope, root, host);

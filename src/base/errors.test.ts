@@ -11,7 +11,7 @@ const thrownBy = (work: () => unknown): unknown => {
   }
 };
 
-test('a tolerated failure gives a value, a mistake of ours is thrown again', async () => {
+test('a tolerated failure gives a value, a bug is thrown again', async () => {
   expect(await readFile('/does/not/exist').catch(otherwise('none'))).toBe('none');
   const bug = Promise.reject(new InvariantError('two heads'));
   await expect(bug.catch(otherwise('none'))).rejects.toThrow('two heads');

@@ -27,7 +27,7 @@ test('a lease that another engine has got is lost at once', () => {
   expect(engine(lost).tickAfter(1)).toBe(lost);
 });
 
-test('a database that is busy loses nothing until others may think that nobody is there', () => {
+test('a database that is busy loses nothing until others may consider its owner dead', () => {
   const { tickAfter } = engine(busy, busy, null, busy, busy);
   expect(tickAfter(LEASE_MS - 1)).toBe(null);
   expect(tickAfter(1)).toBe(null);

@@ -180,7 +180,7 @@ function treeTold({ on }: Pick<Placed, 'on'>): { readonly on?: GateTree } {
   return on === undefined ? {} : { on };
 }
 
-/** Checks out the commit and sets it up anew for every gate. Null where that worked. */
+/** Checks out the commit and sets it up again for every gate. Null on success. */
 async function prepare(
   context: RunContext,
   { task, tree, commit, slot, ...other }: Placed,

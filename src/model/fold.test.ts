@@ -337,7 +337,7 @@ describe('what a person asks for', () => {
   });
 });
 
-test('a resumed run forgets that a task was to begin anew', () => {
+test('a resumed run forgets that a task was to start over', () => {
   const failure = { kind: 'billing', message: 'No credit.' } as const;
   const run = new JournalBuilder([{ id: 'a' }]).start('a').fail('a', failure);
   run.add({ type: 'task.retried', task: 'a', fresh: true }).giveUp('a', failure).end('failed');

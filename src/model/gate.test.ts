@@ -16,13 +16,13 @@ test('the cheapest comes first, and equally dear ones as they are listed', () =>
   expect(order('abc', { a: 5, b: 5, c: 5 })).toBe('abc');
 });
 
-test('one that nobody has timed stays where it is listed', () => {
+test('a gate without a known duration stays where it is listed', () => {
   expect(order('abc', {})).toBe('abc');
   expect(order('abc', { a: 9, c: 1 })).toBe('cba');
   expect(order('abc', { b: 9, c: 1 })).toBe('acb');
   expect(order('abc', { a: 9, b: 1 })).toBe('bac');
 });
 
-test('whoever declares the order has it', () => {
+test('a declared order is kept', () => {
   expect(order('abc', { a: 9, b: 5, c: 1 }, 'listed')).toBe('abc');
 });

@@ -30,7 +30,7 @@ test('each branch is a task whose work is there, under an id of its own', () => 
   expect(conventions.mergeMessage).toBe('Land {title}');
 });
 
-test('nobody is asked to mend a branch unless somebody wants that, and a red one never goes to an agent', () => {
+test('no agent mends a branch unless asked for, and a red one never goes to an agent', () => {
   const alone = landPlan(LANDING).landing;
   expect(alone).toMatchObject({ onConflict: 'fail', onGateFailure: 'fail', reworks: 0 });
   const { landing, tasks } = landPlan({ ...LANDING, agent: 'codex' });

@@ -157,7 +157,7 @@ test('what agents said goes with runs as old as was said, and with no others', (
   expect(fates(data, { olderThanMs: 7 * DAY })).toEqual([[true, why]]);
 });
 
-test('a lock goes if nobody can hold it', () => {
+test('a lock goes if no process can hold it', () => {
   const lock = { kind: 'lock', path: '/r/.git/refs/heads/landfast/x.lock' } as const;
   expect(fates({ ...lock, busy: true })[0]?.[0]).toBe(false);
   expect(fates({ ...lock, busy: false })[0]?.[0]).toBe(true);

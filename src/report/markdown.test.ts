@@ -176,7 +176,7 @@ test('a conflict names the files and the merge to make', () => {
   `);
 });
 
-test('a red gate is not called green alone where nobody has looked at that', () => {
+test('a red gate is not called green alone unless that was verified', () => {
   const state = redTogether().state();
   const login = state.tasks.get('login')!;
   const unchecked = { ...login, gates: login.gates.filter(({ on }) => on !== 'alone') };

@@ -69,7 +69,7 @@ test('a run in which nothing has finished has an empty queue', () => {
   `);
 });
 
-test('the story says why a gate was not run, and why somebody was ejected', () => {
+test('the story says why a gate was not run, and why work was ejected', () => {
   expect(queueStory(busy().entries)).toMatchInlineSnapshot(`
     [
       "a needed no gate tests: green on the same files in run r0.",
@@ -97,7 +97,7 @@ function passing(): JournalBuilder {
   return run.add({ type: 'candidate.built', task: 'x', commit: sha('2'), tree: sha('2') });
 }
 
-test('whoever passes is told apart from the chain', () => {
+test('passing work is shown apart from the chain', () => {
   expect(queueText(passing().state(), { run: 'r1', now: START + 9_000 })).toContain(
     [
       'In progress, each built on the one above it:',
@@ -113,7 +113,7 @@ test('whoever passes is told apart from the chain', () => {
   });
 });
 
-test('the story says who passed whom, whose gates went on, and why somebody stayed', () => {
+test('the story says who passed whom, whose gates kept running, and what stayed and why', () => {
   const run = passing();
   run.add({ type: 'candidate.verified', task: 'x', commit: sha('2'), failure: null });
   run.add({ type: 'merge.landed', task: 'x', onto: sha('0'), commit: sha('2') });

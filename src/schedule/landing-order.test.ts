@@ -16,7 +16,7 @@ describe('the order of landing', () => {
     expect(order(run('a', 'b', 'c').state(), 'c', 'a', 'b')).toEqual(['c', 'a', 'b']);
   });
 
-  test('puts work that conflicts with nobody before two that conflict', () => {
+  test('puts work without conflicts before two that conflict', () => {
     const state = run('a', 'b', 'c', 'd')
       .add({ type: 'radar.conflict', a: 'a', b: 'c', files: ['x'] })
       .state();

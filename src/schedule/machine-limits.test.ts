@@ -39,7 +39,7 @@ describe('free space', () => {
     expect(on(run(), 520 * MB)).toEqual(started);
   });
 
-  test('the plan may want another floor or none, and nobody waits for what nobody can tell', () => {
+  test('the plan may want another floor or none, and an unknown value keeps no task waiting', () => {
     expect(on(run({ diskFreeBytes: 100 * MB }), 120 * MB)).toHaveLength(2);
     expect(on(run({ diskFreeBytes: 0 }), 0)).toHaveLength(2);
     expect(on(run(), null)).toHaveLength(2);

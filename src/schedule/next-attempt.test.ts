@@ -129,7 +129,7 @@ describe('every kind of failure', () => {
     });
   });
 
-  test('without retries only what is nobody’s fault is tried again', () => {
+  test('without retries only failures without blame are tried again', () => {
     expect(pauses(TALKER, 0)).toEqual({
       ...GIVEN_UP,
       interrupted: 0,
@@ -284,7 +284,7 @@ describe('work that did not land', () => {
     expect(next(journal, TALKER, fail)).toEqual({ kind: 'give-up' });
   });
 
-  test('queues again when nobody has judged it', () => {
+  test('queues again when it has no verdict', () => {
     expect(next(rejected(OF_KIND.interrupted), TALKER)).toEqual({ kind: 'queue' });
   });
 

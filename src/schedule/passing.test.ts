@@ -90,7 +90,7 @@ describe('independent work passes what is before it', () => {
     expect(standing(run, 'b').b).toEqual(stays('others landed while it was passing'));
   });
 
-  test('but not work that somebody brought along, of which its changes are unknown', () => {
+  test('but not existing work, whose changes are unknown', () => {
     const run = new JournalBuilder(
       [
         { id: 'a', work: 'theirs' },

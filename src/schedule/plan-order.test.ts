@@ -41,7 +41,7 @@ test('what a task needs lands before it, wherever the plan names it', () => {
   expect(merging(journal)).toEqual(['c']);
 });
 
-test('a task that waits for a scope to be free keeps nobody waiting', () => {
+test('a task that waits for a scope to be free keeps no other task waiting', () => {
   const writes = ['src/**'];
   const journal = new JournalBuilder(
     [

@@ -1,4 +1,4 @@
-/** The queue with somebody beside it, in a small world where who is to blame is known beforehand. */
+/** The queue with a passer beside it, in a small world where the culprits are known beforehand. */
 
 import { describe, expect, test } from 'vitest';
 import type { Candidate } from '../model/state.ts';
@@ -36,7 +36,7 @@ function steps(queue: Partial<Queue>, more: Partial<Lanes> = {}): readonly LaneS
 
 const passer = (more: Partial<Candidate> = {}) => candidate('x', '', { passes: ['a'], ...more });
 
-describe('whoever may pass', () => {
+describe('work that may pass', () => {
   test('is built on the head, and not behind the chain', () => {
     expect(steps({}, { next: NEXT })).toEqual([{ lane: 'beside', start: NEXT }]);
     expect(steps({})).toEqual([
@@ -44,7 +44,7 @@ describe('whoever may pass', () => {
     ]);
   });
 
-  test('waits for a head that is about to move, and for whoever is being built', () => {
+  test('waits for a head that is about to move, and for a candidate that is being built', () => {
     const green = [candidate('a', '', { verdict: 'green' })];
     const land = { lane: 'chain', step: { kind: 'land', upTo: 0 } };
     expect(steps({ chain: green }, { next: NEXT })).toEqual([land]);
@@ -128,7 +128,7 @@ class Lab {
   run(): Told {
     for (let turn = 0; ; turn += 1) {
       expect(turn).toBeLessThan(2_000);
-      const [step] = this.#steps(); // One at a time: whatever follows is decided anew.
+      const [step] = this.#steps(); // One at a time: the next step is decided again.
       if (step !== undefined) this.#take(step);
       else if (!this.#endOneGate()) break;
     }

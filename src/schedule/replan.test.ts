@@ -49,7 +49,7 @@ test('what has landed stays as it was, whatever the plan says of it, and takes n
   );
 });
 
-test('a task with another prompt begins anew, one with other bounds goes on; what they failed too', () => {
+test('a task with another prompt starts over, one with other bounds continues; failed ones as well', () => {
   const edited = (b: TaskInput) => {
     const { state, difference } = planned([TASKS[0]!, b, ...TASKS.slice(2)]);
     return retriedByPlan(state, difference);

@@ -26,7 +26,7 @@ export async function start(): Promise<void> {
   const { columns } = process.stdout;
   const answer = answerAtOnce(args, process.stdout.isTTY ? columns : NARROW, readHelp);
   if (answer === null) return startWhole();
-  process.stdout.on('error', () => process.exit(0)); // Whoever asked is gone: `| head`.
+  process.stdout.on('error', () => process.exit(0)); // The reader is gone: `| head`.
   process.stdout.write(answer);
 }
 

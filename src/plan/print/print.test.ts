@@ -97,7 +97,7 @@ class PlanMaker {
     const ids = Array.from({ length: r.between(1, 4) }, (_, i) => `t${i}`);
     const groups = { db: r.between(1, 3), ui: 1 };
     const strategy = r.pick(['merge', 'squash', 'rebase', 'none'] as const);
-    const kept = strategy === 'none'; // Then nobody can need what another task writes.
+    const kept = strategy === 'none'; // Then no task can need what another one writes.
     const tasks = ids.map((id, i) => this.#task(id, kept ? [] : ids.slice(0, i)));
     const full: Required<Plan> = {
       name: this.#text(),

@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import { PendingReturns } from './pending-returns.ts';
 
-test('nobody waits where nothing comes, or where a new one costs nothing yet', async () => {
+test('there is no wait where nothing comes, or where a new one costs nothing yet', async () => {
   const pending = new PendingReturns();
   expect(await pending.next()).toBe(false);
   pending.add('/one');
@@ -26,7 +26,7 @@ test('where all were there already, what a new one costs is guessed by its files
   expect(await pending.next()).toBe(false);
 });
 
-test('whoever waits looks again as soon as one is free, or is worked in again', async () => {
+test('a waiter looks again as soon as one is free, or in use again', async () => {
   const pending = new PendingReturns();
   pending.learn(60_000);
   pending.add('/one');

@@ -150,7 +150,7 @@ test('a task hears only what it needs', () => {
   `);
 });
 
-test('work that stays on its branch is seen by nobody else, so only readers may need it', () => {
+test('other tasks do not see work that stays on its branch, so only readers may need it', () => {
   const { plan } = parse(`
 landfast: 1
 land: { strategy: none, push: origin }

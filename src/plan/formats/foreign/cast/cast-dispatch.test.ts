@@ -270,7 +270,7 @@ describe('the values', () => {
     });
   });
 
-  test('owns_files are paths of the repository, and whoever owns some must change something', () => {
+  test('owns_files are paths of the repository, and a task that owns some must change something', () => {
     const owns = ['/home/ada/repo/src/a.ts', '~/repo/b', 'c/*.ts', '/elsewhere/d'];
     const { plan, problems: found } = read(
       markdown({ batches: [{ id: 1, agents: [{ ...AGENT, owns_files: owns }] }] }),

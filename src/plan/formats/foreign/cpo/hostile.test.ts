@@ -1,4 +1,4 @@
-/** Directories that nobody means: no text makes the format throw or think for long. */
+/** Malformed directories: no text makes the format throw or think for long. */
 
 import { expect, test } from 'vitest';
 import { Random } from '../../../../../test/sim/random.ts';
